@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import {
+  DESCRIPTION_MAX,
+  httpUrl,
+  identifier,
+  NAME_MAX,
+  storableText,
+  URL_MAX,
+  URLS_MAX,
+} from '#src/contract/text.ts';
+
+/** "" where there is none, else an http or https URL: one pass, so that the reason names what is wrong. */
+const optionalUrl = storableText(URL_MAX).refine((text) => text === '' || httpUrl.safeParse(text).success, {
+  params: { code: 'not_http_url' },
+  error: 'is neither "" nor an http or https URL',
+});
+const urlList = z.array(httpUrl).max(URLS_MAX);
+
+/** Game summary, application side: element of data.list[] (section 2.4). */
+export const applicationGameSummarySchema = z.object({
+  game_id: identifier,
+  game_name: storableText(NAME_MAX),
+  game_icon: optionalUrl,
+});
+export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
+
+/**
+ * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated
+ * on its own, so that one bad row never costs the other ninety-nine.
+ */
+export const applicationGameListSchema = z.object({
+  total: z.int().min(0),
+  list: z.array(z.unknown()),
+});
+export type ApplicationGameList = z.infer<typeof applicationGameListSchema>;
+
+/** data of the application-side game.queryDetail (section 2.5); `null` when there is no data (section 4.5). */
+export const applicationGameDetailSchema = z.object({
+  game_id: identifier,
+  game_name: storableText(NAME_MAX),
+  game_icon: urlList,
+  game_info: storableText(DESCRIPTION_MAX),
+  game_store_video: optionalUrl,
+  game_store_pic: urlList,
+});
+export type ApplicationGameDetail = z.infer<typeof applicationGameDetailSchema>;
+
+const KYC_TEXT_MAX = 2_048;
+
+/** The nine fields of a developer KYC record that are sealed (section 2.6; design, section 7). */
+export const KYC_SEALED_FIELDS = [
+  'cp_name',
+  'cp_short_name',
+  'legal_entity',
+  'id_type',
+  'id_number',
+  'tax_id',
+  'registered_address',
+  'corporate_account',
+  'opening_bank',
+] as const;
+export type KycSealedField = (typeof KYC_SEALED_FIELDS)[number];
+
+const kycText = storableText(KYC_TEXT_MAX);
+
+/** Developer KYC record: data of cp.queryKYC (section 2.6); `null` when there is no data (section 4.3). */
+export const kycRecordSchema = z.object({
+  cp_id: identifier,
+  cp_name: kycText,
+  cp_short_name: kycText,
+  legal_entity: kycText,
+  id_type: kycText,
+  id_number: kycText,
+  tax_id: kycText,
+  registered_address: kycText,
+  corporate_account: kycText,
+  opening_bank: kycText,
+} satisfies Record<'cp_id' | KycSealedField, z.ZodType<string>>);
+export type KycRecord = z.infer<typeof kycRecordSchema>;
+
+/** Default and maximum rows per page (section 8). */
+export const PAGE_SIZE_DEFAULT = 20;
+export const PAGE_SIZE_MAX = 100;
+
+/** What the platform sends: the exact request bodies of sections 4.3 to 4.5. */
+export type QueryGameListRequest = { page_num: number; page_size: number };
+export type QueryGameDetailRequest = { game_id: string };
+export type QueryCpKycRequest = Record<string, never>;

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/**
+ * The response envelope of all five operations (interface document, section 2.1).
+ *
+ * `data` stays `unknown` here: it is valid content only when `ret_code` is 0 (section 7.2), so it is read
+ * by the operation's own schema after the code was looked at.
+ */
+export const envelopeSchema = z.object({
+  ret_code: z.int(),
+  ret_msg: z.string(),
+  data: z.unknown().optional(),
+});
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+/** The only `ret_code` listed as legal: request succeeded (section 7.3). */
+export const RET_CODE_SUCCESS = 0;
+/** `ret_msg` on success (section 2.1). */
+export const RET_MSG_SUCCESS = 'success';
