@@ -22,6 +22,21 @@ export class UsageError extends CatalogueError {
   }
 }
 
+/** A job that would fail the same way however often it is tried: BullMQ does not try it again. */
+export class PermanentError extends CatalogueError {
+  override readonly name = 'PermanentError';
+}
+
 /** Anything thrown, as an Error. */
 export const coerceError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
+
+/**
+ * What may be said of an error in a queue, a log or a table: messages that we wrote ourselves, and no more
+ * than the class and SQLSTATE of anything else, whose message may quote values.
+ */
+export const safeMessage = (error: Error): string => {
+  if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
+};

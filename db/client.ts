@@ -1,0 +1,31 @@
+import postgres from 'postgres';
+
+/** A pool of connections to the catalogue's Postgres. */
+export type Database = postgres.Sql;
+/** The pool, or one transaction of it: what a query function takes. */
+export type Queryable = postgres.Sql | postgres.TransactionSql;
+
+/**
+ * Open a pool. Connections are made when first used; a statement that can't reach the server within ten
+ * seconds rejects. Queries are written in SQL with postgres.js: drizzle owns the schema, its types and the
+ * migrations, and is never loaded by a running role.
+ */
+export const openDatabase = (
+  databaseUrl: string,
+  options: { max?: number; applicationName?: string } = {},
+): Database =>
+  postgres(databaseUrl, {
+    max: options.max ?? 10,
+    connect_timeout: 10,
+    idle_timeout: 60,
+    onnotice: () => {},
+    connection: { application_name: options.applicationName ?? 'catalogue' },
+  });
+
+/** SQLSTATE codes we act on. */
+export const UNIQUE_VIOLATION = '23505';
+export const UNDEFINED_TABLE = '42P01';
+
+/** Is this an error that Postgres itself reported, with this SQLSTATE if one is given? */
+export const isPostgresError = (error: unknown, code?: string): error is postgres.PostgresError =>
+  error instanceof postgres.PostgresError && (code === undefined || error.code === code);

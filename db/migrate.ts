@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from '#db/client.ts';
+
+const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
+
+/** Any number, the same for every process: whoever holds this advisory lock migrates, the others wait. */
+const MIGRATION_LOCK = 7_205_311_846;
+
+/**
+ * Bring the catalogue's tables up to date. Safe to run from many processes at once: one migrates under an
+ * advisory lock, the others wait and find nothing to do.
+ *
+ * Drizzle's CommonJS build is taken on purpose: importing the ES modules costs 0.85 s and 210 MB on Node 26,
+ * the same code through `require` 0.13 s and 28 MB.
+ */
+export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
+  const require = createRequire(import.meta.url);
+  const { drizzle } = require('drizzle-orm/postgres-js') as typeof import('drizzle-orm/postgres-js');
+  const { migrate } = require('drizzle-orm/postgres-js/migrator') as typeof import('drizzle-orm/postgres-js/migrator');
+  const lock = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate lock' });
+  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
+  try {
+    await lock`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await migrate(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
+  } finally {
+    await sql.end({ timeout: 5 });
+    await lock.end({ timeout: 5 });
+  }
+};

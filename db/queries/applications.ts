@@ -1,0 +1,114 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { applications } from '#db/schema/applications.ts';
+
+export type ApplicationRow = InferSelectModel<typeof applications>;
+
+/** What an operator may set; `undefined` leaves a field as it is. */
+export type ApplicationSettings = Pick<
+  ApplicationRow,
+  | 'name'
+  | 'query_game_list_webhook'
+  | 'query_game_detail_webhook'
+  | 'query_cp_kyc_webhook'
+  | 'every_ms'
+  | 'kyc_every_ms'
+  | 'detail_max_age_ms'
+  | 'concurrency'
+  | 'rate'
+>;
+export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
+
+/**
+ * Register an application. One that was removed under the same id is registered anew and keeps its games.
+ * @returns false when the id is taken.
+ */
+export const insertApplication = async (
+  sql: Queryable,
+  application_id: string,
+  settings: ApplicationSettings,
+  token: SealedAccessToken,
+): Promise<boolean> => {
+  const columns = { ...settings, access_token: token.access_token as Uint8Array };
+  const keys = sql.json(token.access_token_keys);
+  const rows = await sql`
+    insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
+    on conflict (application_id) do update
+      set ${sql({ ...columns, access_token_keys: keys, status: 'active' })}, updated_at = now()
+      where applications.status = 'removed'
+    returning application_id`;
+  return rows.length === 1;
+};
+
+/** Change what is given. @returns false when there is no such application. */
+export const updateApplication = async (
+  sql: Queryable,
+  application_id: string,
+  changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
+): Promise<boolean> => {
+  const { access_token_keys, ...columns } = changes;
+  const set = { ...columns, ...(access_token_keys && { access_token_keys: sql.json(access_token_keys) }) };
+  const rows = await sql`
+    update applications set ${Object.keys(set).length > 0 ? sql`${sql(set as Record<string, string>)},` : sql``} updated_at = now()
+    where application_id = ${application_id} and status <> 'removed'
+    returning application_id`;
+  return rows.length === 1;
+};
+
+/** Pause or resume. @returns false when there is no such application. */
+export const setApplicationStatus = async (
+  sql: Queryable,
+  application_id: string,
+  status: 'active' | 'paused',
+): Promise<boolean> => {
+  const rows = await sql`
+    update applications set status = ${status}, updated_at = now()
+    where application_id = ${application_id} and status <> 'removed'
+    returning application_id`;
+  return rows.length === 1;
+};
+
+/**
+ * Take an application out of service: no more calls, its token forgotten, its games withdrawn. Games,
+ * revisions and decisions stay readable. @returns false when there is no such application.
+ */
+export const removeApplication = async (sql: Queryable, application_id: string): Promise<boolean> => {
+  const rows = await sql`
+    with removed as (
+      update applications
+      set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
+      where application_id = ${application_id} and status <> 'removed'
+      returning application_id
+    ), closed as (
+      update sync_runs set outcome = 'abandoned', reason = 'the application was removed', finished_at = now()
+      where application_id in (select application_id from removed) and finished_at is null
+    ), withdrawn as (
+      update games set withdrawn_at = now(), updated_at = now()
+      where application_id in (select application_id from removed) and withdrawn_at is null
+    )
+    select application_id from removed`;
+  return rows.length === 1;
+};
+
+export const findApplication = async (
+  sql: Queryable,
+  application_id: string,
+): Promise<ApplicationRow | undefined> => {
+  const rows = await sql<ApplicationRow[]>`
+    select * from applications where application_id = ${application_id} and status <> 'removed'`;
+  return rows[0];
+};
+
+export const listApplications = (sql: Queryable): Promise<ApplicationRow[]> =>
+  sql<ApplicationRow[]>`select * from applications where status <> 'removed' order by application_id`;
+
+/** What the schedules are made from, in pages: every active application, by id, after `after`. */
+export const listSchedules = (
+  sql: Queryable,
+  after: string,
+  limit: number,
+): Promise<Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>[]> =>
+  sql<Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>[]>`
+    select application_id, every_ms, kyc_every_ms from applications
+    where status = 'active' and application_id > ${after}
+    order by application_id limit ${limit}`;

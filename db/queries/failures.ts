@@ -1,0 +1,66 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { ingestFailures } from '#db/schema/failures.ts';
+import type { Reason } from '#src/contract/reasons.ts';
+import type { Operation } from '#src/webhooks/bounds.ts';
+
+export type FailureRow = InferSelectModel<typeof ingestFailures>;
+/** One thing that did not land. `application_game_id` is "" where no game is named. */
+export type Failure = { application_game_id: string; kind: string; reasons: Reason[] };
+
+/** Note failures: new ones open a row, known ones count up. One statement, whatever the number. */
+export const recordFailures = async (
+  sql: Queryable,
+  application_id: string,
+  operation: Operation,
+  failures: readonly Failure[],
+): Promise<void> => {
+  if (failures.length === 0) return;
+  // ON CONFLICT can't touch one row twice: the last word on a game counts.
+  const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
+  await sql`
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+    select ${application_id}, ${operation}, f.id, f.kind, f.reasons::jsonb
+    from unnest(
+      ${latest.map((failure) => failure.application_game_id)}::text[],
+      ${latest.map((failure) => failure.kind)}::text[],
+      ${latest.map((failure) => JSON.stringify(failure.reasons))}::text[]
+    ) as f(id, kind, reasons)
+    on conflict (application_id, operation, application_game_id) do update
+      set kind = excluded.kind, reasons = excluded.reasons, last_at = now(),
+          count = ingest_failures.count + 1`;
+};
+
+/** Forget the failures of these games: they landed, or their row is in order again. */
+export const clearFailures = async (
+  sql: Queryable,
+  application_id: string,
+  operation: Operation,
+  application_game_ids: readonly string[],
+): Promise<void> => {
+  if (application_game_ids.length === 0) return;
+  await sql`
+    delete from ingest_failures
+    where application_id = ${application_id} and operation = ${operation}
+      and application_game_id = any(${application_game_ids as string[]}::text[])`;
+};
+
+export const listFailures = (
+  sql: Queryable,
+  filter: { application_id?: string; limit: number },
+): Promise<FailureRow[]> =>
+  sql<FailureRow[]>`
+    select * from ingest_failures
+    where ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
+    order by last_at desc, application_id, operation, application_game_id
+    limit ${filter.limit}`;
+
+/** The games of an application whose detail did not land: what `failure retry` asks for again. */
+export const listFailedGameIds = async (sql: Queryable, application_id: string): Promise<string[]> => {
+  const rows = await sql<{ application_game_id: string }[]>`
+    select distinct application_game_id from ingest_failures
+    where application_id = ${application_id} and application_game_id <> ''
+      and operation in ('query_game_list', 'query_game_detail')
+    order by application_game_id`;
+  return rows.map((row) => row.application_game_id);
+};

@@ -1,0 +1,193 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { AuditStatus, gameAudits, gameRevisions, games } from '#db/schema/games.ts';
+import type { GameContent } from '#src/catalogue/mapping.ts';
+
+export type GameRow = InferSelectModel<typeof games>;
+export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
+export type GameAuditRow = InferSelectModel<typeof gameAudits>;
+
+/** One game as a detail call brought it, ready to be written. */
+export type FetchedGame = GameContent & {
+  /** A platform `game_id` for the case that the game is new. */
+  game_id: string;
+  application_game_id: string;
+  content_hash: string;
+  /** Hash of the list entry; "" when it is not known (a game pulled by hand). */
+  list_hash: string;
+  fetched_at: Date;
+};
+export type UpsertedGames = { inserted: string[]; updated: string[] };
+
+/** A Postgres array literal, for columns that are arrays themselves (`unnest` would flatten them). */
+const textArray = (items: readonly string[]): string =>
+  `{${items.map((item) => `"${item.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`;
+
+/**
+ * Write a batch of games in one statement, one parameter a column.
+ *
+ * New games enter as `pending`. Changed content moves the game to its next revision and back to `pending`
+ * with no audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A
+ * row whose detail was asked for later than this one stays as it is. Games that come back lose `withdrawn_at`.
+ * @returns the application_game_ids that were inserted and that changed; the rest is unchanged.
+ */
+export const upsertGames = async (
+  sql: Queryable,
+  application_id: string,
+  batch: readonly FetchedGame[],
+): Promise<UpsertedGames> => {
+  if (batch.length === 0) return { inserted: [], updated: [] };
+  // One order for every writer: two batches that share games can't deadlock.
+  const sorted = batch.toSorted((a, b) => (a.application_game_id < b.application_game_id ? -1 : 1));
+  const column = <K extends keyof FetchedGame>(name: K): FetchedGame[K][] => sorted.map((game) => game[name]);
+  const rows = await sql<{ application_game_id: string; revision: number }[]>`
+    with fetched as (
+      select game_id, application_game_id, game_name, game_icon::text[], game_desc, game_store_video,
+             game_store_pic::text[], content_hash, list_hash, fetched_at
+      from unnest(
+        ${column('game_id')}::uuid[], ${column('application_game_id')}::text[], ${column('game_name')}::text[],
+        ${column('game_icon').map(textArray)}::text[], ${column('game_desc')}::text[],
+        ${column('game_store_video')}::text[], ${column('game_store_pic').map(textArray)}::text[],
+        ${column('content_hash')}::text[], ${column('list_hash')}::text[],
+        ${column('fetched_at')}::timestamptz[]
+      ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
+             game_store_pic, content_hash, list_hash, fetched_at)
+    ), refreshed as (
+      update games g
+      set fetched_at = f.fetched_at, withdrawn_at = null,
+          list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
+      from fetched f
+      where g.application_id = ${application_id} and g.application_game_id = f.application_game_id
+        and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
+    ), written as (
+      insert into games as g (
+        game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
+        game_store_pic, content_hash, list_hash, fetched_at)
+      select game_id, ${application_id}, application_game_id, game_name, game_icon, game_desc,
+             game_store_video, game_store_pic, content_hash, list_hash, fetched_at
+      from fetched f
+      where not exists (
+        select 1 from games same
+        where same.application_id = ${application_id} and same.application_game_id = f.application_game_id
+          and same.content_hash = f.content_hash)
+      on conflict (application_id, application_game_id) do update
+      set game_name = excluded.game_name, game_icon = excluded.game_icon, game_desc = excluded.game_desc,
+          game_store_video = excluded.game_store_video, game_store_pic = excluded.game_store_pic,
+          audit_status = 'pending', audit_time = null, revision = g.revision + 1,
+          content_hash = excluded.content_hash, list_hash = excluded.list_hash,
+          fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
+      where g.content_hash <> excluded.content_hash and g.fetched_at < excluded.fetched_at
+      returning g.*
+    ), kept as (
+      insert into game_revisions (
+        game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash,
+        fetched_at)
+      select game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
+             content_hash, fetched_at
+      from written
+    )
+    select application_game_id, revision from written`;
+  const inserted = rows.filter((row) => row.revision === 1).map((row) => row.application_game_id);
+  const updated = rows.filter((row) => row.revision > 1).map((row) => row.application_game_id);
+  return { inserted, updated };
+};
+
+/**
+ * Which of these listed games want their detail (design, section 4, step 3): new ones, those whose list entry
+ * changed, whose detail is older than `detailMaxAgeMs`, whose last detail failed, or all with `full`.
+ */
+export const selectWantedDetails = async (
+  sql: Queryable,
+  application_id: string,
+  listed: readonly { application_game_id: string; list_hash: string }[],
+  options: { full: boolean; detailMaxAgeMs: number },
+): Promise<Set<string>> => {
+  if (options.full || listed.length === 0) return new Set(listed.map((game) => game.application_game_id));
+  const rows = await sql<{ id: string }[]>`
+    select l.id
+    from unnest(
+      ${listed.map((game) => game.application_game_id)}::text[], ${listed.map((game) => game.list_hash)}::text[]
+    ) as l(id, list_hash)
+    left join games g on g.application_id = ${application_id} and g.application_game_id = l.id
+    left join ingest_failures f on f.application_id = ${application_id}
+      and f.operation = 'query_game_detail' and f.application_game_id = l.id
+    where g.game_id is null or g.list_hash <> l.list_hash or f.application_id is not null
+      or g.fetched_at < now() - ${options.detailMaxAgeMs} * interval '1 millisecond'`;
+  return new Set(rows.map((row) => row.id));
+};
+
+/** Games that were withdrawn and are named again are present again. */
+export const restoreGames = async (
+  sql: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<void> => {
+  await sql`
+    update games set withdrawn_at = null, updated_at = now()
+    where application_id = ${application_id} and withdrawn_at is not null
+      and application_game_id = any(${application_game_ids as string[]}::text[])`;
+};
+
+export type GameFilter = {
+  audit_status?: AuditStatus | undefined;
+  application_id?: string | undefined;
+  limit: number;
+};
+export type GameSummaryRow = Pick<
+  GameRow,
+  'game_id' | 'application_id' | 'application_game_id' | 'game_name' | 'audit_status' | 'audit_time' | 'revision' | 'withdrawn_at'
+>;
+
+export const listGames = (sql: Queryable, filter: GameFilter): Promise<GameSummaryRow[]> =>
+  sql<GameSummaryRow[]>`
+    select game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision, withdrawn_at
+    from games
+    where ${filter.audit_status === undefined ? sql`true` : sql`audit_status = ${filter.audit_status}`}
+      and ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
+    order by game_id limit ${filter.limit}`;
+
+export const countGames = async (sql: Queryable): Promise<Record<AuditStatus, number>> => {
+  const rows = await sql<{ audit_status: AuditStatus; count: number }[]>`
+    select audit_status, count(*)::int as count from games where withdrawn_at is null group by audit_status`;
+  const counts: Record<AuditStatus, number> = { pending: 0, passed: 0, rejected: 0 };
+  for (const row of rows) counts[row.audit_status] = row.count;
+  return counts;
+};
+
+export const findGame = async (sql: Queryable, game_id: string): Promise<GameRow | undefined> => {
+  const rows = await sql<GameRow[]>`select * from games where game_id = ${game_id}`;
+  return rows[0];
+};
+
+export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
+  sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
+
+export const listAudits = (sql: Queryable, game_id: string): Promise<GameAuditRow[]> =>
+  sql<GameAuditRow[]>`select * from game_audits where game_id = ${game_id} order by audit_id desc`;
+
+export type Decision = {
+  game_id: string;
+  audit_status: 'passed' | 'rejected';
+  decided_by: string;
+  reason: string | null;
+  /** The revision the decision was made on. */
+  revision: number;
+};
+
+/**
+ * Write down a decision and let it stand on the game, in one statement.
+ * @returns false when the content has moved past that revision, or there is no such game: nothing is written.
+ */
+export const decideGame = async (sql: Queryable, decision: Decision): Promise<boolean> => {
+  const rows = await sql`
+    with decided as (
+      update games set audit_status = ${decision.audit_status}, audit_time = now(), updated_at = now()
+      where game_id = ${decision.game_id} and revision = ${decision.revision}
+      returning game_id, revision, audit_time
+    )
+    insert into game_audits (game_id, revision, audit_status, decided_by, reason, decided_at)
+    select game_id, revision, ${decision.audit_status}, ${decision.decided_by}, ${decision.reason}, audit_time
+    from decided
+    returning audit_id`;
+  return rows.length === 1;
+};

@@ -1,0 +1,172 @@
+import type { Queryable } from '#db/client.ts';
+import type { PageRow } from '#db/queries/runs.ts';
+import type { ListingEnd } from '#src/catalogue/listing.ts';
+
+/** What the pages of a run before `page_num` held: enough to judge the next one. */
+export type PagesBefore = {
+  rows: number;
+  largest: number;
+  previous: { rows: number; newlyNamed: number; application_game_ids: string[] } | null;
+};
+
+export const summarisePagesBefore = async (
+  sql: Queryable,
+  run_id: string,
+  page_num: number,
+): Promise<PagesBefore> => {
+  const [sums, last] = await Promise.all([
+    sql<{ rows: number; largest: number }[]>`
+      select coalesce(sum(row_count), 0)::int as rows, coalesce(max(row_count), 0)::int as largest
+      from sync_run_pages where run_id = ${run_id} and page_num < ${page_num}`,
+    sql<Pick<PageRow, 'row_count' | 'listed' | 'application_game_ids'>[]>`
+      select row_count, listed, application_game_ids
+      from sync_run_pages where run_id = ${run_id} and page_num = ${page_num - 1}`,
+  ]);
+  const previous = last[0];
+  return {
+    rows: sums[0]?.rows ?? 0,
+    largest: sums[0]?.largest ?? 0,
+    previous:
+      previous === undefined
+        ? null
+        : {
+            rows: previous.row_count,
+            newlyNamed: previous.application_game_ids.length,
+            application_game_ids: previous.application_game_ids,
+          },
+  };
+};
+
+/** Which of these games did any earlier page of the run name? Reads the whole run: only asked when in doubt. */
+export const selectNamedBefore = async (
+  sql: Queryable,
+  run_id: string,
+  page_num: number,
+  application_game_ids: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await sql<{ id: string }[]>`
+    select distinct named.id
+    from sync_run_pages p, unnest(p.application_game_ids) as named(id)
+    where p.run_id = ${run_id} and p.page_num < ${page_num}
+      and named.id = any(${application_game_ids as string[]}::text[])`;
+  return new Set(rows.map((row) => row.id));
+};
+
+export const findPage = async (
+  sql: Queryable,
+  run_id: string,
+  page_num: number,
+): Promise<PageRow | undefined> => {
+  const rows = await sql<PageRow[]>`
+    select * from sync_run_pages where run_id = ${run_id} and page_num = ${page_num}`;
+  return rows[0];
+};
+
+export type NewPage = Pick<
+  PageRow,
+  'run_id' | 'page_num' | 'row_count' | 'total' | 'application_game_ids' | 'unnamed' | 'open_games' | 'listed' | 'unchanged' | 'invalid'
+>;
+
+/** Record a page and move its run on. The run is locked by the caller. @returns false if it was recorded before. */
+export const insertPage = async (
+  sql: Queryable,
+  page: NewPage,
+  listing_end: ListingEnd | null,
+): Promise<boolean> => {
+  const inserted = await sql`
+    insert into sync_run_pages ${sql({ ...page, open_games: sql.json(page.open_games) as never })}
+    on conflict (run_id, page_num) do nothing
+    returning page_num`;
+  if (inserted.length === 0) return false;
+  await sql`
+    update sync_runs
+    set next_page = ${page.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+        total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
+        total_max = greatest(total_max, ${page.total})
+    where run_id = ${page.run_id}`;
+  return true;
+};
+
+export type SettledCounts = Pick<PageRow, 'inserted' | 'updated' | 'unchanged' | 'invalid' | 'failed' | 'missing' | 'answered'>;
+
+/** Take settled games off a page and count them. The run is locked by the caller. */
+export const settleGames = async (
+  sql: Queryable,
+  run_id: string,
+  page_num: number,
+  application_game_ids: readonly string[],
+  counts: SettledCounts,
+): Promise<void> => {
+  await sql`
+    update sync_run_pages
+    set open_games = open_games - ${application_game_ids as string[]}::text[],
+        inserted = inserted + ${counts.inserted}, updated = updated + ${counts.updated},
+        unchanged = unchanged + ${counts.unchanged}, invalid = invalid + ${counts.invalid},
+        failed = failed + ${counts.failed}, missing = missing + ${counts.missing}, answered = answered + ${counts.answered}
+    where run_id = ${run_id} and page_num = ${page_num}`;
+  await sql`update sync_runs set progress_at = now() where run_id = ${run_id}`;
+};
+
+/** Count what is still open on any page of the run as failed: its detail jobs are gone. */
+export const failOpenGames = async (sql: Queryable, run_id: string): Promise<void> => {
+  await sql`
+    update sync_run_pages
+    set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
+    where run_id = ${run_id} and open_games <> '{}'::jsonb`;
+};
+
+/** What the verdict on a listing needs: sums over its pages, and the application's games no page named. */
+export const summariseListing = async (
+  sql: Queryable,
+  run_id: string,
+  application_id: string,
+): Promise<{ listed: number; unnamed: number; invalid: number; failed: number; present: number; unlisted: number }> => {
+  const rows = await sql<
+    { listed: number; unnamed: number; invalid: number; failed: number; present: number; unlisted: number }[]
+  >`
+    with pages as (
+      select coalesce(sum(cardinality(application_game_ids)), 0)::int as listed,
+             coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
+             coalesce(sum(failed), 0)::int as failed
+      from sync_run_pages where run_id = ${run_id}
+    ), catalogue as (
+      select count(*)::int as present, count(*) filter (where ${unlisted(sql, run_id)})::int as unlisted
+      from games g where g.application_id = ${application_id} and g.withdrawn_at is null
+    )
+    select * from pages, catalogue`;
+  const row = rows[0];
+  if (row === undefined) throw new Error('an aggregate without a group always has one row');
+  return row;
+};
+
+/** A game that was there when the run began and that no page of it named. */
+const unlisted = (sql: Queryable, run_id: string) => sql`
+  g.created_at <= (select started_at from sync_runs where run_id = ${run_id})
+  and not exists (
+    select 1 from (
+      select unnest(application_game_ids) as id from sync_run_pages where run_id = ${run_id}
+    ) named where named.id = g.application_game_id)`;
+
+/** Withdraw the games that no page of a complete run named. @returns how many. */
+export const withdrawUnlisted = async (sql: Queryable, run_id: string, application_id: string): Promise<number> => {
+  const result = await sql`
+    update games g set withdrawn_at = now(), updated_at = now()
+    where g.application_id = ${application_id} and g.withdrawn_at is null and ${unlisted(sql, run_id)}`;
+  return result.count;
+};
+
+/** After a complete run: failures of games that the application does not name any more are no failures. */
+export const clearUnlistedFailures = async (
+  sql: Queryable,
+  run_id: string,
+  application_id: string,
+): Promise<void> => {
+  await sql`
+    delete from ingest_failures f
+    where f.application_id = ${application_id} and f.operation in ('query_game_list', 'query_game_detail')
+      and f.application_game_id <> ''
+      and not exists (
+        select 1 from (
+          select unnest(application_game_ids) as id from sync_run_pages where run_id = ${run_id}
+        ) named where named.id = f.application_game_id)`;
+};

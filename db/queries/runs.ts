@@ -1,0 +1,144 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { RunOutcome, RunTrigger, syncRunPages, syncRuns } from '#db/schema/runs.ts';
+
+export type RunRow = InferSelectModel<typeof syncRuns>;
+export type PageRow = InferSelectModel<typeof syncRunPages>;
+
+/** A job's hold on a run: valid while the run is open and nobody took it over. */
+export type RunHold = { run_id: string; fence: number };
+
+/**
+ * Open a run, unless one is open: at most one an application (partial unique index).
+ * @returns the run that is open now, and whether it is ours.
+ */
+export const openRun = async (
+  sql: Queryable,
+  run: { run_id: string; application_id: string; trigger: RunTrigger; full: boolean; accept_withdrawals: boolean },
+): Promise<{ run: RunRow; opened: boolean }> => {
+  for (;;) {
+    const inserted = await sql<RunRow[]>`
+      insert into sync_runs ${sql(run)}
+      on conflict (application_id) where finished_at is null do nothing
+      returning *`;
+    if (inserted[0] !== undefined) return { run: inserted[0], opened: true };
+    const open = await findOpenRun(sql, run.application_id);
+    if (open !== undefined) return { run: open, opened: false };
+    // The open run ended between the two statements: try again.
+  }
+};
+
+export const findOpenRun = async (sql: Queryable, application_id: string): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    select * from sync_runs where application_id = ${application_id} and finished_at is null`;
+  return rows[0];
+};
+
+export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`;
+  return rows[0];
+};
+
+/** The run, if it is open and still held under this fence. */
+export const findHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    select * from sync_runs
+    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null`;
+  return rows[0];
+};
+
+/**
+ * The same inside a transaction, locked until its end: whoever closes the run or takes it over waits, and a
+ * worker that lost its hold writes nothing.
+ */
+export const lockHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    select * from sync_runs
+    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null
+    for update`;
+  return rows[0];
+};
+
+export const listRuns = (
+  sql: Queryable,
+  filter: { application_id?: string; limit: number },
+): Promise<RunRow[]> =>
+  sql<RunRow[]>`
+    select * from sync_runs
+    where ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
+    order by run_id desc limit ${filter.limit}`;
+
+/** Runs that are open and have not moved for `idleMs`: candidates to be taken up or given up. */
+export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number): Promise<RunRow[]> =>
+  sql<RunRow[]>`
+    select * from sync_runs
+    where finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'
+    order by progress_at limit ${limit}`;
+
+/** Take over a run: every job under the former fence writes nothing from now on. */
+export const takeOverRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    update sync_runs set fence = fence + 1
+    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null
+    returning *`;
+  return rows[0];
+};
+
+/** Close a run under its fence with what its pages counted. @returns the closed run, or undefined if not held. */
+export const closeRun = async (
+  sql: Queryable,
+  hold: RunHold,
+  verdict: { outcome: RunOutcome; reason: string | null; note?: string | null; withdrawn?: number },
+): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    update sync_runs r
+    set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
+        withdrawn = ${verdict.withdrawn ?? 0}, finished_at = now(), progress_at = now(),
+        listed = p.listed, inserted = p.inserted, updated = p.updated, unchanged = p.unchanged,
+        invalid = p.invalid, failed = p.failed, missing = p.missing
+    from (
+      select coalesce(sum(listed), 0)::int as listed, coalesce(sum(inserted), 0)::int as inserted,
+             coalesce(sum(updated), 0)::int as updated, coalesce(sum(unchanged), 0)::int as unchanged,
+             coalesce(sum(invalid), 0)::int as invalid, coalesce(sum(failed), 0)::int as failed,
+             coalesce(sum(missing), 0)::int as missing
+      from sync_run_pages where run_id = ${hold.run_id}
+    ) p
+    where r.run_id = ${hold.run_id} and r.fence = ${hold.fence} and r.finished_at is null
+    returning r.*`;
+  return rows[0];
+};
+
+/** Live counters of an open run, for progress. */
+export const sumPages = async (
+  sql: Queryable,
+  run_id: string,
+): Promise<{ listed: number; settled: number; total: number }> => {
+  const rows = await sql<{ listed: number; settled: number; total: number }[]>`
+    select coalesce(sum(p.listed), 0)::int as listed,
+           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as settled,
+           coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::int as total
+    from sync_run_pages p where p.run_id = ${run_id}`;
+  return rows[0] ?? { listed: 0, settled: 0, total: 0 };
+};
+
+/** Delete runs (with their pages) that finished longer ago than `ageMs`, a bounded number at a time. */
+export const pruneRuns = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
+  const rows = await sql`
+    delete from sync_runs where run_id in (
+      select run_id from sync_runs
+      where finished_at < now() - ${ageMs} * interval '1 millisecond' limit ${limit})
+    returning run_id`;
+  return rows.length;
+};
+
+/** Delete the pages of runs that finished longer ago than `ageMs`: the run keeps its counters. */
+export const prunePages = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
+  const rows = await sql`
+    delete from sync_run_pages where run_id in (
+      select r.run_id from sync_runs r
+      where r.finished_at < now() - ${ageMs} * interval '1 millisecond'
+        and exists (select 1 from sync_run_pages p where p.run_id = r.run_id)
+      limit ${limit})
+    returning run_id`;
+  return rows.length;
+};

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { bytea, moment } from './columns.ts';
+
+/** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
+export type WrappedKey = { key_id: string; wrapped: string };
+
+/** The applications that a platform engineer registered: whom we call, how often, and how gently. */
+export const applications = pgTable(
+  'applications',
+  {
+    application_id: text().primaryKey(),
+    name: text().notNull(),
+    query_game_list_webhook: text().notNull(),
+    query_game_detail_webhook: text().notNull(),
+    query_cp_kyc_webhook: text().notNull(),
+    /** Sealed under a data key of its own; `access_token_keys` holds that key, wrapped. Null once removed. */
+    access_token: bytea(),
+    access_token_keys: jsonb().$type<WrappedKey[]>().notNull().default([]),
+    every_ms: bigint({ mode: 'number' }).notNull(),
+    kyc_every_ms: bigint({ mode: 'number' }).notNull(),
+    detail_max_age_ms: bigint({ mode: 'number' }).notNull(),
+    /** Detail calls in flight at once. */
+    concurrency: integer().notNull(),
+    /** Detail calls started per second. */
+    rate: integer().notNull(),
+    status: text({ enum: ['active', 'paused', 'removed'] }).notNull().default('active'),
+    created_at: moment('created_at').notNull().defaultNow(),
+    updated_at: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [
+    check('applications_status', sql`${table.status} in ('active', 'paused', 'removed')`),
+    check('applications_application_id', sql`${table.application_id} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
+  ],
+);

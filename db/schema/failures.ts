@@ -1,0 +1,29 @@
+import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { Reason } from '#src/contract/reasons.ts';
+import { applications } from './applications.ts';
+import { moment } from './columns.ts';
+
+/**
+ * What did not land and why: field paths and codes, never a payload. A row goes when its game lands.
+ * `application_game_id` is "" for what belongs to no game (a row of a list without a usable id).
+ */
+export const ingestFailures = pgTable(
+  'ingest_failures',
+  {
+    application_id: text()
+      .notNull()
+      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    operation: text({ enum: ['query_game_list', 'query_game_detail', 'query_cp_kyc'] }).notNull(),
+    application_game_id: text().notNull(),
+    /** A code of WebhookError, or `invalid_item` for one row of a list. */
+    kind: text().notNull(),
+    reasons: jsonb().$type<Reason[]>().notNull(),
+    first_at: moment('first_at').notNull().defaultNow(),
+    last_at: moment('last_at').notNull().defaultNow(),
+    count: integer().notNull().default(1),
+  },
+  (table) => [
+    primaryKey({ columns: [table.application_id, table.operation, table.application_game_id] }),
+    index('ingest_failures_last').on(table.last_at),
+  ],
+);

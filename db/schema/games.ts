@@ -1,0 +1,91 @@
+import { sql } from 'drizzle-orm';
+import { bigserial, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { applications } from './applications.ts';
+import { moment } from './columns.ts';
+
+/** audit_status of a game (interface document, section 3). */
+export const AUDIT_STATUSES = ['pending', 'passed', 'rejected'] as const;
+export type AuditStatus = (typeof AUDIT_STATUSES)[number];
+
+/** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
+export const games = pgTable(
+  'games',
+  {
+    /** Ours, UUID v7, unique within the platform (design, section 5, decision 1). */
+    game_id: uuid().primaryKey(),
+    application_id: text()
+      .notNull()
+      .references(() => applications.application_id),
+    /** The application's own, unique only within the application. */
+    application_game_id: text().notNull(),
+    game_name: text().notNull(),
+    game_icon: text().array().notNull(),
+    game_desc: text().notNull(),
+    /** "" until the platform sets it: the application side does not carry it (decision 9). */
+    game_package_url: text().notNull().default(''),
+    game_store_video: text().notNull(),
+    game_store_pic: text().array().notNull(),
+    audit_status: text({ enum: AUDIT_STATUSES }).notNull().default('pending'),
+    /** Null while pending; read as "" (section 3). */
+    audit_time: moment('audit_time'),
+    /** Counts content versions from 1; a decision names the one it was made on. */
+    revision: integer().notNull().default(1),
+    /** Hash of the mapped content: equal means nothing to write. */
+    content_hash: text().notNull(),
+    /** Hash of the list entry the detail was fetched for: changed means the detail is wanted again. */
+    list_hash: text().notNull(),
+    /** When the detail behind this row was asked for; an older answer never overwrites it. */
+    fetched_at: moment('fetched_at').notNull(),
+    /** Set when a complete run named the game no more. */
+    withdrawn_at: moment('withdrawn_at'),
+    created_at: moment('created_at').notNull().defaultNow(),
+    updated_at: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [
+    unique('games_application_game').on(table.application_id, table.application_game_id),
+    index('games_audit_status').on(table.audit_status, table.game_id),
+    check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
+    check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
+  ],
+);
+
+/** Every content version of every game, the current one included. */
+export const gameRevisions = pgTable(
+  'game_revisions',
+  {
+    game_id: uuid()
+      .notNull()
+      .references(() => games.game_id, { onDelete: 'cascade' }),
+    revision: integer().notNull(),
+    game_name: text().notNull(),
+    game_icon: text().array().notNull(),
+    game_desc: text().notNull(),
+    game_store_video: text().notNull(),
+    game_store_pic: text().array().notNull(),
+    content_hash: text().notNull(),
+    fetched_at: moment('fetched_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.game_id, table.revision] })],
+);
+
+/** Every decision: who, when, why, and the revision it was made on. */
+export const gameAudits = pgTable(
+  'game_audits',
+  {
+    audit_id: bigserial({ mode: 'number' }).primaryKey(),
+    game_id: uuid().notNull(),
+    revision: integer().notNull(),
+    audit_status: text({ enum: ['passed', 'rejected'] }).notNull(),
+    decided_by: text().notNull(),
+    reason: text(),
+    decided_at: moment('decided_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('game_audits_game').on(table.game_id),
+    foreignKey({
+      name: 'game_audits_revision',
+      columns: [table.game_id, table.revision],
+      foreignColumns: [gameRevisions.game_id, gameRevisions.revision],
+    }).onDelete('cascade'),
+  ],
+);

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { findApplication } from '#db/queries/applications.ts';
+import { clearFailures, recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { defineJob } from '#src/queue/define-job.ts';
+import { explainPassing } from '#src/runs/explain.ts';
+import { fetchDetails, passingFailures } from '#src/runs/fetch-details.ts';
+
+/** Most games one job asks for: as many as a page holds. */
+export const PULL_MAX = 100;
+
+/** The details of single games, asked for by hand, outside any run. */
+export const pullGameDetail = defineJob({
+  name: 'pull-game-detail',
+  payload: z.object({
+    application_id: z.string(),
+    application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
+  }),
+  options: { attempts: 3, backoffMs: 2_000, concurrency: 10 },
+  title: ({ application_id, application_game_ids }) =>
+    application_game_ids.length === 1
+      ? `${application_id} game ${application_game_ids[0]}`
+      : `${application_id} ${application_game_ids.length} games`,
+  handler: async ({ application_id, application_game_ids }, { deps, signal, lastAttempt, postpone }) => {
+    const { sql } = deps;
+    const application = await findApplication(sql, application_id);
+    if (application === undefined) return { skipped: 'no such application' };
+    const target = await deps.openTarget(application);
+    const games = application_game_ids.map((id) => [id, ''] as const);
+    const pace = { concurrency: application.concurrency, rate: application.rate, signal };
+    const fetched = await fetchDetails(deps.webhooks, target, games, pace);
+    signal.throwIfAborted();
+    const waits = fetched.retryAfterMs !== undefined;
+    const givenUp = lastAttempt && !waits ? passingFailures(fetched) : [];
+    const { inserted, updated } = await sql.begin(async (tx) => {
+      const written = await upsertGames(tx, application_id, fetched.landed);
+      const settled = [...fetched.landed.map((game) => game.application_game_id), ...fetched.missing];
+      await clearFailures(tx, application_id, 'query_game_detail', settled);
+      await recordFailures(tx, application_id, 'query_game_detail', [...fetched.invalid, ...givenUp]);
+      return written;
+    });
+    if (waits) return postpone(fetched.retryAfterMs ?? 0);
+    const open = application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;
+    if (open > 0) {
+      throw new CatalogueError(`${open} of ${application_game_ids.length} details failed (${explainPassing(fetched)})`);
+    }
+    return {
+      inserted: inserted.length,
+      updated: updated.length,
+      unchanged: fetched.landed.length - inserted.length - updated.length,
+      invalid: fetched.invalid.length,
+      missing: fetched.missing.length,
+    };
+  },
+});

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+
+/** What the platform keeps of an application-side detail: the content an operator decides on. */
+export type GameContent = {
+  game_name: string;
+  game_icon: string[];
+  game_desc: string;
+  game_store_video: string;
+  game_store_pic: string[];
+};
+
+/**
+ * Map an application-side detail (section 2.5) to the platform side (section 2.3), field by field:
+ * `game_info` becomes `game_desc`. `game_id`, `game_package_url`, `audit_status` and `audit_time` are the
+ * platform's own and not the application's to say.
+ */
+export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
+  game_name: detail.game_name,
+  game_icon: detail.game_icon,
+  game_desc: detail.game_info,
+  game_store_video: detail.game_store_video,
+  game_store_pic: detail.game_store_pic,
+});
+
+const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
+/** Equal for equal content, whatever it came from: does a fetched detail change anything? */
+export const contentHash = (content: GameContent): string =>
+  hash([
+    content.game_name,
+    content.game_icon,
+    content.game_desc,
+    content.game_store_video,
+    content.game_store_pic,
+  ]);
+
+const LIST_HASH_LENGTH = 22;
+
+/** Equal for equal list entries (section 2.4): does a listed game want its detail again? 132 bits suffice. */
+export const listHash = (summary: ApplicationGameSummary): string =>
+  hash([summary.game_name, summary.game_icon]).slice(0, LIST_HASH_LENGTH);

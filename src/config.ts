@@ -1,0 +1,159 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '#src/errors.ts';
+import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
+
+const FLAGS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
+
+const flag = z
+  .string()
+  .default('false')
+  .transform((text, context) => {
+    const value = FLAGS[text.toLowerCase()];
+    if (value !== undefined) return value;
+    context.addIssue('is neither true nor false');
+    return z.NEVER;
+  });
+
+const port = (fallback: number) =>
+  z.coerce
+    .number('is not a port number')
+    .int('is not a port number')
+    .min(0, 'is not a port number')
+    .max(65_535, 'is not a port number')
+    .default(fallback);
+
+/** Parse with a function that throws: its message becomes the issue. */
+const parsed = <Out>(parse: (text: string) => Out) =>
+  z.string().transform((text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message.replace(/^[A-Z_]+:? /, '') : 'is not valid');
+      return z.NEVER;
+    }
+  });
+
+const isCidr = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  return family !== 0 && rest.length === 0 && bits !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+};
+
+const networks = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+  .superRefine((list, context) => {
+    for (const entry of list) if (!isCidr(entry)) context.addIssue(`"${entry}" is not a network such as 10.0.0.0/8`);
+  });
+
+const timeZone = z.string().default('UTC').refine(
+  (zone) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: zone });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  { error: 'is not a time zone such as UTC or Asia/Shanghai' },
+);
+
+const databaseUrl = z
+  .string()
+  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), { error: 'is not postgres://user:password@host:5432/database' });
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const environmentSchema = z.object({
+  DATABASE_URL: databaseUrl.optional(),
+  REDIS_URL: parsed((text) => {
+    parseRedisUrl(text);
+    return text;
+  }).optional(),
+  QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
+  ENCRYPTION_KEYS: z.string().optional(),
+  API_HOST: z.string().min(1).default('127.0.0.1'),
+  API_PORT: port(8080),
+  BOARD_HOST: z.string().min(1).default('127.0.0.1'),
+  BOARD_PORT: port(8081),
+  BOARD_USER: z.string().min(1).optional(),
+  BOARD_PASSWORD: z.string().min(1).optional(),
+  BOARD_READ_ONLY: flag,
+  METRICS_PORT: port(9464),
+  WEBHOOK_ALLOW_HTTP: flag,
+  WEBHOOK_ALLOW_NETWORKS: networks,
+  AUDIT_TIME_ZONE: timeZone,
+  LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
+  CATALOGUE_HOME: z.string().min(1).default('.catalogue').transform((path) => resolve(path)),
+});
+
+/** The environment, typed. Units and defaults: `.env.example`. */
+export type Config = {
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  queuePrefix: string;
+  encryptionKeys: string | undefined;
+  api: { host: string; port: number };
+  board: {
+    host: string;
+    port: number;
+    login: { user: string; password: string } | null;
+    readOnly: boolean;
+  };
+  metricsPort: number;
+  webhooks: { allowHttp: boolean; allowNetworks: string[] };
+  auditTimeZone: string;
+  logLevel: (typeof LOG_LEVELS)[number];
+  home: string;
+};
+
+/** Problems that no single variable has. */
+const crossProblems = (environment: z.infer<typeof environmentSchema>): string[] => {
+  const problems: string[] = [];
+  if ((environment.BOARD_USER === undefined) !== (environment.BOARD_PASSWORD === undefined)) {
+    problems.push('BOARD_USER and BOARD_PASSWORD go together: set both or neither');
+  }
+  if (environment.REDIS_URL !== undefined && environment.DATABASE_URL === undefined) {
+    problems.push('REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither');
+  }
+  return problems;
+};
+
+/**
+ * Read the environment: the only place that does. An empty variable counts as absent.
+ * @throws UsageError (exit 2) with every problem in one message; values of secrets are never repeated.
+ */
+export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = environmentSchema.safeParse(present);
+  const problems = result.success
+    ? crossProblems(result.data)
+    : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: access tokens would go to anybody; unset it');
+  }
+  if (!result.success || problems.length > 0) {
+    throw new UsageError(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`);
+  }
+  const e = result.data;
+  const login =
+    e.BOARD_USER !== undefined && e.BOARD_PASSWORD !== undefined
+      ? { user: e.BOARD_USER, password: e.BOARD_PASSWORD }
+      : null;
+  return {
+    databaseUrl: e.DATABASE_URL,
+    redisUrl: e.REDIS_URL,
+    queuePrefix: e.QUEUE_PREFIX,
+    encryptionKeys: e.ENCRYPTION_KEYS,
+    api: { host: e.API_HOST, port: e.API_PORT },
+    board: { host: e.BOARD_HOST, port: e.BOARD_PORT, login, readOnly: e.BOARD_READ_ONLY },
+    metricsPort: e.METRICS_PORT,
+    webhooks: { allowHttp: e.WEBHOOK_ALLOW_HTTP, allowNetworks: e.WEBHOOK_ALLOW_NETWORKS },
+    auditTimeZone: e.AUDIT_TIME_ZONE,
+    logLevel: e.LOG_LEVEL,
+    home: e.CATALOGUE_HOME,
+  };
+};

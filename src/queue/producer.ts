@@ -1,0 +1,77 @@
+import type { FlowProducer, Job, JobsOptions, Queue } from 'bullmq';
+import type { QueueBackend } from '#src/queue/backend.ts';
+import type { AnyJob, JobDefinition } from '#src/queue/define-job.ts';
+
+const DAY_S = 24 * 60 * 60;
+
+/** Finished jobs are kept this long and this many a queue, for Bull Board; without it they stay forever. */
+const KEEP_COMPLETED = { age: DAY_S, count: 1_000 };
+const KEEP_FAILED = { age: 7 * DAY_S, count: 5_000 };
+
+export type Placement = {
+  /** At most one job of this id at a time. No ":" and not all digits (BullMQ). */
+  id?: string;
+  /** While a job added under this word is unfinished, adding another changes nothing. */
+  once?: string;
+};
+
+/** Adds jobs. Payloads are parsed here as well as in the worker: a wrong one never reaches the queue. */
+export type Producer = {
+  add: <Payload>(job: JobDefinition<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
+  /** Add `parent`, to run when `child` has ended one way or the other, in one step. */
+  addAfter: <Parent, Child>(
+    parent: { job: JobDefinition<Parent>; payload: Parent; id: string },
+    child: { job: JobDefinition<Child>; payload: Child; id: string },
+  ) => Promise<void>;
+  queue: (job: { name: string }) => Queue;
+  queues: () => Queue[];
+  close: () => Promise<void>;
+};
+
+const jobOptions = (job: AnyJob, placement: Placement = {}): JobsOptions => ({
+  attempts: job.options.attempts,
+  backoff: { type: 'exponential', delay: job.options.backoffMs, jitter: 0.5 },
+  removeOnComplete: KEEP_COMPLETED,
+  removeOnFail: KEEP_FAILED,
+  // Our errors are written by us; the frames below them tell an operator nothing.
+  stackTraceLimit: 1,
+  ...(placement.id === undefined ? {} : { jobId: placement.id }),
+  ...(placement.once === undefined ? {} : { deduplication: { id: placement.once } }),
+});
+
+/** Open one queue for each job of the list. */
+export const createProducer = (backend: QueueBackend, jobs: readonly AnyJob[]): Producer => {
+  const queues = new Map<string, Queue>(jobs.map((job) => [job.name, backend.createQueue(job.name)]));
+  let flows: FlowProducer | undefined;
+  const queue = (job: { name: string }): Queue => {
+    const found = queues.get(job.name);
+    if (found === undefined) throw new Error(`no queue for the job ${job.name}: is it listed in jobs/index.ts?`);
+    return found;
+  };
+  const node = (part: { job: AnyJob; payload: unknown; id: string }, extra: JobsOptions = {}) => {
+    const payload = part.job.payload.parse(part.payload);
+    return {
+      name: part.job.title(payload),
+      queueName: part.job.name,
+      data: payload,
+      opts: { ...jobOptions(part.job, { id: part.id }), ...extra },
+    };
+  };
+  return {
+    add: async (job, payload, placement) => {
+      const parsed = job.payload.parse(payload);
+      return queue(job).add(job.title(parsed), parsed, jobOptions(job, placement));
+    },
+    addAfter: async (parent, child) => {
+      flows ??= backend.createFlowProducer();
+      const children = [node(child, { ignoreDependencyOnFailure: true })];
+      await flows.add({ ...node(parent), children });
+    },
+    queue,
+    queues: () => [...queues.values()],
+    close: async () => {
+      await Promise.all([...queues.values()].map((open) => open.close()));
+      await flows?.close();
+    },
+  };
+};

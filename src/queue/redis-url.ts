@@ -1,0 +1,72 @@
+import type { RedisOptions } from 'ioredis';
+import { UsageError } from '#src/errors.ts';
+
+type Node = { host: string; port: number };
+
+const DEFAULT_PORT = 6379;
+const DEFAULT_SENTINEL_PORT = 26379;
+
+const parseNodes = (text: string, defaultPort: number): Node[] =>
+  text.split(',').map((part) => {
+    const match = /^(\[[0-9a-fA-F:.]+\]|[^:]+)(?::(\d+))?$/.exec(part);
+    if (match?.[1] === undefined) throw new UsageError(`REDIS_URL: "${part}" is not host:port.`);
+    return { host: match[1].replace(/^\[|\]$/g, ''), port: Number(match[2] ?? defaultPort) };
+  });
+
+/** What REDIS_URL says, in ioredis's terms. */
+export type RedisTarget =
+  | { kind: 'single'; options: RedisOptions }
+  | { kind: 'sentinel'; options: RedisOptions }
+  | { kind: 'cluster'; nodes: Node[]; options: RedisOptions };
+
+/**
+ * Read REDIS_URL. One server: `redis://[user:password@]host[:port][/db]`, with TLS `rediss://…`. Sentinel:
+ * `redis+sentinel://[user:password@]host:port,host:port/master-name[/db]`. Cluster:
+ * `redis+cluster://[user:password@]host:port,host:port`. `rediss+…` for TLS.
+ * @throws UsageError that names what is wrong, never the password.
+ */
+export const parseRedisUrl = (redisUrl: string): RedisTarget => {
+  const match = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(redisUrl);
+  if (match === null) {
+    throw new UsageError(
+      'REDIS_URL is not redis://host:port, rediss://…, redis+sentinel://host:port,…/master or redis+cluster://host:port,….',
+    );
+  }
+  const [, scheme, kind, userinfo, hosts = '', path = ''] = match;
+  const [username, password] = userinfo === undefined ? [] : splitUserinfo(userinfo);
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const options: RedisOptions = {
+    ...(username ? { username } : {}),
+    ...(password ? { password } : {}),
+    ...(scheme === 'rediss' ? { tls: {} } : {}),
+  };
+  if (kind === 'cluster') return { kind, nodes: parseNodes(hosts, DEFAULT_PORT), options };
+  if (kind === 'sentinel') {
+    const [name, database] = segments;
+    if (name === undefined) throw new UsageError('REDIS_URL for Sentinel ends with the master name: …/mymaster.');
+    const sentinels = parseNodes(hosts, DEFAULT_SENTINEL_PORT);
+    const secured = scheme === 'rediss' ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {};
+    return { kind, options: { ...options, ...secured, name, sentinels, db: parseDatabase(database) } };
+  }
+  const [node] = parseNodes(hosts, DEFAULT_PORT);
+  const servername = scheme === 'rediss' && node !== undefined ? { tls: { servername: node.host } } : {};
+  return { kind: 'single', options: { ...options, ...servername, ...node, db: parseDatabase(segments[0]) } };
+};
+
+const splitUserinfo = (userinfo: string): [string, string] => {
+  const colon = userinfo.indexOf(':');
+  if (colon === -1) return ['', decodeURIComponent(userinfo)];
+  return [decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1))];
+};
+
+const parseDatabase = (text: string | undefined): number => {
+  const database = Number(text ?? 0);
+  if (Number.isInteger(database) && database >= 0) return database;
+  throw new UsageError('REDIS_URL ends with the number of a database, or with nothing.');
+};
+
+/** BullMQ names its queues' keys by prefix; a wrong one would hide every job. */
+export const parsePrefix = (prefix: string): string => {
+  if (/^[A-Za-z0-9_-]*(\{[A-Za-z0-9_-]+\})?[A-Za-z0-9_-]*$/.test(prefix) && prefix !== '') return prefix;
+  throw new UsageError(`QUEUE_PREFIX "${prefix}" holds more than letters, digits, "-", "_" and one {hash tag}.`);
+};

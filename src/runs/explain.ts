@@ -1,0 +1,18 @@
+import type { FetchedDetails } from '#src/runs/fetch-details.ts';
+import type { WebhookError } from '#src/webhooks/errors.ts';
+
+/** One failed call in a few words: a code, a status, and what the application itself said. */
+export const explainWebhookError = (error: WebhookError): string => {
+  const parts: string[] = [error.code];
+  if (error.status !== undefined && error.code !== 'ret_code') parts.push(`HTTP ${error.status}`);
+  if (error.retCode !== undefined) parts.push(String(error.retCode));
+  if (error.retMsg) parts.push(`"${error.retMsg}"`);
+  return parts.join(' ');
+};
+
+/** A batch's passing failures by code: `timeout 30, http_status 7`. */
+export const explainPassing = (fetched: FetchedDetails): string => {
+  const counts = new Map<string, number>();
+  for (const { error } of fetched.passing) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
+  return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
+};

@@ -1,0 +1,80 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Failure } from '#db/queries/failures.ts';
+import type { FetchedGame } from '#db/queries/games.ts';
+import { contentHash, toGameContent } from '#src/catalogue/mapping.ts';
+import { coerceError } from '#src/errors.ts';
+import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
+import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
+import { forEachPaced, type Pace } from '#src/webhooks/paced.ts';
+
+/** What became of a batch of detail calls. A game asked for and in none of these was not called at all. */
+export type FetchedDetails = {
+  landed: FetchedGame[];
+  /** data null: not an error (design, section 5, decision 13). */
+  missing: string[];
+  /** Answered, but not as the document says: asking again now would not help. */
+  invalid: Failure[];
+  /** Failed for a passing reason. */
+  passing: { application_game_id: string; error: WebhookError }[];
+  /** The longest wait the application asked for. */
+  retryAfterMs: number | undefined;
+};
+
+/** The reasons to keep of a failed call: field paths and codes, and what the application itself said. */
+const failureOf = (application_game_id: string, error: WebhookError): Failure => ({
+  application_game_id,
+  kind: error.code,
+  reasons: error.reasons.length > 0 ? error.reasons : [{ path: '', code: failureCode(error) }],
+});
+
+const failureCode = (error: WebhookError): string => {
+  if (error.code === 'ret_code') return `ret_code ${error.retCode}${error.retMsg ? `: ${error.retMsg}` : ''}`;
+  return error.status === undefined ? error.code : `${error.code} ${error.status}`;
+};
+
+export const passingFailures = (fetched: FetchedDetails): Failure[] =>
+  fetched.passing.map(({ application_game_id, error }) => failureOf(application_game_id, error));
+
+/**
+ * Call the application-side game.queryDetail (section 4.5) for each game, at the application's pace. Stops
+ * early when the application asks to wait (Retry-After), or after as many transport failures in a row as
+ * calls may be in flight: an application that is down is not asked a hundred times.
+ *
+ * @param games application_game_id and the hash of its list entry ("" if not known)
+ */
+export const fetchDetails = async (
+  webhooks: Pick<WebhookClient, 'queryGameDetail'>,
+  target: WebhookTarget,
+  games: readonly (readonly [application_game_id: string, list_hash: string])[],
+  pace: Pace,
+): Promise<FetchedDetails> => {
+  const fetched: FetchedDetails = { landed: [], missing: [], invalid: [], passing: [], retryAfterMs: undefined };
+  let transportFailures = 0;
+  await forEachPaced(games, pace, async ([application_game_id, list_hash]) => {
+    const fetched_at = new Date();
+    try {
+      const detail = await webhooks.queryGameDetail(target, { game_id: application_game_id }, pace.signal);
+      transportFailures = 0;
+      if (detail === null) {
+        fetched.missing.push(application_game_id);
+        return 'go on';
+      }
+      const content = toGameContent(detail);
+      const content_hash = contentHash(content);
+      fetched.landed.push({ game_id: randomUUIDv7(), application_game_id, ...content, content_hash, list_hash, fetched_at });
+      return 'go on';
+    } catch (thrown) {
+      if (!isWebhookError(thrown)) throw coerceError(thrown);
+      if (thrown.code === 'aborted') return 'stop';
+      transportFailures = thrown.transport ? transportFailures + 1 : 0;
+      if (thrown.retryable) fetched.passing.push({ application_game_id, error: thrown });
+      else fetched.invalid.push(failureOf(application_game_id, thrown));
+      if (thrown.retryAfterMs !== undefined) {
+        fetched.retryAfterMs = Math.max(fetched.retryAfterMs ?? 0, thrown.retryAfterMs);
+        return 'stop';
+      }
+      return transportFailures >= pace.concurrency ? 'stop' : 'go on';
+    }
+  });
+  return fetched;
+};

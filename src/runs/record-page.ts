@@ -1,0 +1,113 @@
+import type { Database } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import { clearFailures, recordFailures } from '#db/queries/failures.ts';
+import { restoreGames, selectWantedDetails } from '#db/queries/games.ts';
+import { insertPage, type PagesBefore, selectNamedBefore, summarisePagesBefore } from '#db/queries/pages.ts';
+import { lockHeldRun, type RunHold, type RunRow } from '#db/queries/runs.ts';
+import { type ListingEnd, listingEnd, type ReadPage, readPage } from '#src/catalogue/listing.ts';
+import { listHash } from '#src/catalogue/mapping.ts';
+import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
+
+export type RecordedPage = { listed: number; wanted: number; invalid: number; end: ListingEnd | null };
+
+/** The failure row of rows that name no game stands under this id. */
+const NO_GAME = '';
+const UNNAMED_REASONS_MAX = 20;
+
+/**
+ * Which games of this page did earlier pages of the run name? The page before is always looked at: games
+ * shift by a few while they are listed. All pages are looked at only when there is doubt, that is once the
+ * pages held more rows than the application says there are, or this one repeats the one before.
+ */
+const namedBefore = async (
+  sql: Database,
+  run: RunRow,
+  ids: readonly string[],
+  before: PagesBefore,
+  rowsSoFar: number,
+  total: number,
+): Promise<Set<string>> => {
+  const onPrevious = new Set(before.previous?.application_game_ids);
+  const seen = new Set(ids.filter((id) => onPrevious.has(id)));
+  const doubtful = rowsSoFar > total || seen.size === ids.length;
+  if (!doubtful || ids.length === 0 || before.previous === null) return seen;
+  return selectNamedBefore(sql, run.run_id, run.next_page, ids);
+};
+
+const fresh = (page: ReadPage, seen: ReadonlySet<string>) => ({
+  summaries: page.summaries.filter((summary) => !seen.has(summary.game_id)),
+  invalid: page.invalid.filter((row) => !seen.has(row.application_game_id)),
+});
+
+/**
+ * Record one answered page of a run: what it named, which details are wanted, how the listing stands. One
+ * transaction under the run's fence; recording a page twice changes nothing.
+ * @returns undefined when the run is not held any more: then nothing was written.
+ */
+export const recordPage = async (
+  sql: Database,
+  application: ApplicationRow,
+  run: RunRow,
+  answer: ApplicationGameList,
+  pageCap: number,
+): Promise<RecordedPage | undefined> => {
+  const hold: RunHold = run;
+  const page_num = run.next_page;
+  const page = readPage(answer.list);
+  const before = await summarisePagesBefore(sql, run.run_id, page_num);
+  const ids = [...page.summaries.map((summary) => summary.game_id), ...page.invalid.map((row) => row.application_game_id)];
+  const rows = answer.list.length;
+  const seen = await namedBefore(sql, run, ids, before, before.rows + rows, answer.total);
+  const { summaries, invalid } = fresh(page, seen);
+  const listed = summaries.map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary) }));
+  const wanted = await selectWantedDetails(sql, application.application_id, listed, {
+    full: run.full,
+    detailMaxAgeMs: application.detail_max_age_ms,
+  });
+  const end = listingEnd({
+    page_num,
+    rows,
+    rowsBefore: before.rows,
+    named: ids.length,
+    newlyNamed: summaries.length + invalid.length,
+    total: answer.total,
+    pageSize: PAGE_SIZE_MAX,
+    largestPageBefore: before.largest,
+    previous: before.previous,
+    pageCap,
+  });
+  const application_game_ids = [...listed, ...invalid].map((row) => row.application_game_id);
+  const open = listed.filter((game) => wanted.has(game.application_game_id));
+  const recorded = await sql.begin(async (tx) => {
+    if ((await lockHeldRun(tx, hold)) === undefined) return false;
+    const inserted = await insertPage(
+      tx,
+      {
+        run_id: run.run_id,
+        page_num,
+        row_count: rows,
+        total: answer.total,
+        application_game_ids,
+        unnamed: page.unnamed.length,
+        open_games: Object.fromEntries(open.map((game) => [game.application_game_id, game.list_hash])),
+        listed: application_game_ids.length + page.unnamed.length,
+        unchanged: listed.length - open.length,
+        invalid: invalid.length + page.unnamed.length,
+      },
+      end,
+    );
+    if (!inserted) return true;
+    await restoreGames(tx, application.application_id, application_game_ids);
+    const unnamedReasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
+    await recordFailures(tx, application.application_id, 'query_game_list', [
+      ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
+      ...(unnamedReasons.length > 0
+        ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
+        : []),
+    ]);
+    await clearFailures(tx, application.application_id, 'query_game_list', listed.map((game) => game.application_game_id));
+    return true;
+  });
+  if (!recorded) return undefined;
+  return { listed: application_game_ids.length, wanted: open.length, invalid: invalid.length + page.unnamed.length, end };
+};

@@ -1,0 +1,60 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Database } from '#db/client.ts';
+import { findApplication } from '#db/queries/applications.ts';
+import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import { enqueueNextStep, hasOpenGames, queryGameList, stepId } from '#jobs/query-game-list.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import { abandonRun } from '#src/runs/finish-run.ts';
+
+/** A run that moved this recently is left alone: its next job is on its way. */
+const IDLE_MS = 20_000;
+/** Longer than any wait between tries (Retry-After is believed for 15 minutes): whoever is silent this long is gone. */
+const ABANDON_MS = 30 * 60_000;
+const BATCH = 500;
+
+const LIVE_STATES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'prioritized', 'waiting-children']);
+
+/** Is one of the run's two possible jobs still in the queue? */
+const hasLiveJob = async (producer: Producer, run: RunRow): Promise<boolean> => {
+  const states = await Promise.all([
+    producer.queue(queryGameList).getJobState(stepId(run, run.next_page)),
+    producer.queue(queryGameList).getJobState(stepId(run, run.next_page - 1)),
+    producer.queue(queryGameDetail).getJobState(stepId(run, run.next_page - 1)),
+  ]);
+  return states.some((state) => LIVE_STATES.has(state));
+};
+
+export type TakenUp = { takenUp: number; abandoned: number };
+
+/**
+ * Look after open runs that do not move (design, section 4, step 2): one whose job is gone from the queue (a
+ * flush, a failover that lost writes, a worker that died too often) is taken up at its recorded next page
+ * under a new fence; one without progress for longer than the longest retry is closed as abandoned, and a new
+ * one opened.
+ */
+export const takeUpRuns = async (sql: Database, producer: Producer, signal: AbortSignal): Promise<TakenUp> => {
+  const counts: TakenUp = { takenUp: 0, abandoned: 0 };
+  for (const run of await listIdleRuns(sql, IDLE_MS, BATCH)) {
+    if (signal.aborted) break;
+    if (Date.now() - run.progress_at.getTime() > ABANDON_MS) {
+      if ((await abandonRun(sql, run, 'no progress for 30 minutes')) === undefined) continue;
+      counts.abandoned += 1;
+      await reopen(sql, producer, run);
+    } else if (!(await hasLiveJob(producer, run))) {
+      const taken = await takeOverRun(sql, run);
+      if (taken === undefined) continue;
+      await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));
+      counts.takenUp += 1;
+    }
+  }
+  return counts;
+};
+
+const reopen = async (sql: Database, producer: Producer, { application_id, full }: RunRow): Promise<void> => {
+  const application = await findApplication(sql, application_id);
+  if (application?.status !== 'active') return;
+  const next = { run_id: randomUUIDv7(), application_id, trigger: 'schedule' as const, full, accept_withdrawals: false };
+  const { run, opened } = await openRun(sql, next);
+  if (opened) await enqueueNextStep(producer, run, false);
+};

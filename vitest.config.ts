@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // One Postgres and one Redis for the whole run; each test file takes a database of its own from them.
+    globalSetup: ['test/support/global-setup.ts'],
+    // A process per file: a test that leaks connections or timers harms itself only.
+    pool: 'forks',
+    // The tests start servers and workers of their own beside these.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
