@@ -17,7 +17,8 @@ const MIGRATION_LOCK = 7_205_311_846;
 export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
   const require = createRequire(import.meta.url);
   const { drizzle } = require('drizzle-orm/postgres-js') as typeof import('drizzle-orm/postgres-js');
-  const { migrate } = require('drizzle-orm/postgres-js/migrator') as typeof import('drizzle-orm/postgres-js/migrator');
+  const { migrate } =
+    require('drizzle-orm/postgres-js/migrator') as typeof import('drizzle-orm/postgres-js/migrator');
   const lock = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate lock' });
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
   try {

@@ -7,4 +7,11 @@ import { tick } from '#jobs/tick.ts';
 import type { AnyJob } from '#src/queue/define-job.ts';
 
 /** Every job of the fleet: file name = queue name = the name in Bull Board. */
-export const jobs: readonly AnyJob[] = [tick, queryGameList, queryGameDetail, queryCpKyc, pullGameDetail, prune];
+export const jobs: readonly AnyJob[] = [
+  tick,
+  queryGameList,
+  queryGameDetail,
+  queryCpKyc,
+  pullGameDetail,
+  prune,
+];

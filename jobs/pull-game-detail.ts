@@ -41,9 +41,12 @@ export const pullGameDetail = defineJob({
       return written;
     });
     if (waits) return postpone(fetched.retryAfterMs ?? 0);
-    const open = application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;
+    const open =
+      application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;
     if (open > 0) {
-      throw new CatalogueError(`${open} of ${application_game_ids.length} details failed (${explainPassing(fetched)})`);
+      throw new CatalogueError(
+        `${open} of ${application_game_ids.length} details failed (${explainPassing(fetched)})`,
+      );
     }
     return {
       inserted: inserted.length,

@@ -26,7 +26,10 @@ export const queryGameDetail = defineJob({
     concurrency: 100,
   },
   title: (payload) => `${payload.application_id} page ${payload.page_num}`,
-  handler: async ({ application_id, run_id, fence, page_num }, { deps, signal, lastAttempt, log, postpone }) => {
+  handler: async (
+    { application_id, run_id, fence, page_num },
+    { deps, signal, lastAttempt, log, postpone },
+  ) => {
     const { sql } = deps;
     const hold = { run_id, fence };
     const [run, page, application] = await Promise.all([
@@ -61,7 +64,9 @@ export const queryGameDetail = defineJob({
       return counts;
     }
     if (open > 0) {
-      throw new CatalogueError(`${open} of ${games.length} details wait for another try (${explainPassing(fetched)})`);
+      throw new CatalogueError(
+        `${open} of ${games.length} details wait for another try (${explainPassing(fetched)})`,
+      );
     }
     return counts;
   },

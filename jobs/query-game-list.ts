@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun, type RunRow } from '#db/queries/runs.ts';
-import type { Database } from '#db/client.ts';
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
@@ -34,7 +34,10 @@ export const queryGameList = defineJob({
   handler: async ({ application_id, run_id, fence, page_num }, context) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
-    const [run, application] = await Promise.all([findHeldRun(sql, hold), findApplication(sql, application_id)]);
+    const [run, application] = await Promise.all([
+      findHeldRun(sql, hold),
+      findApplication(sql, application_id),
+    ]);
     if (run === undefined || application === undefined) return { skipped: 'not held' };
     if (run.next_page > page_num) {
       // Recorded by an earlier try of this very job, which may have died before it added the next step.
@@ -47,7 +50,8 @@ export const queryGameList = defineJob({
     const recorded = await recordPage(sql, application, run, answer, context.deps.pageCap);
     if (recorded === undefined) return { skipped: 'not held' };
     context.log.info({ run_id, application_id, page_num, ...recorded }, 'page listed');
-    if (recorded.end !== null && recorded.wanted === 0) return { ...recorded, ...(await finish(context, run)) };
+    if (recorded.end !== null && recorded.wanted === 0)
+      return { ...recorded, ...(await finish(context, run)) };
     const moved = { ...run, next_page: page_num + 1, listing_end: recorded.end };
     await enqueueNextStep(producer, moved, recorded.wanted > 0);
     return recorded;
@@ -104,7 +108,11 @@ export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number):
  * the details of the page before it if any are wanted (design, section 4, step 3). Adding a step twice adds
  * it once.
  */
-export const enqueueNextStep = async (producer: Producer, run: RunRow, detailsWanted: boolean): Promise<void> => {
+export const enqueueNextStep = async (
+  producer: Producer,
+  run: RunRow,
+  detailsWanted: boolean,
+): Promise<void> => {
   const { run_id, fence, application_id, next_page } = run;
   const ids = { application_id, run_id, fence };
   const step = { ...ids, page_num: next_page };

@@ -38,32 +38,49 @@ const parsed = <Out>(parse: (text: string) => Out) =>
 const isCidr = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
-  return family !== 0 && rest.length === 0 && bits !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  return (
+    family !== 0 &&
+    rest.length === 0 &&
+    bits !== undefined &&
+    /^\d{1,3}$/.test(bits) &&
+    Number(bits) <= (family === 4 ? 32 : 128)
+  );
 };
 
 const networks = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
   .superRefine((list, context) => {
-    for (const entry of list) if (!isCidr(entry)) context.addIssue(`"${entry}" is not a network such as 10.0.0.0/8`);
+    for (const entry of list)
+      if (!isCidr(entry)) context.addIssue(`"${entry}" is not a network such as 10.0.0.0/8`);
   });
 
-const timeZone = z.string().default('UTC').refine(
-  (zone) => {
-    try {
-      new Intl.DateTimeFormat('en', { timeZone: zone });
-      return true;
-    } catch {
-      return false;
-    }
-  },
-  { error: 'is not a time zone such as UTC or Asia/Shanghai' },
-);
+const timeZone = z
+  .string()
+  .default('UTC')
+  .refine(
+    (zone) => {
+      try {
+        new Intl.DateTimeFormat('en', { timeZone: zone });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    { error: 'is not a time zone such as UTC or Asia/Shanghai' },
+  );
 
 const databaseUrl = z
   .string()
-  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), { error: 'is not postgres://user:password@host:5432/database' });
+  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'is not postgres://user:password@host:5432/database',
+  });
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -87,7 +104,11 @@ const environmentSchema = z.object({
   WEBHOOK_ALLOW_NETWORKS: networks,
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
-  CATALOGUE_HOME: z.string().min(1).default('.catalogue').transform((path) => resolve(path)),
+  CATALOGUE_HOME: z
+    .string()
+    .min(1)
+    .default('.catalogue')
+    .transform((path) => resolve(path)),
 });
 
 /** The environment, typed. Units and defaults: `.env.example`. */
@@ -127,7 +148,9 @@ const crossProblems = (environment: z.infer<typeof environmentSchema>): string[]
  * @throws UsageError (exit 2) with every problem in one message; values of secrets are never repeated.
  */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const result = environmentSchema.safeParse(present);
   const problems = result.success
     ? crossProblems(result.data)
@@ -136,7 +159,9 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: access tokens would go to anybody; unset it');
   }
   if (!result.success || problems.length > 0) {
-    throw new UsageError(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`);
+    throw new UsageError(
+      `The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,
+    );
   }
   const e = result.data;
   const login =

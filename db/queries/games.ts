@@ -135,7 +135,14 @@ export type GameFilter = {
 };
 export type GameSummaryRow = Pick<
   GameRow,
-  'game_id' | 'application_id' | 'application_game_id' | 'game_name' | 'audit_status' | 'audit_time' | 'revision' | 'withdrawn_at'
+  | 'game_id'
+  | 'application_id'
+  | 'application_game_id'
+  | 'game_name'
+  | 'audit_status'
+  | 'audit_time'
+  | 'revision'
+  | 'withdrawn_at'
 >;
 
 export const listGames = (sql: Queryable, filter: GameFilter): Promise<GameSummaryRow[]> =>

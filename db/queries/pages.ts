@@ -64,7 +64,16 @@ export const findPage = async (
 
 export type NewPage = Pick<
   PageRow,
-  'run_id' | 'page_num' | 'row_count' | 'total' | 'application_game_ids' | 'unnamed' | 'open_games' | 'listed' | 'unchanged' | 'invalid'
+  | 'run_id'
+  | 'page_num'
+  | 'row_count'
+  | 'total'
+  | 'application_game_ids'
+  | 'unnamed'
+  | 'open_games'
+  | 'listed'
+  | 'unchanged'
+  | 'invalid'
 >;
 
 /** Record a page and move its run on. The run is locked by the caller. @returns false if it was recorded before. */
@@ -87,7 +96,10 @@ export const insertPage = async (
   return true;
 };
 
-export type SettledCounts = Pick<PageRow, 'inserted' | 'updated' | 'unchanged' | 'invalid' | 'failed' | 'missing' | 'answered'>;
+export type SettledCounts = Pick<
+  PageRow,
+  'inserted' | 'updated' | 'unchanged' | 'invalid' | 'failed' | 'missing' | 'answered'
+>;
 
 /** Take settled games off a page and count them. The run is locked by the caller. */
 export const settleGames = async (
@@ -120,7 +132,14 @@ export const summariseListing = async (
   sql: Queryable,
   run_id: string,
   application_id: string,
-): Promise<{ listed: number; unnamed: number; invalid: number; failed: number; present: number; unlisted: number }> => {
+): Promise<{
+  listed: number;
+  unnamed: number;
+  invalid: number;
+  failed: number;
+  present: number;
+  unlisted: number;
+}> => {
   const rows = await sql<
     { listed: number; unnamed: number; invalid: number; failed: number; present: number; unlisted: number }[]
   >`
@@ -148,7 +167,11 @@ const unlisted = (sql: Queryable, run_id: string) => sql`
     ) named where named.id = g.application_game_id)`;
 
 /** Withdraw the games that no page of a complete run named. @returns how many. */
-export const withdrawUnlisted = async (sql: Queryable, run_id: string, application_id: string): Promise<number> => {
+export const withdrawUnlisted = async (
+  sql: Queryable,
+  run_id: string,
+  application_id: string,
+): Promise<number> => {
   const result = await sql`
     update games g set withdrawn_at = now(), updated_at = now()
     where g.application_id = ${application_id} and g.withdrawn_at is null and ${unlisted(sql, run_id)}`;

@@ -14,7 +14,13 @@ export type RunHold = { run_id: string; fence: number };
  */
 export const openRun = async (
   sql: Queryable,
-  run: { run_id: string; application_id: string; trigger: RunTrigger; full: boolean; accept_withdrawals: boolean },
+  run: {
+    run_id: string;
+    application_id: string;
+    trigger: RunTrigger;
+    full: boolean;
+    accept_withdrawals: boolean;
+  },
 ): Promise<{ run: RunRow; opened: boolean }> => {
   for (;;) {
     const inserted = await sql<RunRow[]>`

@@ -24,7 +24,9 @@ export const applications = pgTable(
     concurrency: integer().notNull(),
     /** Detail calls started per second. */
     rate: integer().notNull(),
-    status: text({ enum: ['active', 'paused', 'removed'] }).notNull().default('active'),
+    status: text({ enum: ['active', 'paused', 'removed'] })
+      .notNull()
+      .default('active'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },

@@ -1,5 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { applications } from './applications.ts';
 import { moment } from './columns.ts';
 
@@ -87,6 +98,8 @@ export const syncRunPages = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.run_id, table.page_num] }),
-    index('sync_run_pages_open').on(table.run_id, table.page_num).where(sql`${table.open_games} <> '{}'::jsonb`),
+    index('sync_run_pages_open')
+      .on(table.run_id, table.page_num)
+      .where(sql`${table.open_games} <> '{}'::jsonb`),
   ],
 );

@@ -1,6 +1,6 @@
 import { type ApplicationGameSummary, applicationGameSummarySchema } from '#src/contract/application.ts';
-import { identifier } from '#src/contract/text.ts';
 import { type Reason, reasonsOf } from '#src/contract/reasons.ts';
+import { identifier } from '#src/contract/text.ts';
 
 /** One page of a list, row by row. */
 export type ReadPage = {
@@ -29,7 +29,8 @@ export const readPage = (rows: readonly unknown[]): ReadPage => {
     const reasons = reasonsOf(parsed.error);
     const named = identifier.safeParse((row as { game_id?: unknown } | null | undefined)?.game_id);
     if (named.success) invalid.set(named.data, reasons);
-    else unnamed.push({ reasons: reasons.map(({ path, code }) => ({ path: `list.${index}.${path}`, code })) });
+    else
+      unnamed.push({ reasons: reasons.map(({ path, code }) => ({ path: `list.${index}.${path}`, code })) });
   });
   for (const game_id of summaries.keys()) invalid.delete(game_id);
   return {

@@ -23,7 +23,8 @@ export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
   game_store_pic: detail.game_store_pic,
 });
 
-const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+const hash = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
 /** Equal for equal content, whatever it came from: does a fetched detail change anything? */
 export const contentHash = (content: GameContent): string =>

@@ -30,10 +30,16 @@ const moved = (run: FinishedListing): boolean =>
 const withdrawalVerdict = (run: FinishedListing): { withdraw: boolean; why: string | null } => {
   if (run.unlisted === 0) return { withdraw: false, why: null };
   if (run.unnamed > 0) {
-    return { withdraw: false, why: `${run.unnamed} rows named no game, so none of ${run.unlisted} unlisted games was withdrawn` };
+    return {
+      withdraw: false,
+      why: `${run.unnamed} rows named no game, so none of ${run.unlisted} unlisted games was withdrawn`,
+    };
   }
   if (moved(run)) {
-    return { withdraw: false, why: `games moved while they were listed, so none of ${run.unlisted} unlisted games was withdrawn` };
+    return {
+      withdraw: false,
+      why: `games moved while they were listed, so none of ${run.unlisted} unlisted games was withdrawn`,
+    };
   }
   return { withdraw: true, why: null };
 };
@@ -63,7 +69,12 @@ export const runVerdict = (run: FinishedListing): Verdict => {
     return { outcome: 'suspect', reason, note, withdraw: false };
   }
   if (run.invalid + run.failed > 0) {
-    return { outcome: 'partial', reason: `${run.invalid} invalid, ${run.failed} failed: see failure list`, note, withdraw };
+    return {
+      outcome: 'partial',
+      reason: `${run.invalid} invalid, ${run.failed} failed: see failure list`,
+      note,
+      withdraw,
+    };
   }
   return { outcome: 'succeeded', reason: null, note, withdraw };
 };

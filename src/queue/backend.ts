@@ -54,7 +54,11 @@ const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options.role, options.onError);
-  const shared = { connection: redis.client, prefix: options.prefix, skipWaitingForReady: options.role === 'producer' };
+  const shared = {
+    connection: redis.client,
+    prefix: options.prefix,
+    skipWaitingForReady: options.role === 'producer',
+  };
   return {
     kind: 'redis',
     createQueue: (name, own) => new Queue(name, { ...shared, ...own }),
@@ -86,7 +90,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   return {
     kind: 'postgres',
     createQueue: (name, own) => asPlain(new classes.Queue(name, { ...own, connection })),
-    createWorker: (name, processor, own) => asPlain(new classes.Worker(name, processor, { ...own, connection })),
+    createWorker: (name, processor, own) =>
+      asPlain(new classes.Worker(name, processor, { ...own, connection })),
     createFlowProducer: (own) => asPlain(new classes.FlowProducer({ ...own, connection })),
     migrate: async () => {
       const client = await pool.connect();

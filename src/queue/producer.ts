@@ -45,7 +45,8 @@ export const createProducer = (backend: QueueBackend, jobs: readonly AnyJob[]): 
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
-    if (found === undefined) throw new Error(`no queue for the job ${job.name}: is it listed in jobs/index.ts?`);
+    if (found === undefined)
+      throw new Error(`no queue for the job ${job.name}: is it listed in jobs/index.ts?`);
     return found;
   };
   const node = (part: { job: AnyJob; payload: unknown; id: string }, extra: JobsOptions = {}) => {

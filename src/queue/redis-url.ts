@@ -43,7 +43,8 @@ export const parseRedisUrl = (redisUrl: string): RedisTarget => {
   if (kind === 'cluster') return { kind, nodes: parseNodes(hosts, DEFAULT_PORT), options };
   if (kind === 'sentinel') {
     const [name, database] = segments;
-    if (name === undefined) throw new UsageError('REDIS_URL for Sentinel ends with the master name: …/mymaster.');
+    if (name === undefined)
+      throw new UsageError('REDIS_URL for Sentinel ends with the master name: …/mymaster.');
     const sentinels = parseNodes(hosts, DEFAULT_SENTINEL_PORT);
     const secured = scheme === 'rediss' ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {};
     return { kind, options: { ...options, ...secured, name, sentinels, db: parseDatabase(database) } };
@@ -68,5 +69,7 @@ const parseDatabase = (text: string | undefined): number => {
 /** BullMQ names its queues' keys by prefix; a wrong one would hide every job. */
 export const parsePrefix = (prefix: string): string => {
   if (/^[A-Za-z0-9_-]*(\{[A-Za-z0-9_-]+\})?[A-Za-z0-9_-]*$/.test(prefix) && prefix !== '') return prefix;
-  throw new UsageError(`QUEUE_PREFIX "${prefix}" holds more than letters, digits, "-", "_" and one {hash tag}.`);
+  throw new UsageError(
+    `QUEUE_PREFIX "${prefix}" holds more than letters, digits, "-", "_" and one {hash tag}.`,
+  );
 };

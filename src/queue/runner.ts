@@ -32,7 +32,8 @@ const assertDistinct = (jobs: readonly AnyJob[]): void => {
 
 /** What BullMQ stores of an error, and Bull Board shows: our own words only. */
 const storedError = (error: Error): Error => {
-  const stored = error instanceof PermanentError ? new UnrecoverableError(error.message) : new Error(safeMessage(error));
+  const stored =
+    error instanceof PermanentError ? new UnrecoverableError(error.message) : new Error(safeMessage(error));
   stored.stack = `${error.name}: ${stored.message}`;
   return stored;
 };
@@ -50,7 +51,8 @@ export const startRunner = (
   const workers = jobs.map((definition): Worker => {
     const worker = backend.createWorker(
       definition.name,
-      (job, token, signal) => handle(definition, job, token, signal, { deps, logger, shutdown: shutdown.signal }),
+      (job, token, signal) =>
+        handle(definition, job, token, signal, { deps, logger, shutdown: shutdown.signal }),
       { concurrency: definition.options.concurrency, maxStalledCount: MAX_STALLED, lockDuration: LOCK_MS },
     );
     worker.on('error', onError);

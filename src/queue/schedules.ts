@@ -23,7 +23,8 @@ const readSchedulers = async (queue: Queue): Promise<Map<string, { every?: numbe
   const found = new Map<string, { every?: number; offset?: number }>();
   for (let start = 0; ; start += PAGE) {
     const page = await queue.getJobSchedulers(start, start + PAGE - 1, true);
-    for (const { key, every, offset } of page) found.set(key, { ...(every && { every }), ...(offset && { offset }) });
+    for (const { key, every, offset } of page)
+      found.set(key, { ...(every && { every }), ...(offset && { offset }) });
     if (page.length < PAGE) return found;
   }
 };
@@ -44,7 +45,10 @@ export const reconcileSchedules = async (
   for (let after = ''; !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
     for (const application of page) {
-      const intervals: Record<Schedule, number> = { games: application.every_ms, kyc: application.kyc_every_ms };
+      const intervals: Record<Schedule, number> = {
+        games: application.every_ms,
+        kyc: application.kyc_every_ms,
+      };
       for (const schedule of SCHEDULES) {
         const id = schedulerId(schedule, application.application_id);
         const every = intervals[schedule];
@@ -54,7 +58,11 @@ export const reconcileSchedules = async (
         if (known?.every === every && known.offset === offset) continue;
         const payload = { application_id: application.application_id, schedule };
         const opts = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 } };
-        await ticks.upsertJobScheduler(id, { every, offset }, { name: tick.title(payload), data: payload, opts });
+        await ticks.upsertJobScheduler(
+          id,
+          { every, offset },
+          { name: tick.title(payload), data: payload, opts },
+        );
         set += 1;
       }
     }
@@ -66,6 +74,10 @@ export const reconcileSchedules = async (
   for (const id of existing.keys()) await ticks.removeJobScheduler(id);
   await producer
     .queue(prune)
-    .upsertJobScheduler('prune', { every: HOUR_MS, offset: 1 }, { name: 'prune', data: {}, opts: { removeOnComplete: { count: 10 } } });
+    .upsertJobScheduler(
+      'prune',
+      { every: HOUR_MS, offset: 1 },
+      { name: 'prune', data: {}, opts: { removeOnComplete: { count: 10 } } },
+    );
   return { set, removed: existing.size };
 };

@@ -4,7 +4,7 @@ import type { FetchedGame } from '#db/queries/games.ts';
 import { contentHash, toGameContent } from '#src/catalogue/mapping.ts';
 import { coerceError } from '#src/errors.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
-import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
+import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
 import { forEachPaced, type Pace } from '#src/webhooks/paced.ts';
 
 /** What became of a batch of detail calls. A game asked for and in none of these was not called at all. */
@@ -48,7 +48,13 @@ export const fetchDetails = async (
   games: readonly (readonly [application_game_id: string, list_hash: string])[],
   pace: Pace,
 ): Promise<FetchedDetails> => {
-  const fetched: FetchedDetails = { landed: [], missing: [], invalid: [], passing: [], retryAfterMs: undefined };
+  const fetched: FetchedDetails = {
+    landed: [],
+    missing: [],
+    invalid: [],
+    passing: [],
+    retryAfterMs: undefined,
+  };
   let transportFailures = 0;
   await forEachPaced(games, pace, async ([application_game_id, list_hash]) => {
     const fetched_at = new Date();
@@ -61,7 +67,14 @@ export const fetchDetails = async (
       }
       const content = toGameContent(detail);
       const content_hash = contentHash(content);
-      fetched.landed.push({ game_id: randomUUIDv7(), application_game_id, ...content, content_hash, list_hash, fetched_at });
+      fetched.landed.push({
+        game_id: randomUUIDv7(),
+        application_game_id,
+        ...content,
+        content_hash,
+        list_hash,
+        fetched_at,
+      });
       return 'go on';
     } catch (thrown) {
       if (!isWebhookError(thrown)) throw coerceError(thrown);

@@ -49,7 +49,8 @@ const endEarly = (
  * End a run as failed: nothing more will be asked of the application until the next one. Games whose detail
  * was still to come count as failed.
  */
-export const failRun = (sql: Database, hold: RunHold, reason: string) => endEarly(sql, hold, 'failed', reason);
+export const failRun = (sql: Database, hold: RunHold, reason: string) =>
+  endEarly(sql, hold, 'failed', reason);
 
 /** End a run that nobody drives any more. */
 export const abandonRun = (sql: Database, hold: RunHold, reason: string) =>

@@ -55,11 +55,17 @@ export const recordPage = async (
   const page_num = run.next_page;
   const page = readPage(answer.list);
   const before = await summarisePagesBefore(sql, run.run_id, page_num);
-  const ids = [...page.summaries.map((summary) => summary.game_id), ...page.invalid.map((row) => row.application_game_id)];
+  const ids = [
+    ...page.summaries.map((summary) => summary.game_id),
+    ...page.invalid.map((row) => row.application_game_id),
+  ];
   const rows = answer.list.length;
   const seen = await namedBefore(sql, run, ids, before, before.rows + rows, answer.total);
   const { summaries, invalid } = fresh(page, seen);
-  const listed = summaries.map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary) }));
+  const listed = summaries.map((summary) => ({
+    application_game_id: summary.game_id,
+    list_hash: listHash(summary),
+  }));
   const wanted = await selectWantedDetails(sql, application.application_id, listed, {
     full: run.full,
     detailMaxAgeMs: application.detail_max_age_ms,
@@ -105,9 +111,19 @@ export const recordPage = async (
         ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
         : []),
     ]);
-    await clearFailures(tx, application.application_id, 'query_game_list', listed.map((game) => game.application_game_id));
+    await clearFailures(
+      tx,
+      application.application_id,
+      'query_game_list',
+      listed.map((game) => game.application_game_id),
+    );
     return true;
   });
   if (!recorded) return undefined;
-  return { listed: application_game_ids.length, wanted: open.length, invalid: invalid.length + page.unnamed.length, end };
+  return {
+    listed: application_game_ids.length,
+    wanted: open.length,
+    invalid: invalid.length + page.unnamed.length,
+    end,
+  };
 };

@@ -50,11 +50,18 @@ export const settleDetails = (
       failed: failed.length,
       missing: missing.length,
     };
-    const settledIds = [...landedIds, ...missing, ...[...invalid, ...failed].map((failure) => failure.application_game_id)];
+    const settledIds = [
+      ...landedIds,
+      ...missing,
+      ...[...invalid, ...failed].map((failure) => failure.application_game_id),
+    ];
     await Promise.all([
       clearFailures(tx, run.application_id, 'query_game_detail', [...landedIds, ...missing]),
       recordFailures(tx, run.application_id, 'query_game_detail', [...invalid, ...failed]),
-      settleGames(tx, run.run_id, page_num, settledIds, { ...counts, answered: landed.length + missing.length + invalid.length }),
+      settleGames(tx, run.run_id, page_num, settledIds, {
+        ...counts,
+        answered: landed.length + missing.length + invalid.length,
+      }),
     ]);
     return { ...counts, open: Object.keys(page.open_games).length - settledIds.length };
   }) as Promise<Settled | undefined>;

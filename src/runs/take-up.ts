@@ -13,7 +13,13 @@ const IDLE_MS = 20_000;
 const ABANDON_MS = 30 * 60_000;
 const BATCH = 500;
 
-const LIVE_STATES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'prioritized', 'waiting-children']);
+const LIVE_STATES: ReadonlySet<string> = new Set([
+  'active',
+  'waiting',
+  'delayed',
+  'prioritized',
+  'waiting-children',
+]);
 
 /** Is one of the run's two possible jobs still in the queue? */
 const hasLiveJob = async (producer: Producer, run: RunRow): Promise<boolean> => {
@@ -33,7 +39,11 @@ export type TakenUp = { takenUp: number; abandoned: number };
  * under a new fence; one without progress for longer than the longest retry is closed as abandoned, and a new
  * one opened.
  */
-export const takeUpRuns = async (sql: Database, producer: Producer, signal: AbortSignal): Promise<TakenUp> => {
+export const takeUpRuns = async (
+  sql: Database,
+  producer: Producer,
+  signal: AbortSignal,
+): Promise<TakenUp> => {
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
   for (const run of await listIdleRuns(sql, IDLE_MS, BATCH)) {
     if (signal.aborted) break;
@@ -54,7 +64,13 @@ export const takeUpRuns = async (sql: Database, producer: Producer, signal: Abor
 const reopen = async (sql: Database, producer: Producer, { application_id, full }: RunRow): Promise<void> => {
   const application = await findApplication(sql, application_id);
   if (application?.status !== 'active') return;
-  const next = { run_id: randomUUIDv7(), application_id, trigger: 'schedule' as const, full, accept_withdrawals: false };
+  const next = {
+    run_id: randomUUIDv7(),
+    application_id,
+    trigger: 'schedule' as const,
+    full,
+    accept_withdrawals: false,
+  };
   const { run, opened } = await openRun(sql, next);
   if (opened) await enqueueNextStep(producer, run, false);
 };
