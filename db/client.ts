@@ -21,11 +21,3 @@ export const openDatabase = (
     onnotice: () => {},
     connection: { application_name: options.applicationName ?? 'catalogue' },
   });
-
-/** SQLSTATE codes we act on. */
-export const UNIQUE_VIOLATION = '23505';
-export const UNDEFINED_TABLE = '42P01';
-
-/** Is this an error that Postgres itself reported, with this SQLSTATE if one is given? */
-export const isPostgresError = (error: unknown, code?: string): error is postgres.PostgresError =>
-  error instanceof postgres.PostgresError && (code === undefined || error.code === code);

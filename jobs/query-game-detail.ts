@@ -44,14 +44,15 @@ export const queryGameDetail = defineJob({
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
     const fetched = await fetchDetails(deps.webhooks, target, games, pace);
-    signal.throwIfAborted();
     const answered = fetched.landed.length + fetched.missing.length + fetched.invalid.length;
     const waits = fetched.retryAfterMs !== undefined;
-    const givenUp = lastAttempt && !waits ? passingFailures(fetched) : [];
+    const givenUp = lastAttempt && !waits && !signal.aborted ? passingFailures(fetched) : [];
     const settled = await settleDetails(sql, hold, page_num, fetched, givenUp);
     if (settled === undefined) return { skipped: 'not held' };
     const { open, ...counts } = settled;
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details settled');
+    // What landed before the shutdown is kept; the rest waits for another worker.
+    signal.throwIfAborted();
 
     if (waits && open > 0) return postpone(fetched.retryAfterMs ?? 0);
     if (lastAttempt) {

@@ -147,7 +147,7 @@ const crossProblems = (environment: z.infer<typeof environmentSchema>): string[]
  * Read the environment: the only place that does. An empty variable counts as absent.
  * @throws UsageError (exit 2) with every problem in one message; values of secrets are never repeated.
  */
-export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -182,3 +182,6 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     home: e.CATALOGUE_HOME,
   };
 };
+
+/** A secret that an operator keeps in a variable of their own naming (`--access-token-env`). */
+export const readSecretVariable = (name: string): string | undefined => process.env[name] || undefined;

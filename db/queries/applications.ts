@@ -47,9 +47,10 @@ export const updateApplication = async (
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
 ): Promise<boolean> => {
   const { access_token_keys, ...columns } = changes;
-  const set = { ...columns, ...(access_token_keys && { access_token_keys: sql.json(access_token_keys) }) };
+  const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
+  const set = { ...columns, ...keys, updated_at: new Date() };
   const rows = await sql`
-    update applications set ${Object.keys(set).length > 0 ? sql`${sql(set as Record<string, string>)},` : sql``} updated_at = now()
+    update applications set ${sql(set as Record<string, string>)}
     where application_id = ${application_id} and status <> 'removed'
     returning application_id`;
   return rows.length === 1;

@@ -49,7 +49,7 @@ export const upsertGames = async (
         ${column('game_icon').map(textArray)}::text[], ${column('game_desc')}::text[],
         ${column('game_store_video')}::text[], ${column('game_store_pic').map(textArray)}::text[],
         ${column('content_hash')}::text[], ${column('list_hash')}::text[],
-        ${column('fetched_at')}::timestamptz[]
+        ${column('fetched_at').map((moment) => moment.toISOString())}::timestamptz[]
       ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
              game_store_pic, content_hash, list_hash, fetched_at)
     ), refreshed as (

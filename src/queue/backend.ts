@@ -85,6 +85,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   });
+  // Every queue and worker of the process listens to this one pool.
+  pool.setMaxListeners(0);
   pool.on('error', options.onError);
   const connection = pool as never;
   return {

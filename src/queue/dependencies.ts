@@ -1,5 +1,6 @@
 import type { Database } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { KeyRing } from '#src/kyc/key-provider.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 
@@ -10,6 +11,8 @@ export type JobDependencies = {
   producer: Producer;
   /** The application as the webhooks' client needs it, with its access token opened. */
   openTarget: (application: ApplicationRow) => Promise<WebhookTarget>;
+  /** What KYC records are sealed and opened with. */
+  keys: KeyRing;
   /** Most pages a listing may have. */
   pageCap: number;
 };

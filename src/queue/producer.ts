@@ -40,8 +40,13 @@ const jobOptions = (job: AnyJob, placement: Placement = {}): JobsOptions => ({
 });
 
 /** Open one queue for each job of the list. */
-export const createProducer = (backend: QueueBackend, jobs: readonly AnyJob[]): Producer => {
-  const queues = new Map<string, Queue>(jobs.map((job) => [job.name, backend.createQueue(job.name)]));
+export const createProducer = (
+  backend: QueueBackend,
+  jobs: readonly AnyJob[],
+  onError: (error: Error) => void,
+): Producer => {
+  const open = (job: AnyJob): Queue => backend.createQueue(job.name).on('error', onError);
+  const queues = new Map<string, Queue>(jobs.map((job) => [job.name, open(job)]));
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
@@ -64,14 +69,14 @@ export const createProducer = (backend: QueueBackend, jobs: readonly AnyJob[]): 
       return queue(job).add(job.title(parsed), parsed, jobOptions(job, placement));
     },
     addAfter: async (parent, child) => {
-      flows ??= backend.createFlowProducer();
+      flows ??= backend.createFlowProducer().on('error', onError);
       const children = [node(child, { ignoreDependencyOnFailure: true })];
       await flows.add({ ...node(parent), children });
     },
     queue,
     queues: () => [...queues.values()],
     close: async () => {
-      await Promise.all([...queues.values()].map((open) => open.close()));
+      await Promise.all([...queues.values()].map((each) => each.close()));
       await flows?.close();
     },
   };

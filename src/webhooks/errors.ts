@@ -12,7 +12,7 @@ export type WebhookErrorCode =
   | 'tls_failed'
   /** The whole call did not end within its deadline (a trickling body counts). */
   | 'timeout'
-  /** The connection broke in the middle of the answer. */
+  /** The connection broke in the middle of the answer, or what came is not HTTP. */
   | 'connection_lost'
   /** The answer was a redirect, which is never followed (design, section 5, decision 15). */
   | 'redirect'
@@ -20,7 +20,7 @@ export type WebhookErrorCode =
   | 'http_status'
   /** More bytes, after decompression, than the operation's cap. */
   | 'body_too_large'
-  /** Bytes that do not decompress. */
+  /** Bytes that do not decompress, or a content-encoding we did not ask for (several layers among them). */
   | 'not_decodable'
   /** Bytes that are not UTF-8. */
   | 'not_utf8'

@@ -1,0 +1,30 @@
+import { BlockList, isIP } from 'node:net';
+import { UsageError } from '#src/errors.ts';
+import type { Login } from './credentials.ts';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * Does this name or address lead to the machine itself and nowhere else? Takes a host without a port, IPv6
+ * with or without brackets. `*.localhost` counts: browsers never ask DNS for it (RFC 6761, section 6.3).
+ */
+export const isLoopback = (host: string): boolean => {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const version = isIP(bare);
+  if (version === 0) return bare === 'localhost' || bare.endsWith('.localhost');
+  return LOOPBACK.check(bare, version === 4 ? 'ipv4' : 'ipv6');
+};
+
+/**
+ * Refuses to offer a board without a login to anyone but this machine.
+ * @param host the address to listen on (BOARD_HOST)
+ * @throws UsageError saying what to set
+ */
+export const checkBoardAddress = (host: string, login: Login | null): void => {
+  if (login !== null || isLoopback(host)) return;
+  throw new UsageError(
+    `The board would listen on ${host || 'every address'} without a login: set BOARD_USER and BOARD_PASSWORD, or keep BOARD_HOST on 127.0.0.1.`,
+  );
+};

@@ -1,0 +1,3 @@
+export { checkBoardAddress } from './address.ts';
+export { type BoardOptions, buildBoard } from './app.ts';
+export type { Login } from './credentials.ts';

@@ -1,0 +1,130 @@
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { refuse, sendPage } from './answers.ts';
+import { createVerifier, type Login, parseBasic } from './credentials.ts';
+import { loginPage, logoutPage } from './pages.ts';
+import { createSessions, SESSION_MS } from './sessions.ts';
+import { createThrottle } from './throttle.ts';
+
+const COOKIE = 'catalogue_board';
+
+const loginForm = z.object({ user: z.string(), password: z.string(), next: z.string().default('/') });
+
+export type SignInOptions = {
+  login: Login;
+  /** Is the cookie for https alone? Without it, `X-Forwarded-Proto` of the proxy in front decides. */
+  secureCookies?: boolean | undefined;
+};
+
+/** A path of this board, or its front page: a link to a login must not lead off to another site. */
+const localPath = (path: string): string => {
+  const here = 'http://board.invalid';
+  if (!URL.canParse(path, here)) return '/';
+  const url = new URL(path, here);
+  // "/.//elsewhere" is a path here, and "//elsewhere" another host once the dot is resolved.
+  return url.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
+};
+
+/** Is this a browser on its way to a page, as opposed to Bull Board's script, curl or a probe? */
+const isNavigation = (request: FastifyRequest): boolean =>
+  request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
+
+/** Would a Basic challenge open the browser's own password box on top of Bull Board? */
+const isBrowser = (request: FastifyRequest): boolean =>
+  (request.headers['user-agent'] ?? '').startsWith('Mozilla/');
+
+/**
+ * Adds `/login` and `/logout` to the app.
+ * @returns the hook that lets signed-in requests pass and no other: by session cookie, or by HTTP Basic for
+ *   curl and probes
+ */
+export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: SignInOptions) => {
+  const verify = createVerifier(login);
+  const sessions = createSessions();
+  const throttle = createThrottle();
+
+  await app.register(fastifyCookie);
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
+  );
+
+  /** Tries credentials; gives the milliseconds this address must wait first, when it must. */
+  const attempt = (request: FastifyRequest, typed: Login): { ok: boolean; waitMs: number } => {
+    const waitMs = throttle.waitMs(request.ip);
+    if (waitMs > 0) return { ok: false, waitMs };
+    const ok = verify(typed);
+    if (ok) throttle.succeeded(request.ip);
+    else throttle.failed(request.ip);
+    // Never what was typed: people type a password where the user belongs.
+    if (!ok) request.log.warn({ address: request.ip }, 'board sign-in refused');
+    return { ok, waitMs: 0 };
+  };
+
+  const refuseAttempt = (reply: FastifyReply, waitMs: number): string => {
+    if (waitMs === 0) {
+      reply.code(401);
+      return 'The user or the password is wrong.';
+    }
+    const seconds = Math.ceil(waitMs / 1_000);
+    reply.code(429).header('retry-after', seconds);
+    return `Too many wrong passwords: try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  };
+
+  app.get<{ Querystring: { next?: string } }>('/login', async (request, reply) => {
+    const next = localPath(String(request.query.next ?? '/'));
+    if (sessions.isOpen(request.cookies[COOKIE])) return reply.redirect(next, 303);
+    return sendPage(reply, loginPage({ next }));
+  });
+
+  app.post('/login', async (request, reply) => {
+    const form = loginForm.safeParse(request.body);
+    if (!form.success) {
+      return refuse(request, reply, {
+        status: 400,
+        title: 'Not signed in',
+        message: 'The form needs user and password.',
+      });
+    }
+    const next = localPath(form.data.next);
+    const { ok, waitMs } = attempt(request, form.data);
+    if (!ok) return sendPage(reply, loginPage({ next, problem: refuseAttempt(reply, waitMs) }));
+
+    sessions.close(request.cookies[COOKIE]);
+    request.log.info({ address: request.ip }, 'board sign-in');
+    return reply
+      .setCookie(COOKIE, sessions.open(), {
+        path: '/',
+        httpOnly: true,
+        // Lax, so that a link to a failed job opens from a chat; what changes state is kept to this origin.
+        sameSite: 'lax',
+        secure: secureCookies ?? request.headers['x-forwarded-proto'] === 'https',
+        maxAge: SESSION_MS / 1_000,
+      })
+      .redirect(next, 303);
+  });
+
+  app.get('/logout', async (_request, reply) => sendPage(reply, logoutPage()));
+
+  app.post('/logout', async (request, reply) => {
+    sessions.close(request.cookies[COOKIE]);
+    return reply.clearCookie(COOKIE, { path: '/' }).redirect('/login', 303);
+  });
+
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    if (sessions.isOpen(request.cookies[COOKIE])) return;
+    const typed = parseBasic(request.headers.authorization);
+    const { ok, waitMs } = typed === null ? { ok: false, waitMs: 0 } : attempt(request, typed);
+    if (ok) return;
+    if (typed === null && isNavigation(request)) {
+      return reply.redirect(`/login?next=${encodeURIComponent(request.url)}`, 303);
+    }
+    if (!isBrowser(request))
+      reply.header('www-authenticate', 'Basic realm="Game Catalogue", charset="UTF-8"');
+    const message = typed === null ? 'Sign in at /login, or send HTTP Basic.' : refuseAttempt(reply, waitMs);
+    const status = waitMs > 0 ? 429 : 401;
+    return refuse(request, reply, { status, title: 'Not signed in', message });
+  };
+};

@@ -1,0 +1,235 @@
+import type { Command } from 'commander';
+import {
+  type ApplicationRow,
+  type ApplicationSettings,
+  insertApplication,
+  listApplications,
+  removeApplication,
+  setApplicationStatus,
+  updateApplication,
+} from '#db/queries/applications.ts';
+import { readAccessToken } from '#src/cli/access-token.ts';
+import { requireApplication, withDatabase } from '#src/cli/connect.ts';
+import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
+import { applicationId, duration, formatDuration, formatMoment, integer } from '#src/cli/values.ts';
+import { UsageError } from '#src/errors.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const every = duration({ minMs: MINUTE_MS, maxMs: 30 * DAY_MS });
+const age = duration({ minMs: MINUTE_MS, maxMs: 365 * DAY_MS });
+
+type SettingOptions = {
+  json?: boolean;
+  name?: string;
+  queryGameListWebhook?: string;
+  queryGameDetailWebhook?: string;
+  queryCpKycWebhook?: string;
+  accessTokenFile?: string;
+  accessTokenEnv?: string;
+  every?: number;
+  kycEvery?: number;
+  detailMaxAge?: number;
+  concurrency?: number;
+  rate?: number;
+};
+
+const DEFAULTS = {
+  every_ms: 15 * MINUTE_MS,
+  kyc_every_ms: DAY_MS,
+  detail_max_age_ms: DAY_MS,
+  concurrency: 8,
+  rate: 50,
+};
+
+/** The options that `add` and `update` share. */
+const withSettings = (command: Command, required: boolean): Command => {
+  const option = required ? command.requiredOption.bind(command) : command.option.bind(command);
+  const standard = (text: string, fallback: string) => (required ? `${text} (default ${fallback})` : text);
+  option('--name <name>', 'name people know it by');
+  option('--query-game-list-webhook <url>', 'address of its game.queryList');
+  option('--query-game-detail-webhook <url>', 'address of its game.queryDetail');
+  option('--query-cp-kyc-webhook <url>', 'address of its cp.queryKYC');
+  return command
+    .option('--access-token-file <file>', 'file that holds the bearer token we send ("-" reads stdin)')
+    .option('--access-token-env <variable>', 'environment variable that holds it')
+    .option('--every <span>', standard('how often its games are pulled', '15m'), every)
+    .option('--kyc-every <span>', standard("how often its developer's record is pulled", '24h'), every)
+    .option('--detail-max-age <span>', standard('after how long an unchanged game is asked for again', '24h'), age)
+    .option('--concurrency <calls>', standard('detail calls in flight at once', '8'), integer({ min: 1, max: 100 }))
+    .option('--rate <calls>', standard('detail calls started per second', '50'), integer({ min: 1, max: 100_000 }));
+};
+
+const readSettings = (options: SettingOptions): Partial<ApplicationSettings> => {
+  const settings: { [K in keyof ApplicationSettings]: ApplicationSettings[K] | undefined } = {
+    name: options.name,
+    query_game_list_webhook: options.queryGameListWebhook,
+    query_game_detail_webhook: options.queryGameDetailWebhook,
+    query_cp_kyc_webhook: options.queryCpKycWebhook,
+    every_ms: options.every,
+    kyc_every_ms: options.kycEvery,
+    detail_max_age_ms: options.detailMaxAge,
+    concurrency: options.concurrency,
+    rate: options.rate,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+};
+
+const webhooksOf = (settings: Partial<ApplicationSettings>): [option: string, url: string][] =>
+  [
+    ['--query-game-list-webhook', settings.query_game_list_webhook],
+    ['--query-game-detail-webhook', settings.query_game_detail_webhook],
+    ['--query-cp-kyc-webhook', settings.query_cp_kyc_webhook],
+  ].filter((pair): pair is [string, string] => pair[1] !== undefined);
+
+/**
+ * Refuse what is no http(s) URL; warn of what workers would refuse to call as things stand here. The law is
+ * at the dial: what is registered from one machine may be called from another with other settings.
+ */
+const checkWebhooks = async ({ config, out }: CommandContext, settings: Partial<ApplicationSettings>) => {
+  const { createEgressPolicy } = await import('#src/webhooks/egress.ts');
+  const egress = createEgressPolicy(config.webhooks);
+  for (const [option, text] of webhooksOf(settings)) {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+      throw new UsageError(`${option} must be an https URL (or http, with WEBHOOK_ALLOW_HTTP=true) without a user or password.`);
+    }
+    for (const warning of await egress.explain(text)) out.note(`warning: ${option}: ${warning}`);
+  }
+};
+
+const sealToken = async ({ config }: CommandContext, application_id: string, options: SettingOptions) => {
+  const token = await readAccessToken(options);
+  if (token === undefined) return undefined;
+  const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
+  const { sealAccessToken } = await import('#src/kyc/access-token.ts');
+  const keys = await openKeyRing({ encryptionKeys: config.encryptionKeys, home: config.home });
+  return sealAccessToken(keys, application_id, token);
+};
+
+/** An application as the command line shows it: never its token. */
+const shown = (row: ApplicationRow) => ({
+  application_id: row.application_id,
+  name: row.name,
+  status: row.status,
+  query_game_list_webhook: row.query_game_list_webhook,
+  query_game_detail_webhook: row.query_game_detail_webhook,
+  query_cp_kyc_webhook: row.query_cp_kyc_webhook,
+  every: formatDuration(row.every_ms),
+  kyc_every: formatDuration(row.kyc_every_ms),
+  detail_max_age: formatDuration(row.detail_max_age_ms),
+  concurrency: row.concurrency,
+  rate: row.rate,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+/** `catalogue app …` */
+export const register = (program: Command): void => {
+  const app = program.command('app').description('Register applications, look at them, pause and resume them.');
+
+  const add = defineCommand(app, 'add', {
+    summary: 'register an application',
+    details: 'Its first run comes with its schedule; sync starts one at once.',
+    examples: [
+      'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list \\\n      --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc \\\n      --access-token-file acme.token',
+    ],
+  }).argument('<application_id>', 'your short name for it: a-z, 0-9 and "-"', applicationId);
+  act<[string], SettingOptions>(withSettings(add, true), async (context, options, application_id) => {
+    const settings = { ...DEFAULTS, ...readSettings(options) } as ApplicationSettings;
+    const token = await sealToken(context, application_id, options);
+    if (token === undefined) throw new UsageError('Give the token we send with --access-token-file or --access-token-env.');
+    await checkWebhooks(context, settings);
+    await withDatabase(context, async (sql) => {
+      if (!(await insertApplication(sql, application_id, settings, token))) {
+        throw new UsageError(`"${application_id}" is registered already: change it with app update, or choose another id.`);
+      }
+      context.out.document(shown(await requireApplication(sql, application_id)));
+      context.out.line(`Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`);
+    });
+    return undefined;
+  });
+
+  const update = defineCommand(app, 'update', {
+    summary: 'change what is given',
+    examples: ['app update acme --every 1h --rate 20', 'app update acme --access-token-file new.token'],
+  }).argument('<application_id>', 'the application', applicationId);
+  act<[string], SettingOptions>(withSettings(update, false), async (context, options, application_id) => {
+    const settings = readSettings(options);
+    const token = await sealToken(context, application_id, options);
+    if (Object.keys(settings).length === 0 && token === undefined) {
+      throw new UsageError('Say what to change: npx catalogue app update --help lists it.');
+    }
+    await checkWebhooks(context, settings);
+    await withDatabase(context, async (sql) => {
+      await requireApplication(sql, application_id);
+      await updateApplication(sql, application_id, { ...settings, ...token });
+      context.out.document(shown(await requireApplication(sql, application_id)));
+      context.out.line(`Changed ${application_id}.`);
+    });
+    return undefined;
+  });
+
+  const list = defineCommand(app, 'list', { summary: 'list the applications', examples: ['app list', 'app list --json'] });
+  act(list, async (context) => {
+    const rows = await withDatabase(context, listApplications);
+    context.out.document({ applications: rows.map(shown) });
+    if (rows.length === 0) context.out.line('No application is registered: npx catalogue app add --help');
+    else {
+      context.out.table(rows, [
+        { header: 'application_id', value: (row) => row.application_id },
+        { header: 'name', value: (row) => row.name },
+        { header: 'status', value: (row) => row.status },
+        { header: 'every', value: (row) => formatDuration(row.every_ms) },
+        { header: 'kyc every', value: (row) => formatDuration(row.kyc_every_ms) },
+        { header: 'registered', value: (row) => formatMoment(row.created_at) },
+      ]);
+    }
+    return undefined;
+  });
+
+  const show = defineCommand(app, 'show', { summary: 'show one application', examples: ['app show acme'] })
+    .argument('<application_id>', 'the application', applicationId);
+  act<[string], { json?: boolean }>(show, async (context, _options, application_id) => {
+    const row = shown(await withDatabase(context, (sql) => requireApplication(sql, application_id)));
+    context.out.document(row);
+    context.out.table(Object.entries(row), [
+      { header: 'field', value: ([field]) => field },
+      { header: 'value', value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value)) },
+    ]);
+    return undefined;
+  });
+
+  const changes: [name: string, summary: string, status: 'active' | 'paused'][] = [
+    ['pause', 'stop its schedules; a run that is open ends', 'paused'],
+    ['resume', 'let its schedules run again', 'active'],
+  ];
+  for (const [name, summary, status] of changes) {
+    const command = defineCommand(app, name, { summary, examples: [`app ${name} acme`] })
+      .argument('<application_id>', 'the application', applicationId);
+    act<[string], { json?: boolean }>(command, async (context, _options, application_id) => {
+      await withDatabase(context, async (sql) => {
+        await requireApplication(sql, application_id);
+        await setApplicationStatus(sql, application_id, status);
+      });
+      context.out.document({ application_id, status });
+      context.out.line(`${application_id} is ${status}.`);
+      return undefined;
+    });
+  }
+
+  const remove = defineCommand(app, 'remove', {
+    summary: 'take an application out of service',
+    details: 'No more calls, its token is forgotten, its games are withdrawn. Games, revisions and decisions stay readable.',
+    examples: ['app remove acme'],
+  }).argument('<application_id>', 'the application', applicationId);
+  act<[string], { json?: boolean }>(remove, async (context, _options, application_id) => {
+    await withDatabase(context, async (sql) => {
+      await requireApplication(sql, application_id);
+      await removeApplication(sql, application_id);
+    });
+    context.out.document({ application_id, status: 'removed' });
+    context.out.line(`Removed ${application_id}; its games are withdrawn.`);
+    return undefined;
+  });
+};

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { act, defineCommand } from '#src/cli/frame.ts';
+import { runUntilSignalled } from '#src/cli/until-signalled.ts';
+import type { Config } from '#src/config.ts';
+import { UsageError } from '#src/errors.ts';
+import { createLogger } from '#src/logger.ts';
+import type { Role } from '#src/roles/role.ts';
+
+const requireFleet = (config: Config, command: string): string => {
+  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  throw new UsageError(
+    `catalogue ${command} is one role of a fleet: set DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
+  );
+};
+
+const loggerFor = (config: Config, role: string) =>
+  createLogger(config.logLevel, { pretty: process.stderr.isTTY, role });
+
+/** The commands that run until they are told to stop, and `migrate`. */
+export const register = (program: Command): void => {
+  const up = defineCommand(program, 'up', {
+    summary: 'run worker, api and board in one process',
+    details: 'Embedded Postgres in CATALOGUE_HOME unless DATABASE_URL is set. Brings the database up to date first.',
+    examples: ['up', 'up --json'],
+  });
+  act(up, async ({ config, out }) => {
+    const logger = loggerFor(config, 'up');
+    const { startEverything } = await import('#src/roles/up.ts');
+    return runUntilSignalled(logger, async () => {
+      const everything = await startEverything(config, logger, (message) => out.note(message));
+      const addresses = everything.roles.flatMap(({ name, address }) => (address === null ? [] : [[name, address]]));
+      out.document(Object.fromEntries(addresses));
+      for (const [name, address] of addresses) out.line(`${name}  ${address}`);
+      out.line('Stop with Ctrl-C.');
+      return everything.stop;
+    });
+  });
+
+  const roles: [name: string, summary: string, start: (...args: Parameters<StartRole>) => Promise<Role>][] = [
+    ['worker', 'run one worker of the fleet', async (...args) => (await import('#src/roles/worker.ts')).startWorker(...args)],
+    ['api', "run the platform's own API", async (...args) => (await import('#src/roles/api.ts')).startApi(...args)],
+    ['board', 'run Bull Board', async (...args) => (await import('#src/roles/board.ts')).startBoard(...args)],
+  ];
+  for (const [name, summary, start] of roles) {
+    const command = defineCommand(program, name, { summary, examples: [name] });
+    act(command, async ({ config, out }) => {
+      const databaseUrl = requireFleet(config, name);
+      const logger = loggerFor(config, name);
+      return runUntilSignalled(logger, async () => {
+        const role = await start(config, databaseUrl, logger);
+        logger.info({ address: role.address ?? undefined }, `${name} ready`);
+        out.document({ [name]: role.address ?? 'ready' });
+        return role.stop;
+      });
+    });
+  }
+
+  const migrate = defineCommand(program, 'migrate', {
+    summary: 'bring the database (and the queue schema) up to date',
+    details: 'Safe to run from many processes at once, and again: one migrates, the others find nothing to do.',
+    examples: ['migrate'],
+  });
+  act(migrate, async ({ config, out }) => {
+    const { findDatabaseUrl } = await import('#src/cli/frame.ts');
+    const { migrateAll } = await import('#src/roles/migrate.ts');
+    await migrateAll(config, await findDatabaseUrl(config), createLogger('silent', { pretty: false, role: 'migrate' }));
+    out.document({ migrated: true });
+    out.line('The database is up to date.');
+    return undefined;
+  });
+};
+
+type StartRole = (config: Config, databaseUrl: string, logger: ReturnType<typeof createLogger>) => Promise<Role>;

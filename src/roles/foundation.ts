@@ -1,0 +1,62 @@
+import type { Logger } from 'pino';
+import { type Database, openDatabase } from '#db/client.ts';
+import { jobs } from '#jobs/index.ts';
+import type { Config } from '#src/config.ts';
+import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
+import { createProducer, type Producer } from '#src/queue/producer.ts';
+
+/** What every role stands on: the database and the queues. */
+export type Foundation = {
+  sql: Database;
+  backend: QueueBackend;
+  producer: Producer;
+  [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** How long closing may take before connections are cut. */
+const CLOSE_S = 5;
+
+/** Errors of the connection come by the dozen while a server is away; one line in this time is enough. */
+const REPEAT_MS = 10_000;
+
+/** Log a connection's errors without drowning the log. */
+export const quietly = (logger: Logger, what: string): ((error: Error) => void) => {
+  let silentUntil = 0;
+  return (error) => {
+    const now = Date.now();
+    if (now < silentUntil) return;
+    silentUntil = now + REPEAT_MS;
+    const { code } = error as { code?: unknown };
+    logger.warn({ error: typeof code === 'string' ? code : error.name }, `${what} is away, trying again`);
+  };
+};
+
+/**
+ * Open database and queues. Connections are made on first use.
+ * @param role `producer` fails fast when the queue is away, `worker` waits for it
+ */
+export const openFoundation = (
+  config: Pick<Config, 'redisUrl' | 'queuePrefix'>,
+  databaseUrl: string,
+  options: { role: 'producer' | 'worker'; name: string; maxConnections: number; logger: Logger },
+): Foundation => {
+  const sql = openDatabase(databaseUrl, { max: options.maxConnections, applicationName: `catalogue ${options.name}` });
+  const backend = openQueueBackend({
+    databaseUrl,
+    redisUrl: config.redisUrl,
+    prefix: config.queuePrefix,
+    role: options.role,
+    onError: quietly(options.logger, 'the queue'),
+  });
+  const producer = createProducer(backend, jobs, quietly(options.logger, 'the queue'));
+  return {
+    sql,
+    backend,
+    producer,
+    [Symbol.asyncDispose]: async () => {
+      await producer.close();
+      await backend.close();
+      await sql.end({ timeout: CLOSE_S });
+    },
+  };
+};

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { UsageError } from '#src/errors.ts';
+
+/**
+ * Listen, and say plainly when the port is taken.
+ * @returns the address as a URL a person can open
+ */
+export const listen = async (app: FastifyInstance, host: string, port: number, variable: string): Promise<string> => {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      throw new UsageError(`Port ${port} of ${host} is taken: end what listens there, or set ${variable} to another.`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+  const bound = app.server.address();
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}`;
+};
+
+/** Could a server listen here at this moment? */
+export const isPortFree = async ({ host, port }: { host: string; port: number }): Promise<boolean> => {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+};

@@ -1,0 +1,8 @@
+/** A running part of the fleet. */
+export type Role = {
+  name: 'worker' | 'api' | 'board';
+  /** Where it answers, as a URL; null for the worker. */
+  address: string | null;
+  /** Stop in bounded time, in reverse order of start. */
+  stop: () => Promise<void>;
+};

@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { Config } from '#src/config.ts';
+import { migrateAll } from '#src/roles/migrate.ts';
+import { startBoard } from '#src/roles/board.ts';
+import type { Role } from '#src/roles/role.ts';
+import { startWorker } from '#src/roles/worker.ts';
+
+export type Everything = { databaseUrl: string; roles: Role[]; stop: () => Promise<void> };
+
+/**
+ * Start worker, API and board in one process: on `DATABASE_URL` if it is set, else on an embedded Postgres of
+ * this directory. Brings the database up to date first. Stops in reverse order.
+ */
+export const startEverything = async (
+  config: Config,
+  logger: Logger,
+  onProgress: (message: string) => void,
+): Promise<Everything> => {
+  await using started = new AsyncDisposableStack();
+  let databaseUrl = config.databaseUrl;
+  if (databaseUrl === undefined) {
+    const { startEmbeddedPostgres } = await import('#src/embedded/postgres.ts');
+    const instance = await startEmbeddedPostgres({ home: config.home, onProgress });
+    started.defer(() => instance.stop());
+    databaseUrl = instance.databaseUrl;
+  }
+  await migrateAll(config, databaseUrl, logger);
+  const roles: Role[] = [];
+  for (const start of [startWorker, startBoard]) {
+    const role = await start(config, databaseUrl, logger);
+    started.defer(() => role.stop());
+    roles.push(role);
+  }
+  const all = started.move();
+  return { databaseUrl, roles, stop: () => all.disposeAsync() };
+};

@@ -1,0 +1,60 @@
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { LANGUAGES } from '#src/sample-application/languages.ts';
+import { picturePath, videoPath } from '#src/sample-application/media.ts';
+import { type Choices, choicesFrom } from '#src/sample-application/random.ts';
+
+/** Applications number their games each in a style of their own. */
+const ID_STYLES = ['game-', 'g', 'GM_', 'app.title.', '88'] as const;
+
+const NUMERALS = ['II', 'III', 'IV', 'X', '2049', 'DX', 'Zero'] as const;
+
+/** The identifiers of one application's games, in both directions. */
+export type GameIds = { of(ordinal: number): string; ordinalOf(gameId: string): number | null };
+
+/** The identifiers that the application `seed` gives to its games: `game-000001` and on, or another style. */
+export const gameIdsOf = (seed: string): GameIds => {
+  const prefix = choicesFrom(`${seed} ids`).pick(ID_STYLES);
+  const of = (ordinal: number): string => prefix + String(ordinal + 1).padStart(6, '0');
+  const ordinalOf = (gameId: string): number | null => {
+    const ordinal = Number(gameId.slice(prefix.length)) - 1;
+    return Number.isSafeInteger(ordinal) && ordinal >= 0 && of(ordinal) === gameId ? ordinal : null;
+  };
+  return { of, ordinalOf };
+};
+
+const pictures = (baseUrl: string, gameId: string, count: number, from: number): string[] =>
+  Array.from({ length: count }, (_, index) => baseUrl + picturePath(gameId, from + index));
+
+/** Most have one icon, some two, some none: [] (section 2.5). */
+const iconCount = (choices: Choices): number => (choices.chance(0.06) ? 0 : choices.chance(0.2) ? 2 : 1);
+
+/**
+ * The detail of the game at this place of the application's catalogue (section 2.5), made from its place alone,
+ * so that a million games need no memory.
+ */
+export const generateGame = (
+  seed: string,
+  ordinal: number,
+  ids: GameIds,
+  baseUrl: string,
+): ApplicationGameDetail => {
+  const choices = choicesFrom(`${seed} ${ordinal}`);
+  const language = choices.pick(LANGUAGES);
+  const title = choices.pick(language.first) + language.joiner + choices.pick(language.second);
+  const name = choices.chance(0.3) ? `${title} ${choices.pick(NUMERALS)}` : title;
+  const say = (sentence: string): string => sentence.replaceAll('%', name);
+  const paragraphs = [
+    `${say(choices.pick(language.opening))} ${choices.pick(language.body)}`,
+    choices.pick(language.closing),
+  ];
+  const gameId = ids.of(ordinal);
+  const icons = iconCount(choices);
+  return {
+    game_id: gameId,
+    game_name: name,
+    game_icon: pictures(baseUrl, gameId, icons, 0),
+    game_info: choices.chance(0.05) ? '' : paragraphs.join('\n\n'),
+    game_store_video: choices.chance(0.25) ? baseUrl + videoPath(gameId) : '',
+    game_store_pic: choices.chance(0.1) ? [] : pictures(baseUrl, gameId, 1 + choices.below(5), icons),
+  };
+};

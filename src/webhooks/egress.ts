@@ -1,0 +1,112 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { UsageError } from '#src/errors.ts';
+import { forbiddenUnless, type Network, parseNetwork } from '#src/webhooks/networks.ts';
+
+export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
+
+/**
+ * Where we may connect (design, section 6). The law is `checkUrl` for hosts that are addresses, which nobody
+ * looks up, and `lookup` for names. `net.BlockList` on the agents would be neither: https ignores it, because
+ * tls.connect does not hand `blockList` to the socket it makes (Node 26.10).
+ */
+export type EgressPolicy = {
+  /** What the text of an address alone tells: scheme, credentials, and hosts that are literal addresses. */
+  checkUrl(url: string): UrlVerdict;
+  /**
+   * For the `lookup` option of the agents: of a name's addresses only those we may dial. The socket dials what
+   * it is given here and asks no second time, so mixed answers and answers that change gain nothing.
+   */
+  lookup: LookupFunction;
+  /** Warnings for the operator who registers an address; resolves its name. Empty when all is well. */
+  explain(url: string): Promise<string[]>;
+};
+
+export type EgressOptions = {
+  /** Plain http beside https (`WEBHOOK_ALLOW_HTTP`). */
+  allowHttp: boolean;
+  /** CIDRs that are opened although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
+  allowNetworks: readonly string[];
+  /** All addresses of a name, or an error that says there is none; `dns.lookup` when absent. */
+  resolve?: Resolve;
+};
+
+type Resolve = (
+  hostname: string,
+  options: { all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** The code `lookup` fails with when a name has addresses and none of them may be dialled. */
+export const NO_ALLOWED_ADDRESS = 'ERR_NO_ALLOWED_ADDRESS';
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+const HINT = 'WEBHOOK_ALLOW_NETWORKS opens networks for development';
+
+const parseAllowed = (text: string): Network => {
+  const network = parseNetwork(text);
+  if (network === null) throw new UsageError(`"${text}" is not a network: write a CIDR such as 127.0.0.0/8`);
+  return network;
+};
+
+/**
+ * The rules of section 6 of the design as one object, made once per process.
+ *
+ * @throws UsageError when an entry of `allowNetworks` is not a CIDR
+ */
+export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
+  const { allowHttp, allowNetworks, resolve = systemLookup } = options;
+  const isForbidden = forbiddenUnless(allowNetworks.map(parseAllowed));
+
+  const checkUrl = (text: string): UrlVerdict => {
+    const refuse = (reason: string): UrlVerdict => ({ ok: false, reason });
+    const url = URL.parse(text);
+    if (url === null) return refuse('it is not a URL');
+    if (url.protocol === 'http:' && !allowHttp) {
+      return refuse('it is plain http: use https, or set WEBHOOK_ALLOW_HTTP=true for development');
+    }
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('its scheme is not https');
+    if (url.username !== '' || url.password !== '') {
+      return refuse('it carries credentials: the access token is the only one we send');
+    }
+    // The WHATWG parser has already turned every spelling (decimal, octal, hex, short, fullwidth) into this one.
+    const host = hostOf(url);
+    if (isIP(host) !== 0 && isForbidden(host)) return refuse(`${host} is not a public address; ${HINT}`);
+    if (isLocalhost(host) && LOOPBACK.every(isForbidden)) return refuse(`${host} is this machine; ${HINT}`);
+    return { ok: true, url };
+  };
+
+  const lookup: LookupFunction = (hostname, lookupOptions, done) => {
+    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const allowed = addresses.filter(({ address }) => !isForbidden(address));
+      const [first] = allowed;
+      if (first === undefined) {
+        const none = new Error(`no address of ${hostname} may be dialled`);
+        return done(Object.assign(none, { code: NO_ALLOWED_ADDRESS }), []);
+      }
+      return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
+    });
+  };
+
+  const explain = async (text: string): Promise<string[]> => {
+    const verdict = checkUrl(text);
+    if (!verdict.ok) return [`this address will be refused: ${verdict.reason}`];
+    const host = hostOf(verdict.url);
+    if (isIP(host) !== 0) return [];
+    const addresses = await new Promise<LookupAddress[]>((found) => {
+      resolve(host, { all: true }, (error, all) => found(error === null ? all : []));
+    });
+    if (addresses.length === 0) return [`${host} does not resolve to any address from here`];
+    return addresses
+      .filter(({ address }) => isForbidden(address))
+      .map(({ address }) => `${host} resolves to ${address}, which is never dialled: not public; ${HINT}`);
+  };
+
+  return { checkUrl, lookup, explain };
+};
+
+/** The host without the brackets of IPv6 and without the dot that ends a full name. */
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+
+const isLocalhost = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');

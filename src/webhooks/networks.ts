@@ -1,0 +1,82 @@
+import { BlockList, isIP } from 'node:net';
+
+/** A network in CIDR form: its address, its prefix length in bits and the family `node:net` calls it. */
+export type Network = { address: string; prefix: number; family: 'ipv4' | 'ipv6' };
+
+/**
+ * A CIDR such as `10.0.0.0/8`, or a bare address, which stands for itself alone.
+ *
+ * @returns null when the text is neither
+ */
+export const parseNetwork = (text: string): Network | null => {
+  const [, address = '', prefixText] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? [];
+  const version = isIP(address);
+  if (version === 0) return null;
+  const bits = version === 4 ? 32 : 128;
+  const prefix = prefixText === undefined ? bits : Number(prefixText);
+  return prefix > bits ? null : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+};
+
+/** IPv4 that is not public unicast: IANA's special-purpose registry (RFC 6890 and its successors). */
+const FORBIDDEN_IPV4 = [
+  '0.0.0.0/8', // this network; 0.0.0.0 dials loopback
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
+  '127.0.0.0/8',
+  '168.63.129.16/32', // Azure's wire server: a public address in form, the host's own in fact
+  '169.254.0.0/16', // link-local; the metadata of most clouds at 169.254.169.254
+  '172.16.0.0/12',
+  '192.0.0.0/24', // protocol assignments; Oracle's metadata at 192.0.0.192
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16',
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved; broadcast
+];
+
+/** What is not public unicast inside 2000::/3, the only part of IPv6 that IANA has opened for it. */
+const FORBIDDEN_IPV6 = [
+  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarking
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: carries an IPv4 address
+  '3fff::/20', // documentation
+  '4000::/2',
+  '8000::/1', // unique local (fd00:ec2::254 is AWS's metadata), link-local, multicast and the unassigned
+];
+
+/**
+ * All of ::/3 but ::ffff:0:0/96. It holds the unspecified and the loopback address, NAT64 (64:ff9b::) and
+ * the forms that embed an IPv4 address. It is two ranges around the mapped addresses, because BlockList
+ * compares IPv4 as ::ffff:a.b.c.d: an IPv6 rule over them would block all of IPv4. The mapped form itself is
+ * judged by the IPv4 rules, for the same reason.
+ */
+const FORBIDDEN_IPV6_RANGES = [
+  ['::', '::fffe:ffff:ffff'],
+  ['::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+] as const;
+
+const blockListOf = (networks: readonly Network[]): BlockList => {
+  const list = new BlockList();
+  for (const { address, prefix, family } of networks) list.addSubnet(address, prefix, family);
+  return list;
+};
+
+/**
+ * Asks of a literal IPv4 or IPv6 address whether we must not connect to it: it is not public unicast, and none
+ * of the `allowed` networks holds it (design, section 6).
+ */
+export const forbiddenUnless = (allowed: readonly Network[]): ((address: string) => boolean) => {
+  const forbidden = [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6]
+    .map(parseNetwork)
+    .filter((network) => network !== null);
+  const closed = blockListOf(forbidden);
+  for (const [first, last] of FORBIDDEN_IPV6_RANGES) closed.addRange(first, last, 'ipv6');
+  const open = blockListOf(allowed);
+  return (address) => {
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    return closed.check(address, family) && !open.check(address, family);
+  };
+};

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+
+/** A server that answers as a test tells it to, however wrong that is. */
+export type RawServer = {
+  url: string;
+  port: number;
+  /** Connections it has had: 0 shows that nothing was dialled. */
+  connections(): number;
+  /** Connections that are open now. */
+  openConnections(): number;
+  close(): Promise<void>;
+};
+
+const serve = async (server: Server, scheme: string, host: string): Promise<RawServer> => {
+  const open = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    socket.on('error', () => socket.destroy());
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    connections: () => connections,
+    openConnections: () => open.size,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+};
+
+/** A bare HTTP server. `close` ends every connection. */
+export const startRawServer = (handler: RequestListener, host = '127.0.0.1'): Promise<RawServer> =>
+  serve(createHttpServer(handler), 'http', host);
+
+/** A bare TCP server, for answers that are not HTTP. Its `url` says http. */
+export const startRawTcpServer = (onSocket: (socket: Socket) => void, scheme = 'http'): Promise<RawServer> =>
+  serve(createTcpServer(onSocket), scheme, '127.0.0.1');

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+import type { ServersAnswer } from './servers.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A superuser's URL of the run's Postgres, of a database that is nobody's. */
+    adminDatabaseUrl: string;
+    /** What `create database` needs after the name to clone the migrated template. */
+    templateClause: string;
+    /** The run's Redis; null where there is no redis-server. */
+    redisUrl: string | null;
+  }
+}
+
+/**
+ * Starts what the tests share, once per run. A process of its own holds the servers for as long as its stdin
+ * is open, so that they end with this one however it ends: done, Ctrl-C, SIGKILL.
+ */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const script = fileURLToPath(new URL('./servers.ts', import.meta.url));
+  const servers = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  const exit = once(servers, 'exit');
+  const stop = async () => {
+    servers.stdin.end();
+    await exit;
+  };
+  const line = once(createInterface(servers.stdout), 'line').then(([text]) => text as string);
+  const silentEnd = exit.then(([code]) => Promise.reject(new Error(`The test servers ended with ${code}`)));
+  const answer: ServersAnswer = JSON.parse(await Promise.race([line, silentEnd]));
+  if ('error' in answer) {
+    await stop();
+    throw new Error(answer.error);
+  }
+  project.provide('adminDatabaseUrl', answer.adminDatabaseUrl);
+  project.provide('templateClause', answer.templateClause);
+  project.provide('redisUrl', answer.redisUrl);
+  return stop;
+};

@@ -1,0 +1,119 @@
+// The servers of one test run: Postgres with a template database that has our migrations (TEST_DATABASE_URL:
+// that server instead, 14 or newer) and Redis (TEST_REDIS_URL). Prints where they are in one line of JSON,
+// holds them until stdin ends.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Database, openDatabase } from '#db/client.ts';
+import { migrateDatabase } from '#db/migrate.ts';
+import { findFreePort } from '#src/embedded/free-port.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { coerceError } from '#src/errors.ts';
+
+export type ServersAnswer =
+  | { adminDatabaseUrl: string; templateClause: string; redisUrl: string | null }
+  | { error: string };
+
+const main = async (): Promise<void> => {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const adminDatabaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(stops));
+    const templateClause = await createTemplate(adminDatabaseUrl, stops);
+    const redisUrl = process.env.TEST_REDIS_URL || (await startRedis(stops));
+    print({ adminDatabaseUrl, templateClause, redisUrl });
+    await once(process.stdin.resume(), 'end');
+  } catch (thrown) {
+    print({ error: coerceError(thrown).message });
+  }
+  for (const stop of stops.reverse()) await stop();
+  process.stdin.destroy();
+};
+
+const print = (answer: ServersAnswer): void => {
+  // Nobody may be there to read it any more; the servers are to be stopped all the same.
+  process.stdout.on('error', () => undefined);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+};
+
+/** Nothing of a test run need survive a power cut. */
+const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
+  const home = await mkdtemp(join(tmpdir(), 'catalogue-test-'));
+  stops.push(() => removeHome(home));
+  const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
+  stops.push(instance.stop);
+  return instance.databaseUrl;
+};
+
+/** For root the data may lie outside the home. */
+const removeHome = async (home: string): Promise<void> => {
+  const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{"directory":"."}');
+  await rm(resolve(home, JSON.parse(record).directory), { recursive: true, force: true });
+  await rm(home, { recursive: true, force: true });
+};
+
+/** Returns the clause that clones it. The name is this run's own: several runs may share a server. */
+const createTemplate = async (
+  adminDatabaseUrl: string,
+  stops: (() => Promise<unknown>)[],
+): Promise<string> => {
+  const name = `catalogue_template_${randomUUID().slice(0, 8)}`;
+  await asAdmin(adminDatabaseUrl, (sql) => sql`create database ${sql(name)}`);
+  stops.push(() => asAdmin(adminDatabaseUrl, (sql) => sql`drop database ${sql(name)} with (force)`));
+
+  const templateUrl = new URL(adminDatabaseUrl);
+  templateUrl.pathname = name;
+  await migrateDatabase(templateUrl.href);
+
+  return asAdmin(adminDatabaseUrl, async (sql) => {
+    // A session in a template stops every clone of it.
+    await sql`alter database ${sql(name)} allow_connections false`;
+    const [server] = await sql`select current_setting('server_version_num')::int >= 150000 as has_strategy`;
+    // Copying files is the faster strategy for a small database that many clone, and older servers' only one.
+    return `template ${name}${server?.has_strategy ? ' strategy file_copy' : ''}`;
+  });
+};
+
+const asAdmin = async <T>(url: string, work: (sql: Database) => PromiseLike<T>): Promise<T> => {
+  const sql = openDatabase(url, { max: 1, applicationName: 'catalogue tests' });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+};
+
+const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
+  const directory = await mkdtemp(join(tmpdir(), 'catalogue-test-redis-'));
+  stops.push(() => rm(directory, { recursive: true, force: true }));
+  const port = await findFreePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!process.env.CI) return null;
+    throw new Error('with CI set a missing redis-server is a failure: apt-get install -y redis-server');
+  }
+  const exit = once(child, 'exit');
+  stops.push(() => {
+    child.kill();
+    return exit;
+  });
+  let output = '';
+  await new Promise<void>((ready, failed) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (/ready to accept connections/i.test(output)) ready();
+    });
+    exit.then(() => failed(new Error(`redis-server did not start:\n${output}`)));
+  });
+  return `redis://127.0.0.1:${port}`;
+};
+
+await main();

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { generateKycRecord } from '#src/sample-application/kyc.ts';
+import {
+  aClient,
+  anAnswer,
+  aServer,
+  askDetail,
+  detail,
+  envelope,
+  errorOf,
+  live,
+  TOKEN,
+  targetAt,
+} from '#test/webhooks/support.ts';
+
+const record = async () => {
+  const seen: { request: IncomingMessage; body: string }[] = [];
+  const server = await aServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      seen.push({ request, body });
+      response.end(envelope(body.includes('page_num') ? { total: 0, list: [] } : null));
+    });
+  });
+  return { server, seen };
+};
+
+test('sends to each webhook what section 4 says, to the byte', async () => {
+  const { server, seen } = await record();
+  const client = aClient();
+  const target = {
+    ...targetAt(server.url),
+    queryGameListWebhook: `${server.url}/list?tenant=1`,
+    queryGameDetailWebhook: `${server.url}/detail`,
+    queryCpKycWebhook: `${server.url}/kyc`,
+  };
+  await client.queryGameList(target, { page_num: 1, page_size: 100 }, live());
+  await client.queryGameDetail(target, { game_id: 'Æther "1"' }, live());
+  await client.queryCpKyc(target, live());
+  expect(seen.map(({ request, body }) => [request.method, request.url, body])).toEqual([
+    ['POST', '/list?tenant=1', '{"page_num":1,"page_size":100}'],
+    ['POST', '/detail', '{"game_id":"Æther \\"1\\""}'],
+    ['POST', '/kyc', '{}'],
+  ]);
+  for (const { request, body } of seen) {
+    expect(request.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+    });
+  }
+});
+
+test('calls one application over one connection again and again', async () => {
+  const { server } = await record();
+  const client = aClient();
+  for (let call = 0; call < 10; call += 1) await askDetail(client, server.url);
+  expect(server.connections()).toBe(1);
+});
+
+test('gives the list with its elements unread', async () => {
+  const list = [{ game_id: 7 }, null, 'x'];
+  const server = await anAnswer(envelope({ total: 3, list, extra: true }));
+  const answer = await aClient().queryGameList(targetAt(server.url), { page_num: 1, page_size: 100 }, live());
+  expect(answer).toEqual({ total: 3, list });
+});
+
+test('gives the detail with its unknown fields left out, and null where there is no data', async () => {
+  const full = await anAnswer(envelope({ ...detail(), audit_status: 'passed' }));
+  const none = await anAnswer(envelope(null));
+  const client = aClient();
+  expect(await askDetail(client, full.url)).toEqual(detail());
+  expect(await askDetail(client, none.url)).toBeNull();
+  expect(await client.queryCpKyc(targetAt(none.url), live())).toBeNull();
+});
+
+test('gives the KYC record', async () => {
+  const record = generateKycRecord('a');
+  const server = await anAnswer(envelope(record));
+  expect(await aClient().queryCpKyc(targetAt(server.url), live())).toEqual(record);
+});
+
+test('refuses the detail of another game, and names the field', async () => {
+  const server = await anAnswer(envelope(detail('g2')));
+  const error = await errorOf(askDetail(aClient(), server.url));
+  expect(error).toMatchObject({ code: 'invalid_data', retryable: false, transport: false });
+  expect(error.reasons).toEqual([{ path: 'game_id', code: 'mismatch' }]);
+});
+
+test('names the fields of a KYC record that are wrong, and none of its values', async () => {
+  const server = await anAnswer(
+    envelope({ ...generateKycRecord('a'), id_number: 4711_0815, tax_id: 'NUL\u0000' }),
+  );
+  const error = await errorOf(aClient().queryCpKyc(targetAt(server.url), live()));
+  expect(error.reasons).toEqual([
+    { path: 'id_number', code: 'invalid_type' },
+    { path: 'tax_id', code: 'not_storable' },
+  ]);
+  expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('4711');
+});
+
+test('follows an envelope whatever the HTTP status around it', async () => {
+  const client = aClient();
+  for (const status of [200, 201, 400, 404, 500, 503]) {
+    const server = await anAnswer(envelope(detail()), { status });
+    expect(await askDetail(client, server.url)).toEqual(detail());
+  }
+});
+
+test('tells a non-zero ret_code with a message that is cut, on one line, and without the token', async () => {
+  const ret_msg = `no such game\u0000\u001b[31m\r\nfor ${TOKEN}\u202e${'🎲'.repeat(400)}`;
+  const server = await anAnswer(JSON.stringify({ ret_code: 40401, ret_msg, data: null }), {
+    status: 404,
+    headers: { 'retry-after': '7' },
+  });
+  const error = await errorOf(askDetail(aClient(), server.url));
+  expect(error).toMatchObject({ code: 'ret_code', retCode: 40401, status: 404, retryAfterMs: 7_000 });
+  expect(error.retMsg).toMatch(/^no such game {2}\[31m {2}for \[access token\] 🎲+$/u);
+  expect([...(error.retMsg ?? '')]).toHaveLength(200);
+});
+
+test('keeps no ret_msg for KYC, where it could hold a value', async () => {
+  const server = await anAnswer(
+    JSON.stringify({ ret_code: 1, ret_msg: 'bad id_number S1234567', data: null }),
+  );
+  const error = await errorOf(aClient().queryCpKyc(targetAt(server.url), live()));
+  expect(error).toMatchObject({ code: 'ret_code', retCode: 1, retMsg: undefined });
+  expect(error.message).not.toContain('S1234567');
+});
+
+test('carries fifty calls on one signal, and leaves no listener on it', async () => {
+  const { server } = await record();
+  const client = aClient();
+  const controller = new AbortController();
+  const warnings: string[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning.name);
+  process.on('warning', onWarning);
+  await Promise.all(Array.from({ length: 50 }, () => askDetail(client, server.url, controller.signal)));
+  process.off('warning', onWarning);
+  const { getEventListeners } = await import('node:events');
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  expect(warnings).toEqual([]);
+});

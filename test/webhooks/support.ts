@@ -1,0 +1,71 @@
+import type { RequestListener } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
+import type { ExchangeOptions } from '#src/webhooks/exchange.ts';
+import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+
+export const TOKEN = 'token-5f1c0c9ae2b74d0e';
+
+/** Loopback over plain http, as in development. */
+export const loopback = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8', '::1'] });
+
+/** An application whose three webhooks are one address. */
+export const targetAt = (url: string): WebhookTarget => ({
+  applicationId: 'acme',
+  queryGameListWebhook: url,
+  queryGameDetailWebhook: url,
+  queryCpKycWebhook: url,
+  accessToken: TOKEN,
+});
+
+/** A client that is closed with its test. */
+export const aClient = (options: Partial<ExchangeOptions> = {}): WebhookClient => {
+  const client = createWebhookClient({ egress: loopback, ...options });
+  onTestFinished(() => client.close());
+  return client;
+};
+
+/** A server that is closed with its test. */
+export const aServer = async (handler: RequestListener): Promise<RawServer> => {
+  const server = await startRawServer(handler);
+  onTestFinished(server.close);
+  return server;
+};
+
+/** A server that answers every request with this status, body and headers. */
+export const anAnswer = (
+  body: string | Uint8Array,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Promise<RawServer> =>
+  aServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(status, headers).end(body));
+  });
+
+export const envelope = (data: unknown): string => JSON.stringify({ ret_code: 0, ret_msg: 'success', data });
+
+/** The WebhookError a call ends with; anything else fails the test. */
+export const errorOf = async (call: Promise<unknown>): Promise<WebhookError> => {
+  const outcome = await call.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if ('error' in outcome && isWebhookError(outcome.error)) return outcome.error;
+  throw new Error('the call was to end with a WebhookError', { cause: outcome });
+};
+
+export const live = (): AbortSignal => new AbortController().signal;
+
+export const detail = (gameId = 'g1') => ({
+  game_id: gameId,
+  game_name: 'Paper Harbor',
+  game_icon: ['https://cdn.example/icon.png'],
+  game_info: 'A calm game.',
+  game_store_video: '',
+  game_store_pic: [],
+});
+
+/** The code of the error that asking for the detail of `g1` ends with, or what came. */
+export const askDetail = (client: WebhookClient, url: string, signal = live()) =>
+  client.queryGameDetail(targetAt(url), { game_id: 'g1' }, signal);
