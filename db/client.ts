@@ -19,5 +19,7 @@ export const openDatabase = (
     connect_timeout: 10,
     idle_timeout: 60,
     onnotice: () => {},
+    // Spans in milliseconds and counts: all far below 2^53.
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: { application_name: options.applicationName ?? 'catalogue' },
   });

@@ -1,37 +1,65 @@
 import { z } from 'zod';
 import { findApplication } from '#db/queries/applications.ts';
-import { clearFailures, recordFailures } from '#db/queries/failures.ts';
-import { coerceError } from '#src/errors.ts';
-import { defineJob } from '#src/queue/define-job.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
+import { isKeyError } from '#src/kyc/errors.ts';
+import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
+import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { defineJob, type JobContext } from '#src/queue/define-job.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
-/** A developer's record belongs to no game. */
-const NO_GAME = '';
-
-/** One application's developer KYC record (cp.queryKYC, section 4.3): called and validated. */
+/** One application's developer KYC record (cp.queryKYC, section 4.3): called, validated, sealed. */
 export const queryCpKyc = defineJob({
   name: 'query-cp-kyc',
   payload: z.object({ application_id: z.string() }),
   options: { attempts: 4, backoffMs: 5_000, concurrency: 10 },
   title: ({ application_id }) => `${application_id} kyc`,
-  handler: async ({ application_id }, { deps, signal, lastAttempt, postpone }) => {
-    const application = await findApplication(deps.sql, application_id);
-    if (application === undefined) return { skipped: 'no such application' };
+  handler: async ({ application_id }, context) => {
+    const { deps, signal, log, postpone } = context;
+    const [application, before] = await Promise.all([
+      findApplication(deps.sql, application_id),
+      findKycState(deps.sql, application_id),
+    ]);
+    if (application === undefined || before === undefined) return { skipped: 'no such application' };
+    // What was erased stays erased until an operator asks anew (`kyc pull`).
+    if (before.state === 'erased') return { skipped: 'erased' };
+    const pull = { application_id, asked_at: before.now };
     try {
+      // No key, no KYC (design, section 7): what could not be sealed is not even asked for.
+      await deps.sql.begin((tx) => openFingerprintKey(tx, deps.keys));
       const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
-      await clearFailures(deps.sql, application_id, 'query_cp_kyc', [NO_GAME]);
-      return { state: record === null ? 'not_provided' : 'valid' };
+      const state = await storeKycAnswer(deps.sql, deps.keys, pull, record);
+      log.info({ application_id, state }, 'kyc pulled');
+      return { state };
     } catch (thrown) {
       const error = coerceError(thrown);
-      if (!isWebhookError(error) || error.code === 'aborted') throw error;
-      if (error.retryAfterMs !== undefined) return postpone(error.retryAfterMs);
-      if (lastAttempt || !error.retryable) {
-        const reasons = error.reasons.length > 0 ? error.reasons : [{ path: '', code: error.code }];
-        await recordFailures(deps.sql, application_id, 'query_cp_kyc', [
-          { application_game_id: NO_GAME, kind: error.code, reasons },
-        ]);
-      }
-      throw error;
+      if (isWebhookError(error) && error.retryAfterMs !== undefined) return postpone(error.retryAfterMs);
+      throw await settleFailure(error, pull, context);
     }
   },
 });
+
+/** Note a failure that is final. @returns what the job is to throw */
+const settleFailure = async (
+  error: Error,
+  pull: { application_id: string; asked_at: Date },
+  { deps, signal, lastAttempt }: JobContext,
+): Promise<Error> => {
+  if (signal.aborted) return error;
+  const ours = isWebhookError(error) || isKeyError(error);
+  const passing = !ours || error.retryable;
+  if (passing && !lastAttempt) return error;
+  const kind = ours ? error.code : 'internal';
+  const reasons =
+    isWebhookError(error) && error.reasons.length > 0 ? error.reasons : [{ path: '', code: codeOf(error) }];
+  // The database itself may be what failed: the job then fails with the first reason.
+  await recordKycFailure(deps.sql, pull, { kind, reasons }).catch(() => {});
+  return passing ? error : new PermanentError(safeMessage(error));
+};
+
+/** A code and a number; never a `ret_msg`, which may quote values (decision 14). */
+const codeOf = (error: Error): string => {
+  if (!isWebhookError(error)) return isKeyError(error) ? error.code : safeMessage(error);
+  if (error.retCode !== undefined) return `${error.code} ${error.retCode}`;
+  return error.status === undefined ? error.code : `${error.code} ${error.status}`;
+};

@@ -76,11 +76,9 @@ const timeZone = z
     { error: 'is not a time zone such as UTC or Asia/Shanghai' },
   );
 
-const databaseUrl = z
-  .string()
-  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
-    error: 'is not postgres://user:password@host:5432/database',
-  });
+const databaseUrl = z.string().refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
+  error: 'is not postgres://user:password@host:5432/database',
+});
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -181,6 +179,15 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     logLevel: e.LOG_LEVEL,
     home: e.CATALOGUE_HOME,
   };
+};
+
+/** Take variables from a `.env` of this directory, where the environment does not set them already. */
+export const loadDotEnv = (): void => {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 };
 
 /** A secret that an operator keeps in a variable of their own naming (`--access-token-env`). */

@@ -12,7 +12,12 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
   }
   const transport = {
     target: 'pino-pretty',
-    options: { destination: 2, ignore: 'pid,hostname,role,job_id', translateTime: 'SYS:HH:MM:ss', singleLine: true },
+    options: {
+      destination: 2,
+      ignore: 'pid,hostname,role,job_id',
+      translateTime: 'SYS:HH:MM:ss',
+      singleLine: true,
+    },
   };
   return pino({ level, base, transport });
 };

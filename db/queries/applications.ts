@@ -1,6 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { applications } from '#db/schema/applications.ts';
+import { UNTROUBLED } from '#src/catalogue/patience.ts';
 
 export type ApplicationRow = InferSelectModel<typeof applications>;
 
@@ -34,13 +35,16 @@ export const insertApplication = async (
   const rows = await sql`
     insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
     on conflict (application_id) do update
-      set ${sql({ ...columns, access_token_keys: keys, status: 'active' })}, updated_at = now()
+      set ${sql({ ...columns, ...UNTROUBLED, access_token_keys: keys, status: 'active' })}, updated_at = now()
       where applications.status = 'removed'
     returning application_id`;
   return rows.length === 1;
 };
 
-/** Change what is given. @returns false when there is no such application. */
+/**
+ * Change what is given; one that was failing is tried again at its next tick.
+ * @returns false when there is no such application.
+ */
 export const updateApplication = async (
   sql: Queryable,
   application_id: string,
@@ -48,22 +52,22 @@ export const updateApplication = async (
 ): Promise<boolean> => {
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
-  const set = { ...columns, ...keys, updated_at: new Date() };
+  const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
   const rows = await sql`
-    update applications set ${sql(set as Record<string, string>)}
+    update applications set ${sql(set as Record<string, never>)}
     where application_id = ${application_id} and status <> 'removed'
     returning application_id`;
   return rows.length === 1;
 };
 
-/** Pause or resume. @returns false when there is no such application. */
+/** Pause or resume; earlier failures are forgotten. @returns false when there is no such application. */
 export const setApplicationStatus = async (
   sql: Queryable,
   application_id: string,
   status: 'active' | 'paused',
 ): Promise<boolean> => {
   const rows = await sql`
-    update applications set status = ${status}, updated_at = now()
+    update applications set ${sql({ status, ...UNTROUBLED })}, updated_at = now()
     where application_id = ${application_id} and status <> 'removed'
     returning application_id`;
   return rows.length === 1;

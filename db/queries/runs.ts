@@ -47,7 +47,9 @@ export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | 
 
 /** These runs, in the order of their applications. */
 export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<RunRow[]> =>
-  sql<RunRow[]>`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
+  sql<
+    RunRow[]
+  >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
 /** The run, if it is open and still held under this fence. */
 export const findHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {

@@ -27,6 +27,12 @@ export const applications = pgTable(
     status: text({ enum: ['active', 'paused', 'removed'] })
       .notNull()
       .default('active'),
+    /** Scheduled runs that failed in a row, since when, and until when ticks pass by: src/catalogue/patience.ts. */
+    failed_runs: integer().notNull().default(0),
+    failing_since: moment('failing_since'),
+    next_attempt_at: moment('next_attempt_at'),
+    /** Why it was paused by us; null when an operator paused it. */
+    pause_reason: text(),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },

@@ -7,7 +7,10 @@ const TOKEN_MAX = 8_192;
 /** What a bearer token may hold (RFC 6750, b64token), and any other visible ASCII some servers hand out. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
-const readFrom = async (options: { accessTokenFile?: string; accessTokenEnv?: string }): Promise<string | undefined> => {
+const readFrom = async (options: {
+  accessTokenFile?: string;
+  accessTokenEnv?: string;
+}): Promise<string | undefined> => {
   const { accessTokenFile, accessTokenEnv } = options;
   if (accessTokenFile !== undefined && accessTokenEnv !== undefined) {
     throw new UsageError('Give either --access-token-file or --access-token-env, not both.');

@@ -55,9 +55,21 @@ const withSettings = (command: Command, required: boolean): Command => {
     .option('--access-token-env <variable>', 'environment variable that holds it')
     .option('--every <span>', standard('how often its games are pulled', '15m'), every)
     .option('--kyc-every <span>', standard("how often its developer's record is pulled", '24h'), every)
-    .option('--detail-max-age <span>', standard('after how long an unchanged game is asked for again', '24h'), age)
-    .option('--concurrency <calls>', standard('detail calls in flight at once', '8'), integer({ min: 1, max: 100 }))
-    .option('--rate <calls>', standard('detail calls started per second', '50'), integer({ min: 1, max: 100_000 }));
+    .option(
+      '--detail-max-age <span>',
+      standard('after how long an unchanged game is asked for again', '24h'),
+      age,
+    )
+    .option(
+      '--concurrency <calls>',
+      standard('detail calls in flight at once', '8'),
+      integer({ min: 1, max: 100 }),
+    )
+    .option(
+      '--rate <calls>',
+      standard('detail calls started per second', '50'),
+      integer({ min: 1, max: 100_000 }),
+    );
 };
 
 const readSettings = (options: SettingOptions): Partial<ApplicationSettings> => {
@@ -92,7 +104,9 @@ const checkWebhooks = async ({ config, out }: CommandContext, settings: Partial<
   for (const [option, text] of webhooksOf(settings)) {
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-      throw new UsageError(`${option} must be an https URL (or http, with WEBHOOK_ALLOW_HTTP=true) without a user or password.`);
+      throw new UsageError(
+        `${option} must be an https URL (or http, with WEBHOOK_ALLOW_HTTP=true) without a user or password.`,
+      );
     }
     for (const warning of await egress.explain(text)) out.note(`warning: ${option}: ${warning}`);
   }
@@ -126,7 +140,9 @@ const shown = (row: ApplicationRow) => ({
 
 /** `catalogue app …` */
 export const register = (program: Command): void => {
-  const app = program.command('app').description('Register applications, look at them, pause and resume them.');
+  const app = program
+    .command('app')
+    .description('Register applications, look at them, pause and resume them.');
 
   const add = defineCommand(app, 'add', {
     summary: 'register an application',
@@ -138,14 +154,19 @@ export const register = (program: Command): void => {
   act<[string], SettingOptions>(withSettings(add, true), async (context, options, application_id) => {
     const settings = { ...DEFAULTS, ...readSettings(options) } as ApplicationSettings;
     const token = await sealToken(context, application_id, options);
-    if (token === undefined) throw new UsageError('Give the token we send with --access-token-file or --access-token-env.');
+    if (token === undefined)
+      throw new UsageError('Give the token we send with --access-token-file or --access-token-env.');
     await checkWebhooks(context, settings);
     await withDatabase(context, async (sql) => {
       if (!(await insertApplication(sql, application_id, settings, token))) {
-        throw new UsageError(`"${application_id}" is registered already: change it with app update, or choose another id.`);
+        throw new UsageError(
+          `"${application_id}" is registered already: change it with app update, or choose another id.`,
+        );
       }
       context.out.document(shown(await requireApplication(sql, application_id)));
-      context.out.line(`Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`);
+      context.out.line(
+        `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`,
+      );
     });
     return undefined;
   });
@@ -170,7 +191,10 @@ export const register = (program: Command): void => {
     return undefined;
   });
 
-  const list = defineCommand(app, 'list', { summary: 'list the applications', examples: ['app list', 'app list --json'] });
+  const list = defineCommand(app, 'list', {
+    summary: 'list the applications',
+    examples: ['app list', 'app list --json'],
+  });
   act(list, async (context) => {
     const rows = await withDatabase(context, listApplications);
     context.out.document({ applications: rows.map(shown) });
@@ -188,14 +212,19 @@ export const register = (program: Command): void => {
     return undefined;
   });
 
-  const show = defineCommand(app, 'show', { summary: 'show one application', examples: ['app show acme'] })
-    .argument('<application_id>', 'the application', applicationId);
+  const show = defineCommand(app, 'show', {
+    summary: 'show one application',
+    examples: ['app show acme'],
+  }).argument('<application_id>', 'the application', applicationId);
   act<[string], { json?: boolean }>(show, async (context, _options, application_id) => {
     const row = shown(await withDatabase(context, (sql) => requireApplication(sql, application_id)));
     context.out.document(row);
     context.out.table(Object.entries(row), [
       { header: 'field', value: ([field]) => field },
-      { header: 'value', value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value)) },
+      {
+        header: 'value',
+        value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value)),
+      },
     ]);
     return undefined;
   });
@@ -205,8 +234,11 @@ export const register = (program: Command): void => {
     ['resume', 'let its schedules run again', 'active'],
   ];
   for (const [name, summary, status] of changes) {
-    const command = defineCommand(app, name, { summary, examples: [`app ${name} acme`] })
-      .argument('<application_id>', 'the application', applicationId);
+    const command = defineCommand(app, name, { summary, examples: [`app ${name} acme`] }).argument(
+      '<application_id>',
+      'the application',
+      applicationId,
+    );
     act<[string], { json?: boolean }>(command, async (context, _options, application_id) => {
       await withDatabase(context, async (sql) => {
         await requireApplication(sql, application_id);
@@ -220,7 +252,8 @@ export const register = (program: Command): void => {
 
   const remove = defineCommand(app, 'remove', {
     summary: 'take an application out of service',
-    details: 'No more calls, its token is forgotten, its games are withdrawn. Games, revisions and decisions stay readable.',
+    details:
+      'No more calls, its token is forgotten, its games are withdrawn. Games, revisions and decisions stay readable.',
     examples: ['app remove acme'],
   }).argument('<application_id>', 'the application', applicationId);
   act<[string], { json?: boolean }>(remove, async (context, _options, application_id) => {

@@ -9,18 +9,27 @@ const sync = () => import('#src/cli/sync.ts');
 
 /** Every command, and the file that defines it: only the one that is called is loaded. */
 const GROUPS: Record<string, Group> = {
-  demo: { summary: 'see it work: embedded everything, sample applications, one visible sync', load: () => import('#src/cli/demo.ts') },
+  demo: {
+    summary: 'see it work: embedded everything, sample applications, one visible sync',
+    load: () => import('#src/cli/demo.ts'),
+  },
   up: { summary: 'run worker, api and board in one process', load: roles },
   worker: { summary: 'run one worker of the fleet', load: roles },
   api: { summary: "run the platform's own API", load: roles },
   board: { summary: 'run Bull Board', load: roles },
   migrate: { summary: 'bring the database up to date', load: roles },
-  app: { summary: 'register applications, look at them, pause and resume them', load: () => import('#src/cli/app.ts') },
+  app: {
+    summary: 'register applications, look at them, pause and resume them',
+    load: () => import('#src/cli/app.ts'),
+  },
   sync: { summary: "pull applications' games now", load: sync },
   pull: { summary: 'pull the details of single games now', load: sync },
   kyc: { summary: "pull, show and re-seal developers' KYC records", load: () => import('#src/cli/kyc.ts') },
   run: { summary: 'look at runs', load: () => import('#src/cli/run.ts') },
-  failure: { summary: 'see what did not land and why, and try again', load: () => import('#src/cli/failure.ts') },
+  failure: {
+    summary: 'see what did not land and why, and try again',
+    load: () => import('#src/cli/failure.ts'),
+  },
   queue: { summary: 'look at the queues, pause and resume them', load: () => import('#src/cli/queue.ts') },
   game: { summary: 'review games', load: () => import('#src/cli/game.ts') },
   token: { summary: "make and revoke the API's tokens", load: () => import('#src/cli/token.ts') },
@@ -28,7 +37,9 @@ const GROUPS: Record<string, Group> = {
 };
 
 const program = new Command('catalogue')
-  .description('Game Catalogue: pulls every application\'s games and developer records into the platform\'s catalogue.')
+  .description(
+    "Game Catalogue: pulls every application's games and developer records into the platform's catalogue.",
+  )
   .showHelpAfterError('(add --help for what may stand here)')
   .showSuggestionAfterError()
   .exitOverride()

@@ -1,5 +1,5 @@
-import { openDatabase, type Database } from '#db/client.ts';
-import { findApplication, type ApplicationRow } from '#db/queries/applications.ts';
+import { type Database, openDatabase } from '#db/client.ts';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { type CommandContext, findDatabaseUrl } from '#src/cli/frame.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -44,5 +44,7 @@ export const withFoundation = async <Result>(
 export const requireApplication = async (sql: Database, application_id: string): Promise<ApplicationRow> => {
   const application = await findApplication(sql, application_id);
   if (application !== undefined) return application;
-  throw new UsageError(`There is no application "${application_id}": npx catalogue app list shows those there are.`);
+  throw new UsageError(
+    `There is no application "${application_id}": npx catalogue app list shows those there are.`,
+  );
 };

@@ -8,7 +8,16 @@ import { sealAccessToken } from '#src/kyc/access-token.ts';
 import type { KeyRing } from '#src/kyc/key-provider.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 
-const NAMES = ['Lantern Works', 'Northwind Play', 'Studio Mizu', 'Copper Fox', 'Tide & Ember', 'Paper Moon', 'Ninth Gate', 'Salt Road'];
+const NAMES = [
+  'Lantern Works',
+  'Northwind Play',
+  'Studio Mizu',
+  'Copper Fox',
+  'Tide & Ember',
+  'Paper Moon',
+  'Ninth Gate',
+  'Salt Road',
+];
 
 const nameOf = (index: number): string => NAMES[index] ?? `Sample Application ${index + 1}`;
 const idOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -27,7 +36,11 @@ const readPorts = async (file: string): Promise<Record<string, number>> => {
   }
 };
 
-const startOne = async (name: string, games: number, port: number): Promise<SampleApplication & { accessToken: string }> => {
+const startOne = async (
+  name: string,
+  games: number,
+  port: number,
+): Promise<SampleApplication & { accessToken: string }> => {
   const accessToken = randomBytes(32).toString('base64url');
   const options = { accessToken, games, seed: name };
   try {

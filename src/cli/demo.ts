@@ -3,11 +3,11 @@ import { countGames, listGames } from '#db/queries/games.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { type DemoApplication, startDemoApplications } from '#src/cli/demo-applications.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
+import type { Output } from '#src/cli/output.ts';
 import { exitCodeOf, RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
 import { startRuns } from '#src/cli/sync.ts';
 import { runUntilSignalled } from '#src/cli/until-signalled.ts';
 import { integer } from '#src/cli/values.ts';
-import type { Output } from '#src/cli/output.ts';
 import { awaitResults } from '#src/cli/wait-jobs.ts';
 import { awaitRuns } from '#src/cli/wait-runs.ts';
 import type { Config } from '#src/config.ts';
@@ -39,7 +39,10 @@ const pullKyc = async (foundation: Foundation, ids: readonly string[], out: Outp
   const added = [];
   for (const application_id of ids) added.push(await foundation.producer.add(queryCpKyc, { application_id }));
   const results = await awaitResults(foundation, queryCpKyc, added, out);
-  return ids.map((application_id, index) => ({ application_id, state: String(results[index]?.state ?? 'failed') }));
+  return ids.map((application_id, index) => ({
+    application_id,
+    state: String(results[index]?.state ?? 'failed'),
+  }));
 };
 
 type Shown = { exitCode: ExitCode; applications: DemoApplication[] };
@@ -63,7 +66,10 @@ const showOneSync = async (
   const wanted = { home: config.home, applications: options.applications ?? 3, games: options.games ?? 300 };
   const applications = await startDemoApplications(sql, keys, wanted, stack);
   const ids = applications.map(({ application_id }) => application_id);
-  const { opened, alreadyRunning } = await startRuns(foundation, ids, { full: false, acceptWithdrawals: false });
+  const { opened, alreadyRunning } = await startRuns(foundation, ids, {
+    full: false,
+    acceptWithdrawals: false,
+  });
   const runs = await awaitRuns(sql, [...opened, ...alreadyRunning], { timeoutMs: TIMEOUT_MS, out });
   const kyc = await pullKyc(foundation, ids, out);
   const { pending } = await countGames(sql);
@@ -89,7 +95,8 @@ const showOneSync = async (
 const showWhatToTry = ({ out }: CommandContext, everything: Everything, applications: DemoApplication[]) => {
   const [first] = applications;
   out.line();
-  for (const { name, address } of everything.roles) if (address !== null) out.line(`${name.padEnd(6)} ${address}`);
+  for (const { name, address } of everything.roles)
+    if (address !== null) out.line(`${name.padEnd(6)} ${address}`);
   for (const { name, server } of applications) out.line(`${name} answers at ${server.url}`);
   out.line();
   out.line('Three things to try, in another terminal of this folder:');
@@ -104,7 +111,8 @@ const showWhatToTry = ({ out }: CommandContext, everything: Everything, applicat
 export const register = (program: Command): void => {
   const demo = defineCommand(program, 'demo', {
     summary: 'see it work: embedded everything, sample applications, one visible sync',
-    details: 'Stays up with worker, board and API until Ctrl-C, unless --once. Its data stays in CATALOGUE_HOME.',
+    details:
+      'Stays up with worker, board and API until Ctrl-C, unless --once. Its data stays in CATALOGUE_HOME.',
     examples: ['demo', 'demo --once', 'demo --once --json', 'demo --games 5000 --applications 5'],
   })
     .option('--once', 'end after the sync')
@@ -112,7 +120,9 @@ export const register = (program: Command): void => {
     .option('--applications <applications>', 'sample applications (default 3)', integer({ min: 1, max: 50 }));
   act<[], DemoOptions>(demo, async (context, options) => {
     if (context.config.databaseUrl !== undefined) {
-      throw new UsageError('The demo runs on a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.');
+      throw new UsageError(
+        'The demo runs on a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
+      );
     }
     const config = await demoConfig(context.config);
     const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, {

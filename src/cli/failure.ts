@@ -19,24 +19,27 @@ export const register = (program: Command): void => {
   })
     .argument('[application_id]', 'only this application', applicationId)
     .option('--limit <failures>', 'how many (default 100)', integer({ min: 1, max: 10_000 }));
-  act<[string | undefined], { json?: boolean; limit?: number }>(list, async (context, options, application_id) => {
-    const filter = { ...(application_id && { application_id }), limit: options.limit ?? 100 };
-    const failures = await withDatabase(context, (sql) => listFailures(sql, filter));
-    context.out.document({ failures });
-    if (failures.length === 0) context.out.line('Nothing failed.');
-    else {
-      context.out.table(failures, [
-        { header: 'application_id', value: (row) => row.application_id },
-        { header: 'operation', value: (row) => row.operation },
-        { header: 'game', value: (row) => row.application_game_id },
-        { header: 'kind', value: (row) => row.kind },
-        { header: 'reasons', value: reasonsText },
-        { header: 'count', value: (row) => row.count, right: true },
-        { header: 'last', value: (row) => formatMoment(row.last_at) },
-      ]);
-    }
-    return undefined;
-  });
+  act<[string | undefined], { json?: boolean; limit?: number }>(
+    list,
+    async (context, options, application_id) => {
+      const filter = { ...(application_id && { application_id }), limit: options.limit ?? 100 };
+      const failures = await withDatabase(context, (sql) => listFailures(sql, filter));
+      context.out.document({ failures });
+      if (failures.length === 0) context.out.line('Nothing failed.');
+      else {
+        context.out.table(failures, [
+          { header: 'application_id', value: (row) => row.application_id },
+          { header: 'operation', value: (row) => row.operation },
+          { header: 'game', value: (row) => row.application_game_id },
+          { header: 'kind', value: (row) => row.kind },
+          { header: 'reasons', value: reasonsText },
+          { header: 'count', value: (row) => row.count, right: true },
+          { header: 'last', value: (row) => formatMoment(row.last_at) },
+        ]);
+      }
+      return undefined;
+    },
+  );
 
   const retry = defineCommand(failure, 'retry', {
     summary: "pull an application's failed games again now",
@@ -48,7 +51,8 @@ export const register = (program: Command): void => {
     withFoundation(context, async (foundation) => {
       await requireApplication(foundation.sql, application_id);
       const ids = await listFailedGameIds(foundation.sql, application_id);
-      if (ids.length > 0) return pullGames(foundation, context.out, application_id, ids, options.wait === true);
+      if (ids.length > 0)
+        return pullGames(foundation, context.out, application_id, ids, options.wait === true);
       context.out.document({ application_id, games: 0, jobs: [] });
       context.out.line(`No game of ${application_id} failed.`);
       return EXIT.done;

@@ -1,8 +1,8 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
-import { type Config, readConfig } from '#src/config.ts';
-import { CatalogueError, coerceError, EXIT, type ExitCode, safeMessage, UsageError } from '#src/errors.ts';
 import { createOutput, type Output } from '#src/cli/output.ts';
+import { type Config, loadDotEnv, readConfig } from '#src/config.ts';
+import { CatalogueError, coerceError, EXIT, type ExitCode, safeMessage, UsageError } from '#src/errors.ts';
 
 /** What a command's action works with. */
 export type CommandContext = { config: Config; out: Output };
@@ -20,13 +20,20 @@ type Words = { summary: string; examples: string[]; details?: string };
  * Define one command: its words, its options, `--json`, and an action whose errors become one sentence and an
  * exit code. Arguments and further options are added on what is returned.
  */
-export const defineCommand = (parent: Command, usage: string, { summary, examples, details }: Words): Command => {
+export const defineCommand = (
+  parent: Command,
+  usage: string,
+  { summary, examples, details }: Words,
+): Command => {
   const command = parent
     .command(usage)
     .summary(summary)
     .description(details === undefined ? summary : `${summary}\n\n${details}`)
     .option('--json', 'answer with one JSON document on stdout')
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ npx catalogue ${example}`).join('\n')}`);
+    .addHelpText(
+      'after',
+      `\nExamples:\n${examples.map((example) => `  $ npx catalogue ${example}`).join('\n')}`,
+    );
   return command;
 };
 
@@ -40,6 +47,7 @@ export const act = <Arguments extends unknown[], Options extends { json?: boolea
     const options = given.at(-2) as Options;
     const out = createOutput(options.json === true);
     try {
+      loadDotEnv();
       const config = readConfig();
       process.exitCode = (await action({ config, out }, options, ...args)) ?? EXIT.done;
     } catch (thrown) {
@@ -70,7 +78,8 @@ const explain = (error: Error): string => {
     const where = address === undefined ? '' : ` at ${address}:${port}`;
     return `Nothing answers${where} (${code}): check DATABASE_URL and REDIS_URL, and that the servers run.`;
   }
-  if (error.name === 'MaxRetriesPerRequestError') return 'Redis does not answer: check REDIS_URL, and that the server runs.';
+  if (error.name === 'MaxRetriesPerRequestError')
+    return 'Redis does not answer: check REDIS_URL, and that the server runs.';
   return `This is a fault of the program, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
 };
 

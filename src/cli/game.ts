@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { Option } from 'commander';
 import type { Database } from '#db/client.ts';
 import {
   decideGame,
@@ -9,7 +10,6 @@ import {
   listRevisions,
 } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
-import { Option } from 'commander';
 import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
@@ -41,7 +41,11 @@ export const register = (program: Command): void => {
     .option('--limit <games>', 'how many (default 50)', integer({ min: 1, max: 100_000 }));
   type ListOptions = { json?: boolean; status?: AuditStatus; application?: string; limit?: number };
   act<[], ListOptions>(list, async (context, options) => {
-    const filter = { audit_status: options.status, application_id: options.application, limit: options.limit ?? 50 };
+    const filter = {
+      audit_status: options.status,
+      application_id: options.application,
+      limit: options.limit ?? 50,
+    };
     const games = await withDatabase(context, (sql) => listGames(sql, filter));
     context.out.document({ games });
     if (games.length === 0) context.out.line('No game.');
@@ -72,7 +76,10 @@ export const register = (program: Command): void => {
     context.out.document({ ...shown(row), revisions: kept, audits });
     context.out.table(Object.entries(shown(row)), [
       { header: 'field', value: ([field]) => field },
-      { header: 'value', value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value ?? '')) },
+      {
+        header: 'value',
+        value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value ?? '')),
+      },
     ]);
     context.out.line();
     context.out.table(revisions, [
@@ -96,14 +103,21 @@ export const register = (program: Command): void => {
   const decide = (verb: 'pass' | 'reject', audit_status: 'passed' | 'rejected', summary: string) => {
     const command = defineCommand(game, verb, {
       summary,
-      details: 'A decision stands for one revision of the content: with --revision it is refused if the content has moved on since you looked.',
+      details:
+        'A decision stands for one revision of the content: with --revision it is refused if the content has moved on since you looked.',
       examples: [
-        verb === 'pass' ? 'game pass 019a… --by kim --revision 2' : 'game reject 019a… --by kim --reason "no icon"',
+        verb === 'pass'
+          ? 'game pass 019a… --by kim --revision 2'
+          : 'game reject 019a… --by kim --reason "no icon"',
       ],
     })
       .argument('<game_id>', 'the game', uuid)
       .requiredOption('--by <who>', 'who decides')
-      .option('--revision <revision>', 'the revision the decision is made on (default: the current one)', integer({ min: 1, max: 2 ** 31 - 1 }));
+      .option(
+        '--revision <revision>',
+        'the revision the decision is made on (default: the current one)',
+        integer({ min: 1, max: 2 ** 31 - 1 }),
+      );
     if (verb === 'reject') command.requiredOption('--reason <why>', 'why');
     else command.option('--reason <why>', 'why');
     act<[string], DecideOptions>(command, async (context, options, game_id) => {

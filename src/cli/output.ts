@@ -16,14 +16,27 @@ export type Output = {
 };
 
 const PLAIN = {
-  top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '',
-  'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ',
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
 };
 
 // Control characters in a name that an application chose must not reach the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-const printable = (text: string): string => text.replaceAll(CONTROL, '\ufffd');
+const printable = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(CONTROL, '\ufffd');
 
 const renderTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string => {
   const table = new Table({

@@ -11,7 +11,11 @@ const COUNTED = ['waiting', 'active', 'delayed', 'waiting-children', 'completed'
 
 const statusOf = async (queue: Queue) => {
   const [counts, paused] = await Promise.all([queue.getJobCounts(...COUNTED), queue.isPaused()]);
-  return { name: queue.name, paused, ...Object.fromEntries(COUNTED.map((state) => [state, counts[state] ?? 0])) };
+  return {
+    name: queue.name,
+    paused,
+    ...Object.fromEntries(COUNTED.map((state) => [state, counts[state] ?? 0])),
+  };
 };
 
 const choose = ({ producer }: Foundation, name: string | undefined): Queue[] => {
@@ -19,7 +23,9 @@ const choose = ({ producer }: Foundation, name: string | undefined): Queue[] => 
   if (name === undefined) return queues;
   const found = queues.find((queue) => queue.name === name);
   if (found !== undefined) return [found];
-  throw new UsageError(`There is no queue "${name}": there are ${queues.map((queue) => queue.name).join(', ')}.`);
+  throw new UsageError(
+    `There is no queue "${name}": there are ${queues.map((queue) => queue.name).join(', ')}.`,
+  );
 };
 
 const withNames = (command: Command): Command => command.argument('[name]', 'only this queue');
@@ -28,7 +34,10 @@ const withNames = (command: Command): Command => command.argument('[name]', 'onl
 export const register = (program: Command): void => {
   const queue = program.command('queue').description('Look at the queues, pause and resume them.');
 
-  const status = defineCommand(queue, 'status', { summary: 'show the queues and the workers', examples: ['queue status', 'queue status --json'] });
+  const status = defineCommand(queue, 'status', {
+    summary: 'show the queues and the workers',
+    examples: ['queue status', 'queue status --json'],
+  });
   act(status, (context) =>
     withFoundation(context, async (foundation) => {
       const queues = await Promise.all(foundation.producer.queues().map(statusOf));
@@ -38,7 +47,8 @@ export const register = (program: Command): void => {
         { header: 'queue', value: (row) => row.name },
         ...COUNTED.map((state) => ({
           header: state,
-          value: (row: Awaited<ReturnType<typeof statusOf>>) => Number((row as Record<string, unknown>)[state]),
+          value: (row: Awaited<ReturnType<typeof statusOf>>) =>
+            Number((row as Record<string, unknown>)[state]),
           right: true,
         })),
         { header: '', value: (row) => (row.paused ? 'paused' : '') },

@@ -20,7 +20,8 @@ const loggerFor = (config: Config, role: string) =>
 export const register = (program: Command): void => {
   const up = defineCommand(program, 'up', {
     summary: 'run worker, api and board in one process',
-    details: 'Embedded Postgres in CATALOGUE_HOME unless DATABASE_URL is set. Brings the database up to date first.',
+    details:
+      'Embedded Postgres in CATALOGUE_HOME unless DATABASE_URL is set. Brings the database up to date first.',
     examples: ['up', 'up --json'],
   });
   act(up, async ({ config, out }) => {
@@ -28,7 +29,9 @@ export const register = (program: Command): void => {
     const { startEverything } = await import('#src/roles/up.ts');
     return runUntilSignalled(logger, async () => {
       const everything = await startEverything(config, logger, (message) => out.note(message));
-      const addresses = everything.roles.flatMap(({ name, address }) => (address === null ? [] : [[name, address]]));
+      const addresses = everything.roles.flatMap(({ name, address }) =>
+        address === null ? [] : [[name, address]],
+      );
       out.document(Object.fromEntries(addresses));
       for (const [name, address] of addresses) out.line(`${name}  ${address}`);
       out.line('Stop with Ctrl-C.');
@@ -37,8 +40,16 @@ export const register = (program: Command): void => {
   });
 
   const roles: [name: string, summary: string, start: (...args: Parameters<StartRole>) => Promise<Role>][] = [
-    ['worker', 'run one worker of the fleet', async (...args) => (await import('#src/roles/worker.ts')).startWorker(...args)],
-    ['api', "run the platform's own API", async (...args) => (await import('#src/roles/api.ts')).startApi(...args)],
+    [
+      'worker',
+      'run one worker of the fleet',
+      async (...args) => (await import('#src/roles/worker.ts')).startWorker(...args),
+    ],
+    [
+      'api',
+      "run the platform's own API",
+      async (...args) => (await import('#src/roles/api.ts')).startApi(...args),
+    ],
     ['board', 'run Bull Board', async (...args) => (await import('#src/roles/board.ts')).startBoard(...args)],
   ];
   for (const [name, summary, start] of roles) {
@@ -57,17 +68,26 @@ export const register = (program: Command): void => {
 
   const migrate = defineCommand(program, 'migrate', {
     summary: 'bring the database (and the queue schema) up to date',
-    details: 'Safe to run from many processes at once, and again: one migrates, the others find nothing to do.',
+    details:
+      'Safe to run from many processes at once, and again: one migrates, the others find nothing to do.',
     examples: ['migrate'],
   });
   act(migrate, async ({ config, out }) => {
     const { findDatabaseUrl } = await import('#src/cli/frame.ts');
     const { migrateAll } = await import('#src/roles/migrate.ts');
-    await migrateAll(config, await findDatabaseUrl(config), createLogger('silent', { pretty: false, role: 'migrate' }));
+    await migrateAll(
+      config,
+      await findDatabaseUrl(config),
+      createLogger('silent', { pretty: false, role: 'migrate' }),
+    );
     out.document({ migrated: true });
     out.line('The database is up to date.');
     return undefined;
   });
 };
 
-type StartRole = (config: Config, databaseUrl: string, logger: ReturnType<typeof createLogger>) => Promise<Role>;
+type StartRole = (
+  config: Config,
+  databaseUrl: string,
+  logger: ReturnType<typeof createLogger>,
+) => Promise<Role>;

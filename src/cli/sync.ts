@@ -51,14 +51,20 @@ export const startRuns = async (
   return { opened, alreadyRunning };
 };
 
-const chooseApplications = async (foundation: Foundation, given: string[], all: boolean): Promise<string[]> => {
-  if (all === given.length > 0) throw new UsageError('Name the applications to sync, or give --all: npx catalogue sync acme');
+const chooseApplications = async (
+  foundation: Foundation,
+  given: string[],
+  all: boolean,
+): Promise<string[]> => {
+  if (all === given.length > 0)
+    throw new UsageError('Name the applications to sync, or give --all: npx catalogue sync acme');
   if (!all) {
     for (const id of given) await requireApplication(foundation.sql, id);
     return [...new Set(given)];
   }
   const active = (await listApplications(foundation.sql)).filter(({ status }) => status === 'active');
-  if (active.length === 0) throw new UsageError('No active application is registered: npx catalogue app add --help');
+  if (active.length === 0)
+    throw new UsageError('No active application is registered: npx catalogue app add --help');
   return active.map(({ application_id }) => application_id);
 };
 
@@ -68,7 +74,13 @@ export const register = (program: Command): void => {
     summary: "pull applications' games now",
     details:
       'One run an application at a time: one that is open already is left alone (exit 4).\nWith --wait: exit 0 when every run succeeded, 3 when one was partial or suspect, 1 when one failed.',
-    examples: ['sync acme', 'sync acme --wait', 'sync --all --wait --json', 'sync acme --full', 'sync acme --accept-withdrawals --wait'],
+    examples: [
+      'sync acme',
+      'sync acme --wait',
+      'sync --all --wait --json',
+      'sync acme --full',
+      'sync acme --accept-withdrawals --wait',
+    ],
   })
     .argument('[application_id...]', 'the applications')
     .option('--all', 'every active application')
@@ -94,10 +106,14 @@ export const register = (program: Command): void => {
         for (const run of opened) context.out.line(`${run.application_id}  run ${run.run_id}`);
         return running.length > 0 ? EXIT.alreadyRunning : EXIT.done;
       }
-      const ended = await awaitRuns(foundation.sql, opened, { timeoutMs: options.timeout ?? TIMEOUT_MS, out: context.out });
+      const ended = await awaitRuns(foundation.sql, opened, {
+        timeoutMs: options.timeout ?? TIMEOUT_MS,
+        out: context.out,
+      });
       context.out.document({ runs: ended.map(runDocument), ...rest });
       if (ended.length > 0) context.out.table(ended, RUN_COLUMNS);
-      for (const run of ended) if (run.reason !== null) context.out.note(`${run.application_id}: ${run.reason}`);
+      for (const run of ended)
+        if (run.reason !== null) context.out.note(`${run.application_id}: ${run.reason}`);
       return exitCodeOf(ended, running.length > 0);
     }),
   );
@@ -109,11 +125,13 @@ export const register = (program: Command): void => {
     .argument('<application_id>', 'the application', applicationId)
     .argument('<application_game_id...>', "the games, by the application's own ids")
     .option('--wait', 'wait for the answer');
-  act<[string, string[]], { json?: boolean; wait?: boolean }>(pull, (context, options, application_id, given) =>
-    withFoundation(context, async (foundation) => {
-      await requireApplication(foundation.sql, application_id);
-      return pullGames(foundation, context.out, application_id, given, options.wait === true);
-    }),
+  act<[string, string[]], { json?: boolean; wait?: boolean }>(
+    pull,
+    (context, options, application_id, given) =>
+      withFoundation(context, async (foundation) => {
+        await requireApplication(foundation.sql, application_id);
+        return pullGames(foundation, context.out, application_id, given, options.wait === true);
+      }),
   );
 };
 

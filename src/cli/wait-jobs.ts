@@ -35,7 +35,9 @@ export const awaitResults = async (
       }
       const waited = performance.now() - started;
       if (waited > TIMEOUT_MS || (waited > WORKER_GRACE_MS && (await listLiveWorkers(sql)).length === 0)) {
-        throw new CatalogueError('The jobs have not ended; they stay in the queue: npx catalogue queue status');
+        throw new CatalogueError(
+          'The jobs have not ended; they stay in the queue: npx catalogue queue status',
+        );
       }
       await sleep(POLL_MS);
     }
@@ -61,7 +63,11 @@ export const awaitJobs = async (
   const results = await awaitResults(foundation, definition, added, out);
   out.document({ results });
   for (const result of results) {
-    out.line(Object.entries(result).map(([key, value]) => `${key} ${value}`).join(', '));
+    out.line(
+      Object.entries(result)
+        .map(([key, value]) => `${key} ${value}`)
+        .join(', '),
+    );
   }
   if (results.some((result) => result.error !== undefined)) return EXIT.failed;
   return results.some((result) => Number(result.invalid ?? 0) > 0) ? EXIT.partial : EXIT.done;

@@ -67,11 +67,14 @@ export const awaitRuns = async (
       if (now.every((run) => run.finished_at !== null)) return now;
       const waited = performance.now() - started;
       if (waited > timeoutMs) {
-        throw new CatalogueError('The runs have not ended in the time given; they go on: npx catalogue run list');
+        throw new CatalogueError(
+          'The runs have not ended in the time given; they go on: npx catalogue run list',
+        );
       }
       if (!workerSeen) {
         workerSeen = (await listLiveWorkers(sql)).length > 0;
-        if (!workerSeen && waited > WORKER_GRACE_MS) throw new CatalogueError(`${NO_WORKER} The runs wait in the queue until then.`);
+        if (!workerSeen && waited > WORKER_GRACE_MS)
+          throw new CatalogueError(`${NO_WORKER} The runs wait in the queue until then.`);
       }
       await sleep(POLL_MS);
     }

@@ -23,6 +23,8 @@ export type QueueBackend = {
   createFlowProducer: (options?: Own<FlowProducerOptions>) => FlowProducer;
   /** Bring the queue's own schema up to date. Redis has none. */
   migrate: () => Promise<void>;
+  /** The fleet's Redis, for what is no queue (rate limits counted together); undefined on PostgreSQL. */
+  redis: RedisConnection['client'] | undefined;
   /** Does the backend answer? Rejects when it does not. */
   ping: () => Promise<void>;
   close: () => Promise<void>;
@@ -66,6 +68,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
       new Worker(name, processor, { connection: redis.client, prefix: options.prefix, ...own }),
     createFlowProducer: (own) => new FlowProducer({ ...shared, ...own }),
     migrate: async () => {},
+    redis: redis.client,
     ping: redis.ping,
     close: redis.close,
   };
@@ -103,6 +106,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
         client.release();
       }
     },
+    redis: undefined,
     ping: async () => {
       await pool.query('select 1');
     },

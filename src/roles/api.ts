@@ -4,3 +4,33 @@ import type { Config } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
+
+const DATABASE_CONNECTIONS = 20;
+
+/** Start the platform's own API (interface document, group A). */
+export const startApi = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+  const { host, port } = config.api;
+  await using started = new AsyncDisposableStack();
+  const { sql, backend } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'producer',
+      name: 'api',
+      maxConnections: DATABASE_CONNECTIONS,
+      logger,
+    }),
+  );
+  const ready = async (): Promise<void> => {
+    await Promise.all([sql`select 1`, backend.ping()]);
+  };
+  const api = await buildApi({
+    sql,
+    auditTimeZone: config.auditTimeZone,
+    redis: backend.redis,
+    logger,
+    ready,
+  });
+  started.defer(() => api.close());
+  const address = await listen(api, host, port, 'API_PORT');
+  const all = started.move();
+  return { name: 'api', address, stop: () => all.disposeAsync() };
+};

@@ -40,7 +40,10 @@ export const openFoundation = (
   databaseUrl: string,
   options: { role: 'producer' | 'worker'; name: string; maxConnections: number; logger: Logger },
 ): Foundation => {
-  const sql = openDatabase(databaseUrl, { max: options.maxConnections, applicationName: `catalogue ${options.name}` });
+  const sql = openDatabase(databaseUrl, {
+    max: options.maxConnections,
+    applicationName: `catalogue ${options.name}`,
+  });
   const backend = openQueueBackend({
     databaseUrl,
     redisUrl: config.redisUrl,

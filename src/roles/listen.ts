@@ -7,14 +7,22 @@ import { UsageError } from '#src/errors.ts';
  * Listen, and say plainly when the port is taken.
  * @returns the address as a URL a person can open
  */
-export const listen = async (app: FastifyInstance, host: string, port: number, variable: string): Promise<string> => {
+export const listen = async (
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  variable: string,
+): Promise<string> => {
   try {
     await app.listen({ host, port });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw new UsageError(`Port ${port} of ${host} is taken: end what listens there, or set ${variable} to another.`, {
-        cause: error,
-      });
+      throw new UsageError(
+        `Port ${port} of ${host} is taken: end what listens there, or set ${variable} to another.`,
+        {
+          cause: error,
+        },
+      );
     }
     throw error;
   }

@@ -14,7 +14,8 @@ export const repeatUntilAborted = async (
     try {
       await chore();
     } catch (thrown) {
-      if (!signal.aborted) logger.warn({ chore: name, error: safeMessage(coerceError(thrown)) }, 'chore failed');
+      if (!signal.aborted)
+        logger.warn({ chore: name, error: safeMessage(coerceError(thrown)) }, 'chore failed');
     }
     await sleep(everyMs, undefined, { signal }).catch(() => {});
   }

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from '#src/config.ts';
-import { migrateAll } from '#src/roles/migrate.ts';
+import { startApi } from '#src/roles/api.ts';
 import { startBoard } from '#src/roles/board.ts';
+import { migrateAll } from '#src/roles/migrate.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startWorker } from '#src/roles/worker.ts';
 
@@ -26,7 +27,7 @@ export const startEverything = async (
   }
   await migrateAll(config, databaseUrl, logger);
   const roles: Role[] = [];
-  for (const start of [startWorker, startBoard]) {
+  for (const start of [startWorker, startApi, startBoard]) {
     const role = await start(config, databaseUrl, logger);
     started.defer(() => role.stop());
     roles.push(role);

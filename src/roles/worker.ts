@@ -4,13 +4,13 @@ import type { Logger } from 'pino';
 import { HEARTBEAT_MS, recordHeartbeat, removeWorker } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
-import { createTargetOpener } from '#src/runs/open-target.ts';
 import { openKeyRing } from '#src/kyc/local-key-ring.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openFoundation, quietly } from '#src/roles/foundation.ts';
 import { reconcile } from '#src/roles/reconcile.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
+import { createTargetOpener } from '#src/runs/open-target.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 

@@ -10,7 +10,9 @@ const CACHE_MAX = 10_000;
  * Turn an application's row into what the webhooks' client calls, its access token opened. A token is opened
  * once as long as its sealed form stays the same.
  */
-export const createTargetOpener = (keys: KeyRing): ((application: ApplicationRow) => Promise<WebhookTarget>) => {
+export const createTargetOpener = (
+  keys: KeyRing,
+): ((application: ApplicationRow) => Promise<WebhookTarget>) => {
   const opened = new Map<string, { sealed: string; token: string }>();
   return async (application) => {
     const { application_id, access_token } = application;

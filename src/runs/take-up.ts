@@ -7,10 +7,14 @@ import { enqueueNextStep, hasOpenGames, queryGameList, stepId } from '#jobs/quer
 import type { Producer } from '#src/queue/producer.ts';
 import { abandonRun } from '#src/runs/finish-run.ts';
 
-/** A run that moved this recently is left alone: its next job is on its way. */
-const IDLE_MS = 20_000;
-/** Longer than any wait between tries (Retry-After is believed for 15 minutes): whoever is silent this long is gone. */
-const ABANDON_MS = 30 * 60_000;
+/** How long a run may stand still, in milliseconds. */
+export type Patience = { idleMs: number; abandonMs: number };
+const PATIENCE: Patience = {
+  // A run that moved this recently is left alone: its next job is on its way.
+  idleMs: 20_000,
+  // Longer than any wait between tries (Retry-After is believed for 15 minutes): who is silent this long is gone.
+  abandonMs: 30 * 60_000,
+};
 const BATCH = 500;
 
 const LIVE_STATES: ReadonlySet<string> = new Set([
@@ -43,12 +47,13 @@ export const takeUpRuns = async (
   sql: Database,
   producer: Producer,
   signal: AbortSignal,
+  { idleMs, abandonMs }: Patience = PATIENCE,
 ): Promise<TakenUp> => {
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
-  for (const run of await listIdleRuns(sql, IDLE_MS, BATCH)) {
+  for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
     if (signal.aborted) break;
-    if (Date.now() - run.progress_at.getTime() > ABANDON_MS) {
-      if ((await abandonRun(sql, run, 'no progress for 30 minutes')) === undefined) continue;
+    if (Date.now() - run.progress_at.getTime() > abandonMs) {
+      if ((await abandonRun(sql, run, `no progress for ${Math.round(abandonMs / 60_000)} minutes`)) === undefined) continue;
       counts.abandoned += 1;
       await reopen(sql, producer, run);
     } else if (!(await hasLiveJob(producer, run))) {

@@ -1,0 +1,140 @@
+-- The counters behind game.listByAuditStatus (db/schema/game-counts.ts says what they hold). Applied after the
+-- migrations, again and again: every statement here leaves a database that has it as it is.
+
+-- The leading 38 bits of a game_id: about a second of a UUID v7.
+create or replace function game_bucket(game_id uuid) returns bigint
+language sql immutable strict parallel safe
+as $$ select ('x' || translate(left(game_id::text, 11), '-', ''))::bit(40)::bigint >> 2 $$;
+
+-- The counters that a game of this application is counted in: the application's and everybody's, one a level.
+create or replace function counters_of(application_id text)
+returns table (scope text, level smallint, shift integer)
+language sql immutable parallel safe
+as $$
+  values (application_id, 0::smallint, 38), (application_id, 1::smallint, 24), (application_id, 2::smallint, 18),
+         (application_id, 3::smallint, 12), (application_id, 4::smallint, 6),
+         ('', 0::smallint, 38), ('', 1::smallint, 24), ('', 2::smallint, 18),
+         ('', 3::smallint, 12), ('', 4::smallint, 6), ('', 5::smallint, 0)
+$$;
+
+-- Fold the changes into the counters, unless somebody is at it. Under the lock nobody else writes game_counts,
+-- so its rows are never waited for; and what a transaction folds it alone has deleted.
+create or replace function fold_game_counts() returns void
+language plpgsql
+as $$
+begin
+  if not pg_try_advisory_xact_lock(7205311847) then
+    return;
+  end if;
+  with folded as (
+    delete from game_count_changes returning application_id, audit_status, bucket, games
+  )
+  insert into game_counts as counted (application_id, audit_status, level, bucket, games)
+  select scope, audit_status, level, bucket >> shift, sum(games)
+  from folded, counters_of(application_id)
+  group by 1, 2, 3, 4
+  having sum(games) <> 0
+  on conflict (application_id, audit_status, level, bucket) do update
+    set games = counted.games + excluded.games;
+end
+$$;
+
+-- Write down how many games came or went. Changes gather until some 256 wait: often enough that readers have few
+-- to add up, seldom enough that writers hardly notice.
+create or replace function count_games() returns trigger
+language plpgsql
+as $$
+declare
+  changes bigint;
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), case tg_op when 'INSERT' then count(*) else -count(*) end
+  from changed_games where withdrawn_at is null
+  group by 1, 2, 3;
+  get diagnostics changes = row_count;
+  if random() < changes / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$$;
+
+-- The same for a game that moved from one count to another. By the row, with a condition: most updates only
+-- refresh a game's age, and handing all their rows to a function would cost those who write a seventh more.
+create or replace function recount_game() returns trigger
+language plpgsql
+as $$
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), games
+  from (values (old.application_id, old.audit_status, old.game_id, old.withdrawn_at, -1),
+               (new.application_id, new.audit_status, new.game_id, new.withdrawn_at, 1)
+       ) as moved (application_id, audit_status, game_id, withdrawn_at, games)
+  where withdrawn_at is null;
+  if random() < 1 / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$$;
+
+-- Compare the counters with the games, and with `repair` put them right, all in one snapshot: games keep being
+-- written meanwhile. One row for each application ("" for all) and audit_status that was off.
+create or replace function recount_games(repair boolean)
+returns table (off_application_id text, off_audit_status text, games_off bigint, counters_off bigint)
+language plpgsql
+as $$
+begin
+  -- Nobody folds while this runs; the next statement sees everything folded before.
+  perform pg_advisory_xact_lock(7205311847);
+  return query
+  with leaves as (
+    select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games
+    from games g where g.withdrawn_at is null
+    group by 1, 2, 3
+    union all
+    -- What waits to be folded comes on top of the counters.
+    select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
+  ), expected as (
+    select scope as application_id, audit_status, level, bucket >> shift as bucket, sum(games) as games
+    from leaves, counters_of(leaves.application_id)
+    group by 1, 2, 3, 4
+  ), off as (
+    select application_id, audit_status, level, bucket,
+           (coalesce(expected.games, 0) - coalesce(counted.games, 0))::bigint as games
+    from expected full join game_counts counted using (application_id, audit_status, level, bucket)
+    where coalesce(expected.games, 0) <> coalesce(counted.games, 0)
+  ), repaired as (
+    insert into game_counts as counted (application_id, audit_status, level, bucket, games)
+    select * from off where repair
+    on conflict (application_id, audit_status, level, bucket) do update
+      set games = counted.games + excluded.games
+  )
+  select application_id, audit_status, coalesce(sum(games) filter (where level = 0), 0)::bigint, count(*)
+  from off group by 1, 2 order by 1, 2;
+  if repair then
+    delete from game_counts where games = 0;
+  end if;
+end
+$$;
+
+-- The triggers, and the first count of what is there already, with nobody writing in between.
+do $$
+begin
+  if exists (select from pg_trigger where tgname = 'games_count_insert' and tgrelid = 'games'::regclass) then
+    return;
+  end if;
+  lock table games in share row exclusive mode;
+  create trigger games_count_insert after insert on games
+    referencing new table as changed_games for each statement execute function count_games();
+  create trigger games_count_update after update on games for each row
+    when (old.audit_status is distinct from new.audit_status
+      or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null)
+      or old.application_id is distinct from new.application_id
+      or old.game_id is distinct from new.game_id)
+    execute function recount_game();
+  create trigger games_count_delete after delete on games
+    referencing old table as changed_games for each statement execute function count_games();
+  perform recount_games(true);
+end
+$$;

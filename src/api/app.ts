@@ -1,0 +1,100 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Cluster, Redis } from 'ioredis';
+import type { Database } from '#db/client.ts';
+import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
+import { createAuthenticator } from './authenticate.ts';
+import { addDocumentRoutes } from './documents.ts';
+import { addGameRoutes } from './games.ts';
+import { addHealthRoutes } from './health.ts';
+import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from './rate-limit.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+import { answerClientError, answerOddRequests } from './sockets.ts';
+import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from './wire.ts';
+
+export type ApiOptions = {
+  sql: Database;
+  /** The zone audit_time is written in: an IANA name (AUDIT_TIME_ZONE). */
+  auditTimeZone: string;
+  /** Per token; without one `RATE_LIMIT_DEFAULT`. */
+  rateLimit?: RateLimit;
+  /** Where a fleet counts calls together. It stays the caller's: closing the API does not close it. */
+  redis?: Redis | Cluster | undefined;
+  logger: FastifyBaseLogger;
+  /** Rejects while the database or the queue can't be reached. */
+  ready: () => Promise<void>;
+};
+
+/** How long a request may take to arrive. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** How long an answer may take: a database that hangs is one that is away. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/**
+ * The platform's own operations (interface document, sections 4.1 and 4.2) over HTTP: built, not listening.
+ * Every answer but the documents for people is an envelope, whatever went wrong.
+ */
+export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
+  const app: FastifyInstance = fastify({
+    loggerInstance: options.logger,
+    // What is worth a line is logged below.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    handlerTimeout: ANSWER_TIMEOUT_MS,
+    // Node would answer these two without an envelope; see the hook below.
+    http: { requireHostHeader: false },
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      answer(refusalOf(error), request, reply);
+    },
+  });
+  answerOddRequests(app.server);
+  speakJson(app);
+
+  app.decorateRequest('caller', null);
+  app.setErrorHandler((error, request, reply) => answer(refusalOf(error), request, reply));
+
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ path, method }) => {
+    const known = methods.get(path) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    methods.set(path, known);
+  });
+  app.setNotFoundHandler((request) => {
+    const known = methods.get(request.url.split('?', 1)[0] ?? '');
+    if (known === undefined) throw new Refusal('noSuchPath');
+    throw new Refusal('wrongMethod', undefined, { headers: { allow: [...known].join(', ') } });
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new Refusal('invalidHttp');
+  });
+
+  const { authenticate, settle } = createAuthenticator(options.sql);
+  app.addHook('onClose', settle);
+  const limitRate = await addRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
+
+  addGameRoutes(app, { ...options, onRequest: [authenticate, limitRate] });
+  addHealthRoutes(app, options.ready);
+  addDocumentRoutes(app);
+  await app.ready();
+  return app;
+};
+
+type Reply = Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[2];
+type Request = Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[1];
+
+const answer = (refusal: Refusal, request: Request, reply: Reply): Reply => {
+  const status = statusOf(refusal.failure);
+  if (status >= 500) {
+    const { method, url } = request;
+    request.log.error({ err: refusal.cause ?? refusal, method, url }, `answered ${status}`);
+  }
+  return reply
+    .code(status)
+    .headers(refusal.headers)
+    .header('content-type', JSON_UTF8)
+    .serializer(JSON.stringify)
+    .send(failureResponse(refusal.failure, refusal.message));
+};

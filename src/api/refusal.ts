@@ -1,0 +1,67 @@
+import type { FastifyError } from 'fastify';
+import { CatalogueError, coerceError } from '#src/errors.ts';
+import { type PlatformFailure, PLATFORM_FAILURES } from '#src/contract/platform-codes.ts';
+
+/** A call that is answered with one of the failures of the contract. */
+export class Refusal extends CatalogueError {
+  override readonly name = 'Refusal';
+  readonly failure: PlatformFailure;
+  /** Headers of the answer, by lower-case name. */
+  readonly headers: Record<string, string>;
+
+  /** @param message `ret_msg`; without one, what the code means in general */
+  constructor(
+    failure: PlatformFailure,
+    message: string = PLATFORM_FAILURES[failure].meaning,
+    options: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.failure = failure;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** Fastify's own refusals, by its error code. */
+const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'wrongContentType',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
+  FST_ERR_HANDLER_TIMEOUT: 'unavailable',
+};
+
+/** How the Postgres driver, and the sockets below it, say that there is no server to talk to. */
+const UNREACHABLE = new Set([
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+/** SQLSTATE classes of a server that is there and can't serve: connection, resources, operator intervention. */
+const UNAVAILABLE_STATES = /^(08|53|57)...$/;
+
+const isUnavailable = (error: Error): boolean => {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return false;
+  return UNREACHABLE.has(code) || (error.name === 'PostgresError' && UNAVAILABLE_STATES.test(code));
+};
+
+/** Anything thrown while a call was answered, as one of the contract's failures. */
+export const refusalOf = (thrown: unknown): Refusal => {
+  const error = coerceError(thrown);
+  if (error instanceof Refusal) return error;
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = code === undefined ? undefined : FASTIFY_FAILURES[code];
+  if (known !== undefined) return new Refusal(known, undefined, { cause: error });
+  // What else Fastify refuses of a request (its length, its path) is the request's form.
+  if (code?.startsWith('FST_') && statusCode !== undefined && statusCode < 500) {
+    return new Refusal('invalidHttp', undefined, { cause: error });
+  }
+  return new Refusal(isUnavailable(error) ? 'unavailable' : 'fault', undefined, { cause: error });
+};

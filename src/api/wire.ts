@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify';
+import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
+import type { z } from 'zod';
+import { Refusal } from './refusal.ts';
+
+/** Largest request body, in bytes: the largest the contract needs is some hundred. */
+export const BODY_MAX_BYTES = 16 * 1024;
+
+export const JSON_UTF8 = 'application/json; charset=utf-8';
+
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** @throws Refusal: wrongContentType for another charset than UTF-8, invalidJson for bytes that are not JSON */
+const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
+  const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new Refusal('wrongContentType');
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (cause) {
+    throw new Refusal('invalidJson', undefined, { cause });
+  }
+};
+
+const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
+  return (body) => {
+    // No body and no Content-Type: nothing was parsed.
+    if (body === undefined) return { error: new Refusal('invalidJson', 'The body is empty: send a JSON object.') };
+    const result = schema.safeParse(body);
+    if (result.success) return { value: result.data };
+    const reasons = result.error.issues.map(({ path, message }) =>
+      path.length === 0 ? 'The body must be a JSON object' : `${path.join('.')} ${message}`,
+    );
+    return { error: new Refusal('invalidField', reasons.join('; ')) };
+  };
+};
+
+/** An answer that the contract does not allow is our fault, and is not sent. */
+const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
+  return (answer) => JSON.stringify(schema.parse(answer));
+};
+
+/** JSON in strict UTF-8 and nothing else, read and written by the zod schemas that stand beside the routes. */
+export const speakJson = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => parseJson(request.headers['content-type'], body),
+  );
+  app.setValidatorCompiler(validate);
+  app.setSerializerCompiler(serialize);
+};

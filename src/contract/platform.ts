@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
+import { RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
+
+/** Where the two operations live under {base_url} (sections 4.1 and 4.2). */
+export const LIST_BY_AUDIT_STATUS_PATH = '/open-api/game/list-by-audit-status';
+export const QUERY_DETAIL_PATH = '/open-api/game/query-detail';
+
+/** Words for a field that is not what it must be; it never repeats what came. */
+const must = (be: string) => ({
+  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is missing' : `must be ${be}`),
+});
+
+/** The states of a game (section 3). */
+export const auditStatusSchema = z.enum(['pending', 'passed', 'rejected'], must('pending, passed or rejected')).meta({
+  id: 'AuditStatus',
+  description: 'pending: awaiting review; passed: approved; rejected: not approved.',
+});
+
+const platformGameId = z.string(must('a string')).meta({
+  description: 'Unique game identifier within the platform.',
+  examples: ['019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b'],
+});
+const gameName = z.string().meta({ description: 'Game name.', examples: ['Lantern Harbour'] });
+
+const wholeNumber = () => z.int(must('a whole number')).min(1, 'must be at least 1');
+
+/** Request of game.listByAuditStatus (section 4.1); absent page fields take their default (decision 5). */
+export const listByAuditStatusRequestSchema = z
+  .object({
+    audit_status: auditStatusSchema,
+    page_num: wholeNumber().default(1).meta({ description: 'Page number, from 1.' }),
+    page_size: wholeNumber()
+      .max(PAGE_SIZE_MAX, `must be at most ${PAGE_SIZE_MAX}`)
+      .default(PAGE_SIZE_DEFAULT)
+      .meta({ description: 'Rows per page.' }),
+  })
+  .meta({ id: 'ListByAuditStatusRequest', examples: [{ audit_status: 'pending', page_num: 1, page_size: 20 }] });
+export type ListByAuditStatusRequest = z.infer<typeof listByAuditStatusRequestSchema>;
+
+/** Game summary, platform side: element of data.list[] (section 2.2). */
+export const gameSummarySchema = z
+  .object({
+    game_id: platformGameId,
+    game_name: gameName,
+    audit_status: auditStatusSchema,
+    audit_time: z
+      .string()
+      .regex(/^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})?$/)
+      .meta({
+        description: 'When it was audited, yyyy-MM-dd HH:mm:ss; "" when it has not been.',
+        examples: ['', '2026-03-31 09:05:00'],
+      }),
+  })
+  .meta({ id: 'GameSummary' });
+export type GameSummary = z.infer<typeof gameSummarySchema>;
+
+/** data of game.listByAuditStatus (section 4.1). */
+export const gameListSchema = z
+  .object({
+    total: z.int().min(0).meta({ description: 'Total number of games matching the filter.' }),
+    list: z.array(gameSummarySchema).meta({ description: '[] when there is no data, and past the last page.' }),
+  })
+  .meta({ id: 'GameList' });
+export type GameList = z.infer<typeof gameListSchema>;
+
+/** Request of the platform-side game.queryDetail (section 4.2). */
+export const queryDetailRequestSchema = z
+  .object({ game_id: platformGameId })
+  .meta({ id: 'QueryDetailRequest', examples: [{ game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b' }] });
+export type QueryDetailRequest = z.infer<typeof queryDetailRequestSchema>;
+
+/** Game detail, platform side (section 2.3). */
+export const gameDetailSchema = z
+  .object({
+    game_id: platformGameId,
+    game_name: gameName,
+    game_icon: z.array(z.string()).meta({ description: 'Icon URLs; [] when there is no icon.' }),
+    game_desc: z.string().meta({ description: 'Game description; "" when there is none.' }),
+    game_package_url: z
+      .string()
+      .meta({ description: 'Game package download address; "" until the platform has set one.' }),
+    game_store_video: z.string().meta({ description: 'Promotional video URL; "" when there is no video.' }),
+    game_store_pic: z
+      .array(z.string())
+      .meta({ description: 'Store promotional image URLs; [] when there are none.' }),
+    audit_status: auditStatusSchema,
+  })
+  .meta({
+    id: 'GameDetail',
+    examples: [
+      {
+        game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
+        game_name: 'Lantern Harbour',
+        game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
+        game_desc: 'Bring the boats home before the fog.',
+        game_package_url: '',
+        game_store_video: '',
+        game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
+        audit_status: 'passed',
+      },
+    ],
+  });
+export type GameDetail = z.infer<typeof gameDetailSchema>;
+
+/** The envelope of a success (section 2.1) around an operation's data. */
+export const successOf = <Data extends z.ZodType>(data: Data) =>
+  z.object({ ret_code: z.literal(0), ret_msg: z.literal(RET_MSG_SUCCESS), data });
+
+export const listByAuditStatusResponseSchema = successOf(gameListSchema).meta({ id: 'ListByAuditStatusResponse' });
+/** data is null when there is no data (section 4.2): no such game, or none that this token may see. */
+export const queryDetailResponseSchema = successOf(gameDetailSchema.nullable()).meta({ id: 'QueryDetailResponse' });

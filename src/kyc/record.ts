@@ -1,0 +1,58 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { WrappedKey } from '#db/schema/applications.ts';
+import { KYC_SEALED_FIELDS, type KycSealedField } from '#src/contract/application.ts';
+import { KEY_BYTES } from '#src/kyc/aes-gcm.ts';
+import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/kyc/key-provider.ts';
+import { openValue, type SealedRecord, sealValue } from '#src/kyc/sealed-value.ts';
+
+/** The nine sealed fields in clear. */
+export type KycFields = Record<KycSealedField, string>;
+/** The same, sealed, and their data key. */
+export type SealedFields = Record<KycSealedField, Uint8Array> & {
+  record_id: string;
+  data_keys: WrappedKey[];
+};
+
+/**
+ * What a record's values are sealed for. The application is part of it: a whole row given to another
+ * application does not open. A former version keeps the table it was sealed for.
+ */
+export const kycRecord = (application_id: string, record_id: string): SealedRecord => ({
+  table: 'kyc_records',
+  record_id: `${application_id}/${record_id}`,
+});
+
+const fieldsOf = <Value>(valueFor: (field: KycSealedField) => Value): Record<KycSealedField, Value> =>
+  Object.fromEntries(KYC_SEALED_FIELDS.map((field) => [field, valueFor(field)])) as Record<
+    KycSealedField,
+    Value
+  >;
+
+/**
+ * Seal a record under a data key of its own, wrapped by the ring's first key, with a new record id.
+ * @throws KeyError `no_key` or `key_service`
+ */
+export const sealKycRecord = async (
+  keys: KeyRing,
+  application_id: string,
+  fields: KycFields,
+): Promise<SealedFields> => {
+  const record_id = randomUUIDv7();
+  const record = kycRecord(application_id, record_id);
+  const dataKey = randomBytes(KEY_BYTES);
+  return {
+    record_id,
+    data_keys: await wrapDataKey(keys.records.slice(0, 1), dataKey, record),
+    ...fieldsOf((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
+  };
+};
+
+/** Open all nine fields. @throws KeyError that names the record, and the column if one does not open */
+export const openKycRecord = async (
+  keys: KeyRing,
+  row: SealedFields & { application_id: string },
+): Promise<KycFields> => {
+  const record = kycRecord(row.application_id, row.record_id);
+  const dataKey = await unwrapDataKey(keys.records, row.data_keys, record);
+  return fieldsOf((column) => Buffer.from(openValue(dataKey, { ...record, column }, row[column])).toString());
+};

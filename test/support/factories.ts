@@ -1,0 +1,91 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Database } from '#db/client.ts';
+import { type ApplicationSettings, findApplication, insertApplication } from '#db/queries/applications.ts';
+import type { FetchedGame } from '#db/queries/games.ts';
+import { openRun, type RunRow } from '#db/queries/runs.ts';
+import { contentHash, type GameContent, listHash, toGameContent } from '#src/catalogue/mapping.ts';
+import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import { sealAccessToken } from '#src/kyc/access-token.ts';
+import type { KeyRing } from '#src/kyc/key-provider.ts';
+import { localKey } from '#src/kyc/local-key.ts';
+
+/** A token that stands nowhere else: found anywhere in clear, it leaked. */
+export const ACCESS_TOKEN = 'planted-access-token-3f9b1e70c2';
+
+const key = localKey('test', createHash('sha256').update('the key of the tests').digest());
+export const testKeys: KeyRing = { records: [key], tokens: [key] };
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Ticks so rarely that no test sees one, and as fast as a test wants. */
+const SETTINGS: ApplicationSettings = {
+  name: 'Acme Games',
+  query_game_list_webhook: 'http://127.0.0.1:9/list',
+  query_game_detail_webhook: 'http://127.0.0.1:9/detail',
+  query_cp_kyc_webhook: 'http://127.0.0.1:9/kyc',
+  every_ms: 30 * DAY_MS,
+  kyc_every_ms: 30 * DAY_MS,
+  detail_max_age_ms: DAY_MS,
+  concurrency: 16,
+  rate: 100_000,
+};
+
+/** Register an application. */
+export const addApplication = async (
+  sql: Database,
+  application_id = 'acme',
+  settings: Partial<ApplicationSettings> = {},
+) => {
+  const sealed = await sealAccessToken(testKeys, application_id, ACCESS_TOKEN);
+  await insertApplication(sql, application_id, { ...SETTINGS, ...settings }, sealed);
+  const row = await findApplication(sql, application_id);
+  if (row === undefined) throw new Error(`${application_id} was not registered`);
+  return row;
+};
+
+/** A detail as an application answers it (section 2.5). */
+export const aDetail = (changes: Partial<ApplicationGameDetail> = {}): ApplicationGameDetail => ({
+  game_id: 'g-1',
+  game_name: 'Lantern Harbour',
+  game_icon: ['https://cdn.example/icon.png'],
+  game_info: 'Bring the boats home before the fog.',
+  game_store_video: 'https://cdn.example/film.mp4',
+  game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
+  ...changes,
+});
+
+/** The same game as the list shows it (section 2.4). */
+export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary => ({
+  game_id: detail.game_id,
+  game_name: detail.game_name,
+  game_icon: detail.game_icon[0] ?? '',
+});
+
+/** A detail call's outcome, ready to be written. */
+export const fetchedGame = (
+  changes: Partial<ApplicationGameDetail> = {},
+  fetched_at = new Date('2026-03-01T12:00:00.000Z'),
+): FetchedGame => {
+  const detail = aDetail(changes);
+  const content: GameContent = toGameContent(detail);
+  return {
+    ...content,
+    game_id: randomUUIDv7(),
+    application_game_id: detail.game_id,
+    content_hash: contentHash(content),
+    list_hash: listHash(summaryOf(detail)),
+    fetched_at,
+  };
+};
+
+/** A run of this application that is open now. */
+export const anOpenRun = async (
+  sql: Database,
+  application_id = 'acme',
+  options: { full?: boolean; accept_withdrawals?: boolean } = {},
+): Promise<RunRow> => {
+  const { full = false, accept_withdrawals = false } = options;
+  const run_id = randomUUIDv7();
+  const run = { run_id, application_id, trigger: 'manual', full, accept_withdrawals } as const;
+  return (await openRun(sql, run)).run;
+};

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { describe, inject } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
+import { findRun, type RunRow } from '#db/queries/runs.ts';
+import { jobs } from '#jobs/index.ts';
+import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
+import type { JobDependencies } from '#src/queue/dependencies.ts';
+import { createProducer, type Producer } from '#src/queue/producer.ts';
+import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { createTargetOpener } from '#src/runs/open-target.ts';
+import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { createWebhookClient } from '#src/webhooks/client.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
+import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { until } from '#test/support/until.ts';
+
+export type BackendKind = QueueBackend['kind'];
+
+/** The same tests on both queue backends; without a redis-server on one, and it says so. */
+export const onBothBackends = (title: string, tests: (kind: BackendKind) => void): void => {
+  const withoutRedis = inject('redisUrl') === null;
+  if (withoutRedis) process.stderr.write(`${title}: not run on Redis, for there is no redis-server here\n`);
+  describe(`${title}, with the queue in Postgres`, () => tests('postgres'));
+  describe.skipIf(withoutRedis)(`${title}, with the queue in Redis`, () => tests('redis'));
+};
+
+export type TestFleet = {
+  sql: Database;
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  prefix: string;
+  backend: QueueBackend;
+  producer: Producer;
+  deps: JobDependencies;
+  /** Everything that was logged, at level trace. */
+  log: () => string;
+  /** Start a worker in this process; it is stopped with the fleet if not before. */
+  startWorker: () => Promise<Runner>;
+  /** Start a sample application and register it; it is closed with the fleet. */
+  addApplication: (
+    application_id: string,
+    games: number,
+    settings?: Partial<ApplicationSettings>,
+  ) => Promise<{ application: ApplicationRow; server: SampleApplication }>;
+  /** Open a run and add its first step. */
+  startRun: (
+    application_id: string,
+    options?: { full?: boolean; accept_withdrawals?: boolean },
+  ) => Promise<RunRow>;
+  /** Wait for a run's end. */
+  ended: (run_id: string) => Promise<RunRow>;
+  /** A whole run. */
+  sync: (
+    application_id: string,
+    options?: { full?: boolean; accept_withdrawals?: boolean },
+  ) => Promise<RunRow>;
+  /** Lose everything the queue holds, as a flushed Redis does. */
+  flushQueue: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+const DRAIN_MS = 5_000;
+
+/** Between tries a test waits milliseconds, not seconds: the number of tries stays. */
+const hurry = (): void => {
+  for (const job of jobs) job.options.backoffMs = Math.min(job.options.backoffMs, 5);
+};
+
+/** A fleet on a database and a queue of its own, without a worker until one is started. */
+export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
+  hurry();
+  await using started = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  started.defer(database.drop);
+  const { databaseUrl } = database;
+  const sql = openDatabase(databaseUrl, { max: 10, applicationName: 'test fleet' });
+  started.defer(() => sql.end());
+
+  const redisUrl = kind === 'redis' ? (inject('redisUrl') ?? undefined) : undefined;
+  const prefix = `{test-${randomUUID()}}`;
+  if (redisUrl !== undefined) started.defer(() => deleteKeys(redisUrl, prefix));
+  const lines: string[] = [];
+  const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+  const logger = pino({ level: 'trace' }, sink);
+  const onError = (error: Error) => logger.error({ error: error.message }, 'queue');
+  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'worker', onError });
+  started.defer(() => backend.close());
+  await backend.migrate();
+  const producer = createProducer(backend, jobs, onError);
+  started.defer(() => producer.close());
+
+  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
+  const webhooks = createWebhookClient({ egress });
+  started.defer(() => webhooks.close());
+  const openTarget = createTargetOpener(testKeys);
+  const deps: JobDependencies = { sql, webhooks, producer, keys: testKeys, openTarget, pageCap: 50 };
+
+  const all = started.move();
+  const startWorker = async () => {
+    const runner = startRunner(backend, jobs, deps, logger, onError);
+    let stopped: Promise<void> | undefined;
+    const stop = (drainMs: number) => {
+      stopped ??= runner.stop(drainMs);
+      return stopped;
+    };
+    all.defer(() => stop(DRAIN_MS));
+    await runner.ready();
+    return { ...runner, stop };
+  };
+  const startRun: TestFleet['startRun'] = async (application_id, options) => {
+    const run = await anOpenRun(sql, application_id, options);
+    await enqueueNextStep(producer, run, false);
+    return run;
+  };
+  const ended = (run_id: string) =>
+    until(`run ${run_id} ends`, async () => {
+      const run = await findRun(sql, run_id);
+      return run?.finished_at === null ? undefined : run;
+    });
+
+  return {
+    sql,
+    databaseUrl,
+    redisUrl,
+    prefix,
+    backend,
+    producer,
+    deps,
+    log: () => lines.join(''),
+    startWorker,
+    addApplication: async (application_id, games, settings = {}) => {
+      const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games, seed: application_id });
+      all.defer(() => server.close());
+      const application = await addApplication(sql, application_id, { ...webhooksAt(server.url), ...settings });
+      return { application, server };
+    },
+    startRun,
+    ended,
+    sync: async (application_id, options) => ended((await startRun(application_id, options)).run_id),
+    flushQueue: () => (redisUrl === undefined ? truncateQueue(sql) : deleteKeys(redisUrl, prefix)),
+    stop: () => all.disposeAsync(),
+  };
+};
+
+/** The three webhooks of the sample application at this address, or behind a gate at it. */
+export const webhooksAt = (url: string) => ({
+  query_game_list_webhook: `${url}/webhooks/query_game_list`,
+  query_game_detail_webhook: `${url}/webhooks/query_game_detail`,
+  query_cp_kyc_webhook: `${url}/webhooks/query_cp_kyc`,
+});
+
+const deleteKeys = async (redisUrl: string, prefix: string): Promise<void> => {
+  const redis = new Redis(redisUrl);
+  try {
+    const keys = await redis.keys(`${prefix}*`);
+    if (keys.length > 0) await redis.del(keys);
+  } finally {
+    redis.disconnect();
+  }
+};
+
+const truncateQueue = async (sql: Database): Promise<void> => {
+  const tables = await sql<{ name: string }[]>`
+    select format('bullmq.%I', tablename) as name from pg_tables
+    where schemaname = 'bullmq' and tablename not in ('meta', 'migration')`;
+  await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+};

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 10;
+const WITHIN_MS = 30_000;
+
+/**
+ * Ask again and again until the answer is there. @returns the first answer that is not undefined or false
+ * @throws after 30 s, with the words of what was waited for
+ */
+export const until = async <Answer>(
+  what: string,
+  ask: () => Promise<Answer | undefined | false> | Answer | undefined | false,
+): Promise<Answer> => {
+  const deadline = Date.now() + WITHIN_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    if (Date.now() > deadline) throw new Error(`waited ${WITHIN_MS / 1_000} s in vain: ${what}`);
+    await delay(POLL_MS);
+  }
+};
