@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { countGames, listGames } from '#db/queries/games.ts';
+import { listKycStates } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { type DemoApplication, startDemoApplications } from '#src/cli/demo-applications.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
@@ -34,15 +35,13 @@ const demoConfig = async (config: Config): Promise<Config> => ({
   board: { ...config.board, port: (await isPortFree(config.board)) ? config.board.port : 0 },
 });
 
-/** Pull each developer's record, and say what became of it. */
+/** Pull each developer's record, and say what is known of it then. */
 const pullKyc = async (foundation: Foundation, ids: readonly string[], out: Output) => {
   const added = [];
   for (const application_id of ids) added.push(await foundation.producer.add(queryCpKyc, { application_id }));
-  const results = await awaitResults(foundation, queryCpKyc, added, out);
-  return ids.map((application_id, index) => ({
-    application_id,
-    state: String(results[index]?.state ?? 'failed'),
-  }));
+  await awaitResults(foundation, queryCpKyc, added, out);
+  const states = await listKycStates(foundation.sql);
+  return states.filter(({ application_id }) => ids.includes(application_id));
 };
 
 type Shown = { exitCode: ExitCode; applications: DemoApplication[] };

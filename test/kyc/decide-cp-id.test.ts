@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
+import { runCli } from '#test/kyc/run-cli.ts';
+import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';
+import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+const keys = ringOf(['k1']);
+let database: TestDatabase;
+let sql: Database;
+let server: RawServer;
+let fleet: TestFleet;
+let env: Record<string, string>;
+let cp_id = 'cp-first';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = openTestPool(database.databaseUrl);
+  server = await startRawServer((request, response) => {
+    const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { ...PLANTED, cp_id } });
+    request.resume().on('end', () => response.end(answer));
+  });
+  await addApplication(sql, 'acme', keys, server.url);
+  fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
+  env = {
+    DATABASE_URL: database.databaseUrl,
+    ENCRYPTION_KEYS: keysText('k1'),
+    CATALOGUE_HOME: '/dev/null/home',
+  };
+});
+afterAll(async () => {
+  await fleet.stop();
+  await server.close();
+  await sql.end();
+  await database.drop();
+});
+
+const kyc = async (...args: string[]) => {
+  const { exit, stdout } = await runCli(['kyc', ...args, '--json'], env);
+  return { exit, ...JSON.parse(stdout) };
+};
+
+it('an operator pulls a record, is told of another cp_id, and accepts it', async () => {
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+  const first = await kyc('show', 'acme');
+  cp_id = 'cp-second';
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 3, results: [{ state: 'cp_id_changed' }] });
+  expect(await kyc('show', 'acme')).toMatchObject({
+    application_cp_id: 'cp-first',
+    refused_cp_id: 'cp-second',
+  });
+
+  const accepted = await kyc('accept-cp-id', 'acme', '--by', 'kim');
+  expect(accepted).toMatchObject({ exit: 0, application_cp_id: 'cp-second' });
+  expect(accepted.cp_id).not.toBe(first.cp_id);
+  await expect.poll(async () => (await findKycState(sql, 'acme'))?.state, { timeout: 10_000 }).toBe('sealed');
+  expect(await kyc('show', 'acme')).toMatchObject({
+    application_cp_id: 'cp-second',
+    refused_cp_id: null,
+    former_versions: 1,
+  });
+});
+
+it('an erased record comes back when an operator asks for it, and not by schedule', async () => {
+  await kyc('erase', 'acme', '--by', 'kim', '--reason', 'request');
+  expect(await fleet.finish(queryCpKyc, { application_id: 'acme' })).toEqual({
+    result: { skipped: 'erased' },
+  });
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { buildBoard } from '#src/board/app.ts';
+import type { KeyRing } from '#src/kyc/key-provider.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
+import { createProducer, type Producer } from '#src/queue/producer.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { createTargetOpener } from '#src/runs/open-target.ts';
+import { createWebhookClient } from '#src/webhooks/client.ts';
+import { loopback } from '#test/webhooks/support.ts';
+
+export type TestFleet = {
+  producer: Producer;
+  /** Add a job and wait for its end: what it returned, or why it failed. */
+  finish: (job: AnyJob, payload: object) => Promise<{ result: JobResult } | { failed: string }>;
+  /** Everything that was logged, at level trace. */
+  log: () => string;
+  /** Every key and value that this fleet's queues hold in Redis; "" where they live in Postgres. */
+  redisDump: () => Promise<string>;
+  /** Every JSON that Bull Board serves of this job's queue. */
+  boardDump: (job: AnyJob) => Promise<string>;
+  stop: () => Promise<void>;
+};
+
+const CALL_TIMEOUT_MS = 400;
+const POLL_MS = 10;
+
+/** A worker with these jobs and keys, on a backend of its own, which logs everything. */
+export const startFleet = async (
+  kind: 'redis' | 'postgres',
+  database: { sql: Database; databaseUrl: string },
+  jobs: readonly AnyJob[],
+  keys: KeyRing,
+): Promise<TestFleet> => {
+  const redisUrl = kind === 'redis' ? inject('redisUrl') : undefined;
+  if (redisUrl === null) throw new Error('there is no redis-server');
+  const prefix = `kyc-${randomUUID()}`;
+  const lines: string[] = [];
+  const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+  const logger = pino({ level: 'trace' }, sink);
+  const onError = (error: Error) => logger.error({ error: error.message, stack: error.stack }, 'queue');
+  const options = { databaseUrl: database.databaseUrl, redisUrl, prefix, role: 'worker', onError } as const;
+  const backend = openQueueBackend(options);
+  await backend.migrate();
+  const producer = createProducer(backend, jobs, onError);
+  const webhooks = createWebhookClient({ egress: loopback, callTimeoutMs: CALL_TIMEOUT_MS });
+  const deps = {
+    sql: database.sql,
+    webhooks,
+    producer,
+    keys,
+    openTarget: createTargetOpener(keys),
+    pageCap: 10,
+  };
+  const runner = startRunner(backend, jobs, deps, logger, onError);
+  await runner.ready();
+
+  return {
+    producer,
+    finish: async (definition, payload) => {
+      const { id } = await producer.add(definition, payload);
+      for (;;) {
+        const job = await producer.queue(definition).getJob(id as string);
+        // Of one reading: what a job returned may come after it was first read.
+        if (job?.finishedOn !== undefined) {
+          return (await job.isFailed()) ? { failed: job.failedReason ?? '' } : { result: job.returnvalue };
+        }
+        await delay(POLL_MS);
+      }
+    },
+    log: () => lines.join(''),
+    redisDump: async () => (redisUrl === undefined ? '' : dumpRedis(redisUrl, prefix)),
+    boardDump: (definition) => dumpBoard(producer, definition),
+    stop: async () => {
+      await runner.stop(1_000);
+      webhooks.close();
+      await producer.close();
+      await backend.close();
+    },
+  };
+};
+
+const dumpRedis = async (redisUrl: string, prefix: string): Promise<string> => {
+  const redis = new Redis(redisUrl);
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => redis.get(key),
+    hash: (key) => redis.hgetall(key),
+    list: (key) => redis.lrange(key, 0, -1),
+    set: (key) => redis.smembers(key),
+    zset: (key) => redis.zrange(key, '0', '-1'),
+    stream: (key) => redis.xrange(key, '-', '+'),
+  };
+  try {
+    const keys = await redis.keys(`${prefix}*`);
+    const values = keys.map(async (key) => {
+      const read = readers[await redis.type(key)];
+      // A key may be gone since it was listed.
+      return read === undefined ? key : `${key} ${JSON.stringify(await read(key))}`;
+    });
+    return (await Promise.all(values)).join('\n');
+  } finally {
+    redis.disconnect();
+  }
+};
+
+const dumpBoard = async (producer: Producer, { name }: AnyJob): Promise<string> => {
+  const app = await buildBoard({ queues: producer.queues(), login: null, readOnly: false });
+  const get = async (url: string) => {
+    const { statusCode, body } = await app.inject({ url, headers: { host: 'localhost' } });
+    if (statusCode !== 200) throw new Error(`the board answered ${statusCode} to ${url}`);
+    return body;
+  };
+  try {
+    const jobs = await producer.queue({ name }).getJobs();
+    const pages = [`/api/queues?activeQueue=${name}&status=latest&page=1&jobsPerPage=100`];
+    for (const { id } of jobs) pages.push(`/api/queues/${name}/${id}`, `/api/queues/${name}/${id}/logs`);
+    return (await Promise.all(pages.map(get))).join('\n');
+  } finally {
+    await app.close();
+  }
+};
+
+/** Every row of every table of every schema as text: bytea in hex, whole JSON documents. */
+export const dumpDatabase = async (sql: Database): Promise<{ table: string; text: string }[]> => {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_'`;
+  return Promise.all(
+    tables.map(async ({ schema, name }) => {
+      const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(schema)}.${sql(name)} t`;
+      return { table: `${schema}.${name}`, text: rows.map(({ row }) => row).join('\n') };
+    }),
+  );
+};
+
+/** A value as it may stand in a dump: as it is, escaped for a URL, in hex, in base64 at each of the three offsets. */
+export const formsOf = (value: string): string[] => {
+  const bytes = Buffer.from(value);
+  const inBase64 = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    // The first and last characters carry bits of the neighbours as well.
+    return text.slice(offset === 0 ? 0 : offset + 1, -1);
+  });
+  const hex = bytes.toString('hex');
+  return [
+    ...new Set([
+      value,
+      encodeURIComponent(value),
+      hex,
+      hex.toUpperCase(),
+      ...inBase64,
+      ...inBase64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    ]),
+  ];
+};

@@ -1,0 +1,254 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { listApplications, updateApplication } from '#db/queries/applications.ts';
+import {
+  countWrappedByOthers,
+  findKycRecord,
+  findKycState,
+  type KycRecordRow,
+  WRAPPED_TABLES,
+} from '#db/queries/kyc.ts';
+import { openAccessToken, sealAccessToken } from '#src/kyc/access-token.ts';
+import type { KeyProvider } from '#src/kyc/key-provider.ts';
+import { openKycRecord } from '#src/kyc/record.ts';
+import { reseal } from '#src/kyc/reseal.ts';
+import { runCli, startCli } from '#test/kyc/run-cli.ts';
+import {
+  addApplication,
+  aHome,
+  keyErrorOf,
+  keysText,
+  openTestPool,
+  PLANTED,
+  ringOf,
+  store,
+  TOKEN,
+} from '#test/kyc/support.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+const live = new AbortController().signal;
+let database: TestDatabase;
+let sql: Database;
+
+const open = async () => {
+  database = await createTestDatabase();
+  sql = openTestPool(database.databaseUrl);
+};
+const close = async () => {
+  await sql.end();
+  await database.drop();
+};
+
+const allRecords = async (): Promise<KycRecordRow[]> => [
+  ...(await sql<KycRecordRow[]>`select * from kyc_records`),
+  ...(await sql<KycRecordRow[]>`select * from kyc_former_records`),
+];
+
+describe('a rotation of ENCRYPTION_KEYS', () => {
+  beforeAll(open);
+  afterAll(close);
+
+  const APPLICATIONS = 1_500;
+  const inParallel = async (count: number, work: (index: number) => Promise<unknown>) => {
+    let next = 0;
+    const lane = async () => {
+      for (let index = next++; index < count; index = next++) await work(index);
+    };
+    await Promise.all(Array.from({ length: 5 }, lane));
+  };
+
+  it('loses nothing when the reseal is killed halfway while workers write, and ends with the old key gone', async () => {
+    const before = ringOf(['k1'], 'home-aaaaaaaa');
+    await inParallel(APPLICATIONS, async (index) => {
+      await addApplication(sql, `app-${index}`, before);
+      await store(sql, before, `app-${index}`, PLANTED);
+    });
+    const env = {
+      DATABASE_URL: database.databaseUrl,
+      ENCRYPTION_KEYS: keysText('k2', 'k1'),
+      CATALOGUE_HOME: await aHome(),
+    };
+
+    // The workers have been restarted with both keys: they write from before the reseal until after it.
+    const both = ringOf(['k2', 'k1'], 'home-aaaaaaaa');
+    const expected = new Map<number, string>();
+    let writing = true;
+    let writes = 0;
+    const writer = async (lane: number) => {
+      for (let step = lane; writing; step += 3) {
+        const index = (step * 7) % APPLICATIONS;
+        expected.set(index, `bank ${step}`);
+        await store(sql, both, `app-${index}`, { ...PLANTED, opening_bank: `bank ${step}` });
+        writes += 1;
+        if (step % 5 === 0) await addApplication(sql, `new-${step}`, both);
+      }
+    };
+    const writers = [0, 1, 2].map(writer);
+    onTestFinished(async () => {
+      writing = false;
+      await Promise.all(writers);
+    });
+
+    const left = async () => {
+      const counts = await Promise.all(WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, 'k2')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    };
+    const total = await left();
+    const { child, done } = startCli(['kyc', 'reseal', '--json'], env);
+    while ((await left()) > total * 0.8) await turn();
+    child.kill('SIGKILL');
+    expect((await done).exit).toBeNull();
+    const halfway = await left();
+    expect(halfway).toBeGreaterThan(0);
+    expect(halfway).toBeLessThan(total);
+
+    const again = await runCli(['kyc', 'reseal', '--json'], env);
+    expect(again).toMatchObject({ exit: 0, stderr: '' });
+    expect(JSON.parse(again.stdout)).toMatchObject({ key_id: 'k2', failed: [] });
+    expect(JSON.parse(again.stdout).rewrapped).toBeLessThan(total);
+    writing = false;
+    await Promise.all(writers);
+    expect(writes).toBeGreaterThan(10);
+    expect(await left()).toBe(0);
+
+    const after = ringOf(['k2']);
+    for (const row of await allRecords()) await openKycRecord(after, row);
+    for (const [index, bank] of expected) {
+      const row = await findKycRecord(sql, `app-${index}`);
+      expect((await openKycRecord(after, row as KycRecordRow)).opening_bank).toBe(bank);
+    }
+    for (const application of await listApplications(sql)) {
+      expect(await openAccessToken(after, application)).toBe(TOKEN);
+    }
+    // The fingerprint key came along: nothing counts as changed.
+    expect(
+      await store(sql, after, 'app-1', { ...PLANTED, opening_bank: expected.get(1) ?? PLANTED.opening_bank }),
+    ).toBe('unchanged');
+  });
+});
+
+describe('reseal', () => {
+  beforeAll(open);
+  afterAll(close);
+
+  it("rewraps data keys alone, and keeps the installations' own wraps of tokens", async () => {
+    const keys = ringOf(['k1'], 'home-aaaaaaaa');
+    await addApplication(sql, 'acme', keys);
+    await store(sql, keys, 'acme', PLANTED);
+    const [token, record] = [await listApplications(sql), await findKycRecord(sql, 'acme')];
+    const onProgress: [number, number][] = [];
+    const report = await reseal(sql, ringOf(['k2', 'k1'], 'home-bbbbbbbb'), {
+      signal: live,
+      onProgress: (done, total) => onProgress.push([done, total]),
+    });
+    expect(report).toEqual({ key_id: 'k2', rewrapped: 3, failed: [] });
+    expect(onProgress.at(-1)).toEqual([3, 3]);
+    const { data_keys: _old, ...sealedBefore } = record as KycRecordRow;
+    const { data_keys, ...sealedAfter } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
+    expect(sealedAfter).toEqual(sealedBefore);
+    expect(data_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
+    const [application] = await listApplications(sql);
+    expect(application?.access_token).toEqual(token[0]?.access_token);
+    expect(application?.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2', 'home-aaaaaaaa']);
+    expect(await reseal(sql, ringOf(['k2', 'k1']), { signal: live })).toMatchObject({ rewrapped: 0 });
+  });
+
+  it('shuts out a worker that has not got the new key yet, rather than let it seal behind its back', async () => {
+    const { code } = await keyErrorOf(() =>
+      store(sql, ringOf(['k1']), 'acme', { ...PLANTED, tax_id: 'NEW' }),
+    );
+    expect(code).toBe('unknown_key');
+  });
+
+  it("moves records from the installation's own key to a ring that was set later", async () => {
+    const own = ringOf([], 'home-cccccccc');
+    await sql`truncate kyc_records, kyc_keys, kyc_states, content_providers, kyc_former_records`;
+    await store(sql, own, 'acme', PLANTED);
+    await sql`update applications set access_token_keys = '[]', access_token = null`;
+    expect(await reseal(sql, ringOf(['k3'], 'home-cccccccc'), { signal: live })).toMatchObject({
+      rewrapped: 2,
+    });
+    expect(
+      (await openKycRecord(ringOf(['k3']), (await findKycRecord(sql, 'acme')) as KycRecordRow)).tax_id,
+    ).toBe(PLANTED.tax_id);
+  });
+
+  it('names what does not open, reseals the rest, and ends with exit 3', async () => {
+    const keys = ringOf(['k3']);
+    await addApplication(sql, 'bolt', keys);
+    await store(sql, keys, 'bolt', PLANTED);
+    await sql`update kyc_records set data_keys = jsonb_set(data_keys, '{0,wrapped}', '"AQAA"') where application_id = 'acme'`;
+    const { record_id } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
+    const env = {
+      DATABASE_URL: database.databaseUrl,
+      ENCRYPTION_KEYS: keysText('k4', 'k3'),
+      CATALOGUE_HOME: await aHome(),
+    };
+    const result = await runCli(['kyc', 'reseal', '--json'], env);
+    expect(result.exit).toBe(3);
+    expect(JSON.parse(result.stdout)).toEqual({
+      key_id: 'k4',
+      rewrapped: 3,
+      failed: [{ table: 'kyc_records', id: record_id, code: 'does_not_open' }],
+    });
+    expect(await findKycState(sql, 'bolt')).toMatchObject({ state: 'sealed' });
+  });
+
+  it('leaves what a worker writes meanwhile as it is, and comes back for what was written behind it', async () => {
+    const [k6, k4] = ringOf(['k6', 'k4']).records as [KeyProvider, KeyProvider];
+    let meanwhile = async () => {
+      meanwhile = async () => {};
+      const renewed = await sealAccessToken(ringOf(['k6']), 'bolt', 'renewed-token');
+      await updateApplication(sql, 'bolt', renewed);
+      await addApplication(sql, 'aaa', ringOf(['k4']));
+    };
+    const interrupted: KeyProvider = {
+      ...k4,
+      unwrap: async (wrapped, record) => {
+        const dataKey = await k4.unwrap(wrapped, record);
+        if (record.record_id === 'bolt') await meanwhile();
+        return dataKey;
+      },
+    };
+    await sql`delete from kyc_records where application_id = 'acme'`;
+    const report = await reseal(sql, { records: [k6, interrupted], tokens: [k6] }, { signal: live });
+    expect(report.failed).toEqual([]);
+    const tokens = (await listApplications(sql)).filter(({ access_token }) => access_token !== null);
+    const opened = tokens.map(async (row) => [
+      row.application_id,
+      await openAccessToken(ringOf(['k6']), row),
+    ]);
+    expect(Object.fromEntries(await Promise.all(opened))).toEqual({ aaa: TOKEN, bolt: 'renewed-token' });
+  });
+
+  it('waits for a record that is being sealed under the old key, and takes it along', async () => {
+    const [k6] = ringOf(['k6']).records as [KeyProvider];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    onTestFinished(() => release());
+    const slow: KeyProvider = {
+      ...k6,
+      wrap: (dataKey, record) => released.then(() => k6.wrap(dataKey, record)),
+    };
+    const storing = store(sql, { records: [slow], tokens: [] }, 'aaa', PLANTED);
+    const waiting = () =>
+      sql`select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`;
+    const holding = () =>
+      sql`select 1 from pg_locks where relation = 'kyc_keys'::regclass and mode = 'RowShareLock'`;
+    await expect.poll(holding, { timeout: 10_000 }).toHaveLength(1);
+    const resealing = reseal(sql, ringOf(['k7', 'k6']), { signal: live });
+    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    release();
+    expect(await storing).toBe('sealed');
+    await resealing;
+    const row = (await findKycRecord(sql, 'aaa')) as KycRecordRow;
+    expect(row.data_keys.map(({ key_id }) => key_id)).toEqual(['k7']);
+  });
+
+  it('stops when told to, and says how to go on', async () => {
+    await expect(reseal(sql, ringOf(['k5', 'k4']), { signal: AbortSignal.abort() })).rejects.toThrow(
+      'again to go on',
+    );
+    expect((await keyErrorOf(() => reseal(sql, ringOf([]), { signal: live }))).code).toBe('no_key');
+  });
+});

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { listFailures } from '#db/queries/failures.ts';
+import {
+  findContentProvider,
+  findKycRecord,
+  findKycState,
+  listKycStates,
+  listSameTaxId,
+} from '#db/queries/kyc.ts';
+import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
+import { openKycRecord } from '#src/kyc/record.ts';
+import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { addApplication, keyErrorOf, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+const keys = ringOf(['k1']);
+let database: TestDatabase;
+let sql: Database;
+let next = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = openTestPool(database.databaseUrl);
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+const anApplication = async (): Promise<string> => {
+  next += 1;
+  await addApplication(sql, `app-${next}`, keys);
+  return `app-${next}`;
+};
+const rowOf = async (application_id: string) => {
+  const row = await findKycRecord(sql, application_id);
+  if (row === undefined) throw new Error(`no record of ${application_id}`);
+  return row;
+};
+const stateOf = async (application_id: string) => (await findKycState(sql, application_id))?.state;
+const { cp_id: _cp_id, ...FIELDS } = PLANTED;
+
+describe('an answer of cp.queryKYC', () => {
+  it('is stored sealed, its cp_id mapped to one of the platform', async () => {
+    const app = await anApplication();
+    expect(await stateOf(app)).toBe('pending');
+    expect(await store(sql, keys, app, PLANTED)).toBe('sealed');
+    expect(await openKycRecord(keys, await rowOf(app))).toEqual(FIELDS);
+    const provider = await findContentProvider(sql, app);
+    expect(provider).toMatchObject({ application_cp_id: PLANTED.cp_id, accepted_by: null });
+    expect((await rowOf(app)).cp_id).toBe(provider?.cp_id);
+    expect(await stateOf(app)).toBe('sealed');
+    expect(await listKycStates(sql)).toContainEqual({ application_id: app, state: 'sealed' });
+  });
+
+  it('is not written again when nothing changed', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    const before = await sql`select xmin::text, * from kyc_records where application_id = ${app}`;
+    expect(await store(sql, keys, app, { ...PLANTED })).toBe('unchanged');
+    expect(await sql`select xmin::text, * from kyc_records where application_id = ${app}`).toEqual(before);
+  });
+
+  it('keeps the former version, sealed as it was, when a field changed', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    const former = await rowOf(app);
+    expect(await store(sql, keys, app, { ...PLANTED, opening_bank: 'Another Bank' })).toBe('sealed');
+    expect((await openKycRecord(keys, await rowOf(app))).opening_bank).toBe('Another Bank');
+    const kept = await sql`select * from kyc_former_records where application_id = ${app}`;
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toMatchObject({ record_id: former.record_id, opening_bank: former.opening_bank });
+    expect(await openKycRecord(keys, kept[0] as never)).toEqual(FIELDS);
+  });
+
+  it('without data is noted, and the record before it is kept', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    expect(await store(sql, keys, app, null)).toBe('not_provided');
+    expect(await stateOf(app)).toBe('not_provided');
+    expect(await openKycRecord(keys, await rowOf(app))).toEqual(FIELDS);
+    expect(await store(sql, keys, app, PLANTED)).toBe('unchanged');
+    expect(await stateOf(app)).toBe('sealed');
+  });
+
+  it('that is older than what is there changes nothing', async () => {
+    const app = await anApplication();
+    const early = (await findKycState(sql, app))?.now ?? new Date(0);
+    await store(sql, keys, app, PLANTED);
+    const pull = { application_id: app, asked_at: early };
+    expect(await storeKycAnswer(sql, keys, pull, { ...PLANTED, tax_id: 'old' })).toBe('overtaken');
+    expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
+    expect(await stateOf(app)).toBe('sealed');
+    expect(await openKycRecord(keys, await rowOf(app))).toEqual(FIELDS);
+  });
+
+  it('lands once when twenty workers bring it at the same moment', async () => {
+    const app = await anApplication();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => store(sql, keys, app, PLANTED)));
+    expect(outcomes.filter((outcome) => outcome === 'sealed')).toHaveLength(1);
+    expect(await sql`select 1 from kyc_former_records where application_id = ${app}`).toHaveLength(0);
+  });
+});
+
+describe('another cp_id', () => {
+  const OTHER = { ...PLANTED, cp_id: 'cp-other', tax_id: 'OTHER-1' };
+
+  it('is refused and flagged until an operator accepts it', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    expect(await store(sql, keys, app, OTHER)).toBe('cp_id_changed');
+    expect(await findKycState(sql, app)).toMatchObject({ state: 'cp_id_changed', refused_cp_id: 'cp-other' });
+    expect(await openKycRecord(keys, await rowOf(app))).toEqual(FIELDS);
+    expect(await listFailures(sql, { application_id: app, limit: 9 })).toMatchObject([
+      { operation: 'query_cp_kyc', kind: 'cp_id_changed', reasons: [{ path: 'cp_id', code: 'changed' }] },
+    ]);
+
+    const first = await findContentProvider(sql, app);
+    const accepted = await acceptCpId(sql, app, 'kim');
+    expect(accepted).toMatchObject({ application_cp_id: 'cp-other', accepted_by: 'kim' });
+    expect(accepted.cp_id).not.toBe(first?.cp_id);
+    expect(await listFailures(sql, { application_id: app, limit: 9 })).toEqual([]);
+    expect(await store(sql, keys, app, OTHER)).toBe('sealed');
+    expect((await rowOf(app)).cp_id).toBe(accepted.cp_id);
+    expect((await openKycRecord(keys, await rowOf(app))).tax_id).toBe('OTHER-1');
+  });
+
+  it('that was the first one gets its own platform cp_id back', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    const first = await findContentProvider(sql, app);
+    await store(sql, keys, app, OTHER);
+    await acceptCpId(sql, app, 'kim');
+    await store(sql, keys, app, PLANTED);
+    expect((await acceptCpId(sql, app, 'kim')).cp_id).toBe(first?.cp_id);
+  });
+
+  it('can be accepted only while one waits', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    await expect(acceptCpId(sql, app, 'kim')).rejects.toThrow(`No other cp_id of ${app} waits`);
+    await store(sql, keys, app, OTHER);
+    await store(sql, keys, app, PLANTED);
+    await expect(acceptCpId(sql, app, 'kim')).rejects.toThrow('waits to be accepted');
+    await expect(acceptCpId(sql, app, ' ')).rejects.toThrow('--by');
+  });
+});
+
+describe('erasing', () => {
+  it('leaves no version, key or fingerprint, and says who and why', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    await store(sql, keys, app, { ...PLANTED, cp_name: 'Changed' });
+    expect(await eraseKyc(sql, app, { by: 'kim', reason: 'request of 3 May' })).toBe(2);
+    expect(await sql`select 1 from kyc_records where application_id = ${app}`).toHaveLength(0);
+    expect(await sql`select 1 from kyc_former_records where application_id = ${app}`).toHaveLength(0);
+    expect(await stateOf(app)).toBe('erased');
+    expect(
+      await sql`select action, accessed_by, reason from kyc_access_log where application_id = ${app}`,
+    ).toEqual([{ action: 'erase', accessed_by: 'kim', reason: 'request of 3 May' }]);
+  });
+
+  it('wins over a pull that is under way, and over one that began while it ran', async () => {
+    const app = await anApplication();
+    const underWay = { application_id: app, asked_at: (await findKycState(sql, app))?.now ?? new Date() };
+    await eraseKyc(sql, app, { by: 'kim', reason: 'request' });
+    expect(await storeKycAnswer(sql, keys, underWay, PLANTED)).toBe('overtaken');
+    const later = { application_id: app, asked_at: new Date(Date.now() + 60_000) };
+    expect(await storeKycAnswer(sql, keys, later, PLANTED)).toBe('overtaken');
+    expect(await findKycRecord(sql, app)).toBeUndefined();
+  });
+
+  it('works for an application that was removed, and wants a name and a reason', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    await sql`update applications set status = 'removed' where application_id = ${app}`;
+    await expect(eraseKyc(sql, app, { by: '', reason: 'request' })).rejects.toThrow('--by');
+    expect(await eraseKyc(sql, app, { by: 'kim', reason: 'request' })).toBe(1);
+    await expect(eraseKyc(sql, 'nobody', { by: 'kim', reason: 'r' })).rejects.toThrow(
+      'no application "nobody"',
+    );
+  });
+});
+
+describe('fingerprints', () => {
+  it('tell that two applications have the same company, however its tax id is written', async () => {
+    const [a, b, c] = [await anApplication(), await anApplication(), await anApplication()];
+    await store(sql, keys, a, { ...PLANTED, tax_id: 'DE 987-654/x' });
+    await store(sql, keys, b, { ...PLANTED, tax_id: 'de987654X' });
+    await store(sql, keys, c, { ...PLANTED, tax_id: '-' });
+    expect(await listSameTaxId(sql, await rowOf(a))).toEqual([b]);
+    expect((await rowOf(c)).tax_id_fingerprint).toBeNull();
+    expect(await listSameTaxId(sql, await rowOf(c))).toEqual([]);
+  });
+
+  it('do not tell that two applications sent the same record', async () => {
+    const [a, b] = [await anApplication(), await anApplication()];
+    await store(sql, keys, a, PLANTED);
+    await store(sql, keys, b, PLANTED);
+    expect((await rowOf(a)).fingerprint).not.toEqual((await rowOf(b)).fingerprint);
+  });
+});
+
+describe('a record in the database', () => {
+  const swap = async (columns: string[], ids: [string, string]) => {
+    const [a, b] = [await rowOf(ids[0]), await rowOf(ids[1])] as [
+      Record<string, unknown>,
+      Record<string, unknown>,
+    ];
+    const taken = Object.fromEntries(columns.map((column) => [column, b[column]]));
+    return openKycRecord(keys, { ...a, ...taken } as never);
+  };
+
+  it.each([
+    ['one sealed column of another row', ['tax_id']],
+    ['the data key of another row', ['data_keys']],
+    ['everything but its record id', ['data_keys', ...Object.keys(FIELDS)]],
+    ['the whole row of another application', ['record_id', 'data_keys', ...Object.keys(FIELDS)]],
+  ])('does not open with %s', async (_title, columns) => {
+    const [a, b] = [await anApplication(), await anApplication()];
+    await store(sql, keys, a, PLANTED);
+    await store(sql, keys, b, PLANTED);
+    const { code, message } = await keyErrorOf(() => swap(columns, [a, b]));
+    expect(code).toBe('does_not_open');
+    expect(message).toContain(a);
+    for (const value of Object.values(PLANTED)) expect(message).not.toContain(value);
+  });
+
+  it('does not open with two of its columns exchanged', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    const row = await rowOf(app);
+    const exchanged = { ...row, id_number: row.tax_id, tax_id: row.id_number };
+    expect((await keyErrorOf(() => openKycRecord(keys, exchanged))).message).toContain(
+      'kyc_records.id_number',
+    );
+  });
+
+  it('is not sealed by a process whose keys do not open the fingerprint key', async () => {
+    const app = await anApplication();
+    for (const [ring, code] of [
+      [ringOf(['k2']), 'unknown_key'],
+      [ringOf([]), 'unknown_key'],
+      [ringOf([], 'home-12345678'), 'unknown_key'],
+      [{ records: [{ ...ringOf(['k2']).records[0], key_id: 'k1' }], tokens: [] }, 'does_not_open'],
+    ] as const) {
+      expect((await keyErrorOf(() => store(sql, ring as never, app, PLANTED))).code).toBe(code);
+    }
+    expect(await findKycRecord(sql, app)).toBeUndefined();
+    expect(await findContentProvider(sql, app)).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { insertApplication } from '#db/queries/applications.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import type { KycRecord } from '#src/contract/application.ts';
+import { sealAccessToken } from '#src/kyc/access-token.ts';
+import { isKeyError } from '#src/kyc/errors.ts';
+import type { KeyProvider, KeyRing } from '#src/kyc/key-provider.ts';
+import { localKey } from '#src/kyc/local-key.ts';
+import { storeKycAnswer } from '#src/kyc/store-answer.ts';
+
+/** Ten values that stand nowhere else: found anywhere outside their sealed column, they leaked. */
+export const PLANTED: KycRecord = {
+  cp_id: 'canary-cp-7f31',
+  cp_name: 'Canary Holding 5d2e Limited',
+  cp_short_name: 'Canary-9a10',
+  legal_entity: 'Wilhelmina Canary 4c77',
+  id_type: 'canary-passport-1b0d',
+  id_number: 'CNRY-ID-88213377',
+  tax_id: 'CNRY-TAX-55120934',
+  registered_address: '77 Canary Wharf 3e9f, Nowhere',
+  corporate_account: 'CNRY ACCT 0042 1337 9001',
+  opening_bank: 'Canary Bank 6f21, Harbour branch',
+};
+
+/** A token that stands nowhere else. */
+export const TOKEN = 'canary-token-d41d8cd98f00';
+
+/** Key bytes from a name, so that two processes of a test agree. */
+export const keyBytes = (name: string): Uint8Array => createHash('sha256').update(name).digest();
+/** As ENCRYPTION_KEYS has it. */
+export const keysText = (...ids: string[]): string =>
+  ids.map((id) => `${id}:${Buffer.from(keyBytes(id)).toString('base64')}`).join(',');
+
+const provider = (id: string): KeyProvider => localKey(id, keyBytes(id));
+
+/** A ring of local keys; `home` is the installation's own. */
+export const ringOf = (ids: readonly string[], home?: string): KeyRing => {
+  const own = home === undefined ? [] : [provider(home)];
+  return { records: [...ids.map(provider), ...own], tokens: [...ids.slice(0, 1).map(provider), ...own] };
+};
+
+/** A pool that is closed with its test file; call in beforeAll. */
+export const openTestPool = (databaseUrl: string): Database =>
+  openDatabase(databaseUrl, { max: 6, applicationName: 'kyc test' });
+
+export const addApplication = async (
+  sql: Database,
+  application_id: string,
+  keys: KeyRing,
+  webhook = 'http://127.0.0.1:9/',
+): Promise<void> => {
+  const settings = {
+    name: application_id,
+    query_game_list_webhook: webhook,
+    query_game_detail_webhook: webhook,
+    query_cp_kyc_webhook: webhook,
+    every_ms: 900_000,
+    kyc_every_ms: 86_400_000,
+    detail_max_age_ms: 86_400_000,
+    concurrency: 2,
+    rate: 50,
+  };
+  await insertApplication(sql, application_id, settings, await sealAccessToken(keys, application_id, TOKEN));
+};
+
+/** Store an answer as a pull that is asked now. */
+export const store = async (
+  sql: Database,
+  keys: KeyRing,
+  application_id: string,
+  record: KycRecord | null,
+) => {
+  const state = await findKycState(sql, application_id);
+  if (state === undefined) throw new Error(`add the application ${application_id} first`);
+  return storeKycAnswer(sql, keys, { application_id, asked_at: state.now }, record);
+};
+
+/** The code of the KeyError that something ends with, and its message for a look at what it says. */
+export const keyErrorOf = async (work: () => unknown): Promise<{ code: string; message: string }> => {
+  try {
+    await work();
+  } catch (error) {
+    if (isKeyError(error)) return { code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error('this was to end with a KeyError');
+};
+
+/** A directory that goes with its test. */
+export const aHome = async (): Promise<string> => {
+  const home = await mkdtemp(join(tmpdir(), 'catalogue-kyc-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  return home;
+};

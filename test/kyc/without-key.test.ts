@@ -1,0 +1,71 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import { openRun } from '#db/queries/runs.ts';
+import { jobs } from '#jobs/index.ts';
+import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
+import { addApplication, openTestPool, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+let database: TestDatabase;
+let sql: Database;
+let application: SampleApplication;
+let fleet: TestFleet;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = openTestPool(database.databaseUrl);
+  application = await startSampleApplication({ accessToken: TOKEN, games: 150 });
+  const right = ringOf(['k1'], 'home-aaaaaaaa');
+  await addApplication(sql, 'acme', right);
+  await addApplication(sql, 'bolt', right);
+  await store(sql, right, 'bolt', PLANTED);
+  const { query_game_list, query_game_detail, query_cp_kyc } = application.webhooks;
+  await sql`
+    update applications set query_game_list_webhook = ${query_game_list},
+      query_game_detail_webhook = ${query_game_detail}, query_cp_kyc_webhook = ${query_cp_kyc}`;
+  // ENCRYPTION_KEYS was lost: what is left is the installation's own key.
+  fleet = await startFleet(
+    'postgres',
+    { sql, databaseUrl: database.databaseUrl },
+    jobs,
+    ringOf([], 'home-aaaaaaaa'),
+  );
+});
+afterAll(async () => {
+  await fleet.stop();
+  await application.close();
+  await sql.end();
+  await database.drop();
+});
+
+it('without the right key games land, and KYC fails closed with a clear reason', async () => {
+  const run = {
+    run_id: randomUUIDv7(),
+    application_id: 'acme',
+    trigger: 'manual',
+    full: false,
+    accept_withdrawals: false,
+  } as const;
+  const { run: opened } = await openRun(sql, run);
+  await enqueueNextStep(fleet.producer, opened, false);
+  const ended = async () =>
+    (await sql`select outcome from sync_runs where run_id = ${run.run_id}`)[0]?.outcome;
+  while ((await ended()) === null) await delay(20);
+  expect(await ended()).toBe('succeeded');
+  expect(await sql`select count(*)::int as landed from games where audit_status = 'pending'`).toEqual([
+    { landed: 150 },
+  ]);
+
+  expect(await fleet.finish(queryCpKyc, { application_id: 'acme' })).toEqual({
+    failed: expect.stringContaining('is sealed under key k1, which this process does not hold'),
+  });
+  expect(await findKycState(sql, 'acme')).toMatchObject({ state: 'failed', reason: 'unknown_key' });
+  expect(application.calls.query_cp_kyc).toBe(0);
+  expect(await sql`select application_id from kyc_records`).toEqual([{ application_id: 'bolt' }]);
+});
