@@ -33,6 +33,8 @@ export const applications = pgTable(
     next_attempt_at: moment('next_attempt_at'),
     /** Why it was paused by us; null when an operator paused it. */
     pause_reason: text(),
+    /** When a run last came through, in whole or in part. */
+    last_success_at: moment('last_success_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   boolean,
   check,
   index,
@@ -56,10 +57,13 @@ export const syncRuns = pgTable(
     next_page: integer().notNull().default(1),
     /** Set when the listing came to its end. */
     listing_end: text({ enum: ['complete', 'repeated', 'page_cap'] }),
+    /** Rows on the recorded pages, and the most on one of them. */
+    row_count: integer().notNull().default(0),
+    largest_page: integer().notNull().default(0),
     /** `data.total` of the first and of the latest page, and the largest (decision 18: noted, not trusted). */
-    total_first: integer(),
-    total_last: integer(),
-    total_max: integer(),
+    total_first: bigint({ mode: 'number' }),
+    total_last: bigint({ mode: 'number' }),
+    total_max: bigint({ mode: 'number' }),
     ...counters(),
     withdrawn: integer().notNull().default(0),
     started_at: moment('started_at').notNull().defaultNow(),
@@ -84,7 +88,7 @@ export const syncRunPages = pgTable(
     page_num: integer().notNull(),
     /** Rows on the page as it came. */
     row_count: integer().notNull(),
-    total: integer().notNull(),
+    total: bigint({ mode: 'number' }).notNull(),
     /** The games this page named first in its run. */
     application_game_ids: text().array().notNull(),
     /** Rows that named no game: no usable `game_id`. */

@@ -1,4 +1,4 @@
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
@@ -24,10 +24,8 @@ export type ApiOptions = {
   ready: () => Promise<void>;
 };
 
-/** How long a request may take to arrive. */
-const REQUEST_TIMEOUT_MS = 15_000;
-/** How long an answer may take: a database that hangs is one that is away. */
-const ANSWER_TIMEOUT_MS = 10_000;
+/** How long a call may take: a body that does not arrive is given up, a database that hangs is one that is away. */
+const CALL_TIMEOUT_MS = 10_000;
 
 /**
  * The platform's own operations (interface document, sections 4.1 and 4.2) over HTTP: built, not listening.
@@ -39,36 +37,30 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     // What is worth a line is logged below.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    handlerTimeout: ANSWER_TIMEOUT_MS,
-    // Node would answer these two without an envelope; see the hook below.
+    requestTimeout: CALL_TIMEOUT_MS,
+    handlerTimeout: CALL_TIMEOUT_MS,
+    // Node would answer without an envelope; the hook below answers with one.
     http: { requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      answer(refusalOf(error), request, reply);
+      answer(refusalOf(error, request.raw.complete), request, reply);
     },
   });
   answerOddRequests(app.server);
   speakJson(app);
 
   app.decorateRequest('caller', null);
-  app.setErrorHandler((error, request, reply) => answer(refusalOf(error), request, reply));
+  app.setErrorHandler((error, request, reply) =>
+    answer(refusalOf(error, request.raw.complete), request, reply),
+  );
 
-  const methods = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ path, method }) => {
-    const known = methods.get(path) ?? new Set();
-    for (const one of [method].flat()) known.add(one);
-    methods.set(path, known);
-  });
-  app.setNotFoundHandler((request) => {
-    const known = methods.get(request.url.split('?', 1)[0] ?? '');
-    if (known === undefined) throw new Refusal('noSuchPath');
-    throw new Refusal('wrongMethod', undefined, { headers: { allow: [...known].join(', ') } });
-  });
+  const allowed = collectMethods(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new Refusal('invalidHttp');
+    // Here and not in a handler: a body for nobody is not read.
+    if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
   });
 
   const { authenticate, settle } = createAuthenticator(options.sql);
@@ -82,10 +74,23 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   return app;
 };
 
-type Reply = Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[2];
-type Request = Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[1];
+/** The methods of every path that gets a route from here on. */
+const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ path, method }) => {
+    const known = methods.get(path) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    methods.set(path, known);
+  });
+  return methods;
+};
 
-const answer = (refusal: Refusal, request: Request, reply: Reply): Reply => {
+const noRoute = (allowed: Set<string> | undefined): Refusal =>
+  allowed === undefined
+    ? new Refusal('noSuchPath')
+    : new Refusal('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
+
+const answer = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const status = statusOf(refusal.failure);
   if (status >= 500) {
     const { method, url } = request;

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { hashAccessToken, isAccessToken } from './access-token.ts';
+import { inTurn } from './in-turn.ts';
 import { Refusal } from './refusal.ts';
 
 /** Who is calling. */
@@ -25,10 +26,11 @@ const refuse = (failure: 'unknownToken' | 'endedToken') =>
 
 /**
  * A hook that admits calls with a bearer token of ours (section 5) and says whose it is in `request.caller`.
- * The token is looked up on every call, so that a revocation counts from the next one on; its last use is
- * written down at most once a minute, beside the call.
+ * The token is looked up after every call has come in, so that a revocation counts from the next one on; calls
+ * that come together share a lookup. Its last use is written down at most once a minute, beside the call.
  */
 export const createAuthenticator = (sql: Database) => {
+  const findToken = inTurn((token: string) => findPresentedToken(sql, hashAccessToken(token)));
   const recording = new Map<string, Promise<void>>();
 
   const recordUse = (token_id: string, request: FastifyRequest): void => {
@@ -44,7 +46,7 @@ export const createAuthenticator = (sql: Database) => {
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
       if (token === undefined) throw new Refusal('noToken', undefined, { headers: { 'www-authenticate': REALM } });
       if (!isAccessToken(token)) throw refuse('unknownToken');
-      const found = await findPresentedToken(sql, hashAccessToken(token));
+      const found = await findToken(token);
       if (found === undefined) throw refuse('unknownToken');
       if (found.ended) throw refuse('endedToken');
       if (!found.recently_used) recordUse(found.token_id, request);

@@ -52,15 +52,21 @@ const isUnavailable = (error: Error): boolean => {
   return UNREACHABLE.has(code) || (error.name === 'PostgresError' && UNAVAILABLE_STATES.test(code));
 };
 
-/** Anything thrown while a call was answered, as one of the contract's failures. */
-export const refusalOf = (thrown: unknown): Refusal => {
+/**
+ * Anything thrown while a call was answered, as one of the contract's failures.
+ * @param arrived had the whole request come in by then?
+ */
+export const refusalOf = (thrown: unknown, arrived: boolean): Refusal => {
   const error = coerceError(thrown);
   if (error instanceof Refusal) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_HANDLER_TIMEOUT' && !arrived) {
+    return new Refusal('requestTimeout', undefined, { headers: { connection: 'close' } });
+  }
   const known = code === undefined ? undefined : FASTIFY_FAILURES[code];
   if (known !== undefined) return new Refusal(known, undefined, { cause: error });
-  // What else Fastify refuses of a request (its length, its path) is the request's form.
-  if (code?.startsWith('FST_') && statusCode !== undefined && statusCode < 500) {
+  // What else Fastify refuses of a request: its length, its path, a body that broke off.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new Refusal('invalidHttp', undefined, { cause: error });
   }
   return new Refusal(isUnavailable(error) ? 'unavailable' : 'fault', undefined, { cause: error });

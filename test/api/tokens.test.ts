@@ -1,0 +1,137 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { removeApplication } from '#db/queries/applications.ts';
+import { findPresentedToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
+import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/access-token.ts';
+import { addApplication, addToken, LIST, post, startApi, type TestApi } from './support.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const list = (token: string | null, on: TestApi = api) => post(on.url, LIST, token, { audit_status: 'pending' });
+
+describe('access tokens', () => {
+  test('carry 256 random bits behind a prefix, and a checksum that finds slips', () => {
+    const tokens = Array.from({ length: 200 }, createAccessToken);
+    expect(new Set(tokens).size).toBe(200);
+    for (const token of tokens) {
+      expect(token).toMatch(/^gct_[A-Za-z0-9_-]{49}$/);
+      expect(isAccessToken(token)).toBe(true);
+      for (let at = 4; at < 47; at += 7) {
+        const slip = token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
+        expect(isAccessToken(slip)).toBe(false);
+      }
+      expect(isAccessToken(token.slice(0, -1))).toBe(false);
+    }
+  });
+
+  test('are stored as SHA-256 only', async () => {
+    const { token, token_id } = await addToken(api.sql, null);
+    const [row] = await api.sql`select t::text as text, token_hash from api_tokens t where token_id = ${token_id}`;
+    expect(row?.text).not.toContain(token.slice(4, 20));
+    expect(Buffer.from(row?.token_hash)).toEqual(hashAccessToken(token));
+    expect(JSON.stringify(await listTokens(api.sql))).not.toContain('hash');
+  });
+});
+
+describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>', () => {
+  test('without a token the answer is 401 with a challenge', async () => {
+    const { status, headers, body } = await list(null);
+    expect([status, body.ret_code]).toEqual([401, 40101]);
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="game-catalogue"');
+  });
+
+  test('with another scheme too, and the scheme may be written in any case', async () => {
+    const { token } = await addToken(api.sql, null);
+    const call = (authorization: string) =>
+      fetch(api.url + LIST, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"audit_status":"pending"}',
+      });
+    for (const authorization of [`Basic ${token}`, token, 'Bearer', 'Bearer  ', `Bearer ${token} ${token}`]) {
+      expect((await call(authorization)).status).toBe(401);
+    }
+    expect((await call(`bearer ${token}`)).status).toBe(200);
+  });
+
+  test('a token that is not ours is 401, whether it could have been or not', async () => {
+    for (const token of ['nonsense', createAccessToken(), 'x'.repeat(5_000)]) {
+      const { status, headers, body } = await list(token);
+      expect([status, body.ret_code]).toEqual([401, 40102]);
+      expect(headers.get('www-authenticate')).toContain('error="invalid_token"');
+    }
+  });
+
+  test('a revoked token is refused from the next call on', async () => {
+    const { token, token_id } = await addToken(api.sql, null);
+    expect((await list(token)).status).toBe(200);
+    expect(await revokeToken(api.sql, token_id)).toBe(true);
+    const { status, body } = await list(token);
+    expect([status, body.ret_code]).toEqual([401, 40103]);
+  });
+
+  test('an expired token is refused, and so is that of a removed application', async () => {
+    const past = await addToken(api.sql, null, new Date(Date.now() - 1));
+    expect((await list(past.token)).body.ret_code).toBe(40103);
+    const future = await addToken(api.sql, null, new Date(Date.now() + 60_000));
+    expect((await list(future.token)).status).toBe(200);
+
+    await addApplication(api.sql, 'gone');
+    const { token } = await addToken(api.sql, 'gone');
+    expect((await list(token)).status).toBe(200);
+    await removeApplication(api.sql, 'gone');
+    expect((await list(token)).body.ret_code).toBe(40103);
+  });
+
+  test('the token is looked at before anything else of the request', async () => {
+    const { status } = await post(api.url, LIST, null, 'not json');
+    expect(status).toBe(401);
+  });
+
+  test('last use is recorded once for many calls', async () => {
+    const { token, token_id } = await addToken(api.sql, null);
+    await Promise.all(Array.from({ length: 50 }, () => list(token)));
+    const version = async () =>
+      (await api.sql`select last_used_at, xmin::text as version from api_tokens where token_id = ${token_id}`)[0];
+    await vi.waitFor(async () => expect((await version())?.last_used_at).toBeInstanceOf(Date));
+    const first = await version();
+    await Promise.all(Array.from({ length: 50 }, () => list(token)));
+    expect(await version()).toEqual(first);
+    expect((await findPresentedToken(api.sql, hashAccessToken(token)))?.recently_used).toBe(true);
+  });
+});
+
+describe('the rate limit', () => {
+  test('counts by token: beyond it 429 with Retry-After, and another token goes on', async () => {
+    const limited = await startApi({ rateLimit: { max: 3, timeWindowMs: 60_000 } });
+    const [one, other] = [await addToken(limited.sql, null), await addToken(limited.sql, null)];
+    for (let i = 0; i < 3; i += 1) expect((await list(one.token, limited)).status).toBe(200);
+    const { status, headers, body } = await list(one.token, limited);
+    expect([status, body.ret_code, body.data]).toEqual([429, 42901, null]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect((await list(other.token, limited)).status).toBe(200);
+    await limited.close();
+  });
+
+  test.skipIf(inject('redisUrl') === null)('is one for a whole fleet over Redis, and lets calls through while Redis is away', async () => {
+    const redis = [new Redis(inject('redisUrl') ?? ''), new Redis(inject('redisUrl') ?? '')] as const;
+    for (const client of redis) client.on('error', () => {});
+    const rateLimit = { max: 2, timeWindowMs: 60_000 };
+    const first = await startApi({ rateLimit, redis: redis[0] });
+    const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
+    const { token } = await addToken(first.sql, null);
+    expect((await list(token, first)).status).toBe(200);
+    expect((await list(token, second)).status).toBe(200);
+    expect((await list(token, first)).status).toBe(429);
+    expect((await list(token, second)).status).toBe(429);
+    for (const client of redis) client.disconnect();
+    expect((await list(token, first)).status).toBe(200);
+    await second.close();
+    await first.close();
+  });
+});
