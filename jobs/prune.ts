@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { prunePages, pruneRuns } from '#db/queries/runs.ts';
-import { deleteSilentWorkers } from '#db/queries/workers.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -29,7 +28,6 @@ export const prune = defineJob({
       bite = await pruneRuns(deps.sql, KEEP_RUNS_MS, BITE);
       runs += bite;
     }
-    await deleteSilentWorkers(deps.sql);
     return { pages, runs };
   },
 });

@@ -5,7 +5,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 import { explainPassing } from '#src/runs/explain.ts';
-import { fetchDetails, passingFailures } from '#src/runs/fetch-details.ts';
+import { fetchDetails, givenUpFailures } from '#src/runs/fetch-details.ts';
 
 /** Most games one job asks for: as many as a page holds. */
 export const PULL_MAX = 100;
@@ -32,7 +32,7 @@ export const pullGameDetail = defineJob({
     const fetched = await fetchDetails(deps.webhooks, target, games, pace);
     signal.throwIfAborted();
     const waits = fetched.retryAfterMs !== undefined;
-    const givenUp = lastAttempt && !waits ? passingFailures(fetched) : [];
+    const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];
     const { inserted, updated } = await sql.begin(async (tx) => {
       const written = await upsertGames(tx, application_id, fetched.landed);
       const settled = [...fetched.landed.map((game) => game.application_game_id), ...fetched.missing];

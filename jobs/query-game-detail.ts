@@ -2,12 +2,19 @@ import { z } from 'zod';
 import { findApplication } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun } from '#db/queries/runs.ts';
-import { CatalogueError } from '#src/errors.ts';
+import { CatalogueError, PermanentError } from '#src/errors.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 import { explainPassing } from '#src/runs/explain.ts';
-import { fetchDetails, passingFailures } from '#src/runs/fetch-details.ts';
+import { fetchDetails, givenUpFailures } from '#src/runs/fetch-details.ts';
 import { failRun } from '#src/runs/finish-run.ts';
+import { mayWait } from '#src/runs/may-wait.ts';
 import { settleDetails } from '#src/runs/settle-details.ts';
+
+/**
+ * A page whose every detail call failed on its way means that the application is away, if there were this many:
+ * one or two games that always fail must not end every run at their page.
+ */
+const AWAY_MIN = 3;
 
 /** The details of one page of one run (application-side game.queryDetail, section 4.5). */
 export const queryGameDetail = defineJob({
@@ -39,14 +46,16 @@ export const queryGameDetail = defineJob({
     ]);
     if (run === undefined || page === undefined || application === undefined) return { skipped: 'not held' };
     const games = Object.entries(page.open_games);
+    const ids = games.map(([id]) => id);
     if (games.length === 0) return { skipped: 'settled before' };
 
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
     const fetched = await fetchDetails(deps.webhooks, target, games, pace);
-    const answered = fetched.landed.length + fetched.missing.length + fetched.invalid.length;
-    const waits = fetched.retryAfterMs !== undefined;
-    const givenUp = lastAttempt && !waits && !signal.aborted ? passingFailures(fetched) : [];
+    const reached = fetched.invalid.filter((failure) => failure.reached);
+    const answered = fetched.landed.length + fetched.missing.length + reached.length;
+    const waits = fetched.retryAfterMs !== undefined && mayWait(run, fetched.retryAfterMs);
+    const givenUp = lastAttempt && !waits && !signal.aborted ? givenUpFailures(fetched, ids) : [];
     const settled = await settleDetails(sql, hold, page_num, fetched, givenUp);
     if (settled === undefined) return { skipped: 'not held' };
     const { open, ...counts } = settled;
@@ -55,16 +64,17 @@ export const queryGameDetail = defineJob({
     signal.throwIfAborted();
 
     if (waits && open > 0) return postpone(fetched.retryAfterMs ?? 0);
-    if (lastAttempt) {
-      const away = page.answered + answered === 0 && fetched.passing.every(({ error }) => error.transport);
-      if (away) {
-        const reason = `no detail call of page ${page_num} got through (${explainPassing(fetched)})`;
-        await failRun(sql, hold, reason);
-        throw new CatalogueError(reason);
-      }
-      return counts;
+    const unreached = fetched.passing.length + fetched.invalid.length - reached.length;
+    const away =
+      page.answered + answered === 0 &&
+      fetched.passing.every(({ error }) => error.transport) &&
+      unreached >= AWAY_MIN;
+    if (away && (lastAttempt || fetched.passing.length === 0)) {
+      const reason = `no detail call of page ${page_num} got through (${explainPassing(fetched)})`;
+      await failRun(sql, hold, reason, 'application');
+      throw new PermanentError(reason);
     }
-    if (open > 0) {
+    if (open > 0 && !lastAttempt) {
       throw new CatalogueError(
         `${open} of ${games.length} details wait for another try (${explainPassing(fetched)})`,
       );

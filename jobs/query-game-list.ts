@@ -10,6 +10,7 @@ import { defineJob, type JobContext, type JobResult } from '#src/queue/define-jo
 import type { Producer } from '#src/queue/producer.ts';
 import { explainWebhookError } from '#src/runs/explain.ts';
 import { failRun, finishRun } from '#src/runs/finish-run.ts';
+import { mayWait } from '#src/runs/may-wait.ts';
 import { recordPage } from '#src/runs/record-page.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
@@ -72,15 +73,16 @@ const askForPage = async (
     const error = coerceError(thrown);
     if (isWebhookError(error)) {
       if (error.code === 'aborted') throw error;
-      if (error.retryAfterMs !== undefined) return postpone(error.retryAfterMs);
+      const waitMs = error.retryAfterMs;
+      if (waitMs !== undefined && mayWait(run, waitMs)) return postpone(waitMs);
       const reason = `page ${run.next_page}: ${explainWebhookError(error)}`;
       // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
       // a refusal is not.
       const refused = error.transport && !error.retryable;
-      if (refused || lastAttempt) await failRun(deps.sql, run, reason);
+      if (refused || lastAttempt) await failRun(deps.sql, run, reason, 'application');
       throw refused ? new PermanentError(reason) : error;
     }
-    if (lastAttempt) await failRun(deps.sql, run, `page ${run.next_page}: ${safeMessage(error)}`);
+    if (lastAttempt) await failRun(deps.sql, run, `page ${run.next_page}: ${safeMessage(error)}`, 'nobody');
     throw error;
   }
 };

@@ -4,6 +4,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { isDue } from '#src/catalogue/patience.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 
 export const SCHEDULES = ['games', 'kyc'] as const;
@@ -25,6 +26,10 @@ export const tick = defineJob({
     if (schedule === 'kyc') {
       await deps.producer.add(queryCpKyc, { application_id }, { once: application_id });
       return { added: 'kyc' };
+    }
+    const { next_attempt_at, every_ms } = application;
+    if (!isDue(next_attempt_at, every_ms, Date.now())) {
+      return { skipped: 'it keeps failing: backing off', next_attempt_at: next_attempt_at?.toISOString() };
     }
     const { run, opened } = await openRun(deps.sql, {
       run_id: randomUUIDv7(),

@@ -97,7 +97,13 @@ const environmentSchema = z.object({
   BOARD_USER: z.string().min(1).optional(),
   BOARD_PASSWORD: z.string().min(1).optional(),
   BOARD_READ_ONLY: flag,
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
+  // OpenTelemetry reads its own variables; these alone tell whether anybody wants traces.
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.string().optional(),
+  OTEL_SDK_DISABLED: flag,
   WEBHOOK_ALLOW_HTTP: flag,
   WEBHOOK_ALLOW_NETWORKS: networks,
   AUDIT_TIME_ZONE: timeZone,
@@ -122,12 +128,21 @@ export type Config = {
     login: { user: string; password: string } | null;
     readOnly: boolean;
   };
-  metricsPort: number;
+  metrics: { host: string; port: number };
+  /** Does the environment ask OpenTelemetry for traces? */
+  tracing: boolean;
   webhooks: { allowHttp: boolean; allowNetworks: string[] };
   auditTimeZone: string;
   logLevel: (typeof LOG_LEVELS)[number];
   home: string;
 };
+
+/** Off by default; on where the environment says where traces go, unless it takes that back. */
+const wantsTraces = (e: z.infer<typeof environmentSchema>): boolean =>
+  !e.OTEL_SDK_DISABLED &&
+  e.OTEL_TRACES_EXPORTER !== 'none' &&
+  (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
+    undefined;
 
 /** Problems that no single variable has. */
 const crossProblems = (environment: z.infer<typeof environmentSchema>): string[] => {
@@ -173,7 +188,8 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     encryptionKeys: e.ENCRYPTION_KEYS,
     api: { host: e.API_HOST, port: e.API_PORT },
     board: { host: e.BOARD_HOST, port: e.BOARD_PORT, login, readOnly: e.BOARD_READ_ONLY },
-    metricsPort: e.METRICS_PORT,
+    metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
+    tracing: wantsTraces(e),
     webhooks: { allowHttp: e.WEBHOOK_ALLOW_HTTP, allowNetworks: e.WEBHOOK_ALLOW_NETWORKS },
     auditTimeZone: e.AUDIT_TIME_ZONE,
     logLevel: e.LOG_LEVEL,

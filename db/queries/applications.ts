@@ -54,10 +54,15 @@ export const updateApplication = async (
   const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
   const rows = await sql`
-    update applications set ${sql(set as Record<string, never>)}
+    update applications set ${sql(set as never)}
     where application_id = ${application_id} and status <> 'removed'
     returning application_id`;
   return rows.length === 1;
+};
+
+/** A run of it came through, in whole or in part: what "how long ago" is counted from. */
+export const noteSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`update applications set last_success_at = now() where application_id = ${application_id}`;
 };
 
 /** Pause or resume; earlier failures are forgotten. @returns false when there is no such application. */

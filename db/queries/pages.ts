@@ -1,40 +1,20 @@
 import type { Queryable } from '#db/client.ts';
 import type { PageRow } from '#db/queries/runs.ts';
 import type { ListingEnd } from '#src/catalogue/listing.ts';
+import type { FinishedListing } from '#src/catalogue/outcome.ts';
 
-/** What the pages of a run before `page_num` held: enough to judge the next one. */
-export type PagesBefore = {
-  rows: number;
-  largest: number;
-  previous: { rows: number; newlyNamed: number; application_game_ids: string[] } | null;
-};
+/** The games that a page of a run named first, and how many rows it held. */
+export type PreviousPage = Pick<PageRow, 'row_count' | 'application_game_ids'>;
 
-export const summarisePagesBefore = async (
+export const findPreviousPage = async (
   sql: Queryable,
   run_id: string,
   page_num: number,
-): Promise<PagesBefore> => {
-  const [sums, last] = await Promise.all([
-    sql<{ rows: number; largest: number }[]>`
-      select coalesce(sum(row_count), 0)::int as rows, coalesce(max(row_count), 0)::int as largest
-      from sync_run_pages where run_id = ${run_id} and page_num < ${page_num}`,
-    sql<Pick<PageRow, 'row_count' | 'listed' | 'application_game_ids'>[]>`
-      select row_count, listed, application_game_ids
-      from sync_run_pages where run_id = ${run_id} and page_num = ${page_num - 1}`,
-  ]);
-  const previous = last[0];
-  return {
-    rows: sums[0]?.rows ?? 0,
-    largest: sums[0]?.largest ?? 0,
-    previous:
-      previous === undefined
-        ? null
-        : {
-            rows: previous.row_count,
-            newlyNamed: previous.application_game_ids.length,
-            application_game_ids: previous.application_game_ids,
-          },
-  };
+): Promise<PreviousPage | undefined> => {
+  const rows = await sql<PreviousPage[]>`
+    select row_count, application_game_ids from sync_run_pages
+    where run_id = ${run_id} and page_num = ${page_num - 1}`;
+  return rows[0];
 };
 
 /** Which of these games did any earlier page of the run name? Reads the whole run: only asked when in doubt. */
@@ -82,18 +62,19 @@ export const insertPage = async (
   page: NewPage,
   listing_end: ListingEnd | null,
 ): Promise<boolean> => {
-  const inserted = await sql`
-    insert into sync_run_pages ${sql({ ...page, open_games: sql.json(page.open_games) as never })}
-    on conflict (run_id, page_num) do nothing
-    returning page_num`;
-  if (inserted.length === 0) return false;
-  await sql`
+  const recorded = await sql`
+    with recorded as (
+      insert into sync_run_pages ${sql({ ...page, open_games: sql.json(page.open_games) as never })}
+      on conflict (run_id, page_num) do nothing
+      returning run_id
+    )
     update sync_runs
     set next_page = ${page.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+        row_count = row_count + ${page.row_count}, largest_page = greatest(largest_page, ${page.row_count}),
         total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
         total_max = greatest(total_max, ${page.total})
-    where run_id = ${page.run_id}`;
-  return true;
+    where run_id in (select run_id from recorded)`;
+  return recorded.count === 1;
 };
 
 export type SettledCounts = Pick<
@@ -116,6 +97,8 @@ export const settleGames = async (
         unchanged = unchanged + ${counts.unchanged}, invalid = invalid + ${counts.invalid},
         failed = failed + ${counts.failed}, missing = missing + ${counts.missing}, answered = answered + ${counts.answered}
     where run_id = ${run_id} and page_num = ${page_num}`;
+  // A batch that settled nothing is no progress: a run that only waits is given up some day.
+  if (application_game_ids.length === 0) return;
   await sql`update sync_runs set progress_at = now() where run_id = ${run_id}`;
 };
 
@@ -127,39 +110,40 @@ export const failOpenGames = async (sql: Queryable, run_id: string): Promise<voi
     where run_id = ${run_id} and open_games <> '{}'::jsonb`;
 };
 
+export type ListingSums = Pick<
+  FinishedListing,
+  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'present' | 'unlisted'
+>;
+
 /** What the verdict on a listing needs: sums over its pages, and the application's games no page named. */
 export const summariseListing = async (
   sql: Queryable,
   run_id: string,
   application_id: string,
-): Promise<{
-  listed: number;
-  unnamed: number;
-  invalid: number;
-  failed: number;
-  present: number;
-  unlisted: number;
-}> => {
-  const rows = await sql<
-    { listed: number; unnamed: number; invalid: number; failed: number; present: number; unlisted: number }[]
-  >`
+): Promise<ListingSums> => {
+  const rows = await sql<ListingSums[]>`
     with pages as (
       select coalesce(sum(cardinality(application_game_ids)), 0)::int as listed,
              coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
-             coalesce(sum(failed), 0)::int as failed
+             coalesce(sum(failed), 0)::int as failed,
+             (count(*) filter (where row_count = 0 and page_num < (
+               select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
       from sync_run_pages where run_id = ${run_id}
-    ), catalogue as (
-      select count(*)::int as present, count(*) filter (where ${unlisted(sql, run_id)})::int as unlisted
-      from games g where g.application_id = ${application_id} and g.withdrawn_at is null
+    ), present as (
+      select count(*)::int as present from games
+      where application_id = ${application_id} and withdrawn_at is null
+    ), unlisted as (
+      select count(*)::int as unlisted from games g
+      where g.application_id = ${application_id} and g.withdrawn_at is null and ${isUnlisted(sql, run_id)}
     )
-    select * from pages, catalogue`;
+    select * from pages, present, unlisted`;
   const row = rows[0];
   if (row === undefined) throw new Error('an aggregate without a group always has one row');
   return row;
 };
 
 /** A game that was there when the run began and that no page of it named. */
-const unlisted = (sql: Queryable, run_id: string) => sql`
+const isUnlisted = (sql: Queryable, run_id: string) => sql`
   g.created_at <= (select started_at from sync_runs where run_id = ${run_id})
   and not exists (
     select 1 from (
@@ -174,11 +158,14 @@ export const withdrawUnlisted = async (
 ): Promise<number> => {
   const result = await sql`
     update games g set withdrawn_at = now(), updated_at = now()
-    where g.application_id = ${application_id} and g.withdrawn_at is null and ${unlisted(sql, run_id)}`;
+    where g.application_id = ${application_id} and g.withdrawn_at is null and ${isUnlisted(sql, run_id)}`;
   return result.count;
 };
 
-/** After a complete run: failures of games that the application does not name any more are no failures. */
+/**
+ * After a complete run: failures of games that the application does not name any more are no failures, nor
+ * are rows without a game ("") when every row had one.
+ */
 export const clearUnlistedFailures = async (
   sql: Queryable,
   run_id: string,
@@ -187,7 +174,8 @@ export const clearUnlistedFailures = async (
   await sql`
     delete from ingest_failures f
     where f.application_id = ${application_id} and f.operation in ('query_game_list', 'query_game_detail')
-      and f.application_game_id <> ''
+      and (f.application_game_id <> '' or not exists (
+        select 1 from sync_run_pages p where p.run_id = ${run_id} and p.unnamed > 0))
       and not exists (
         select 1 from (
           select unnest(application_game_ids) as id from sync_run_pages where run_id = ${run_id}

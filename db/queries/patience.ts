@@ -8,7 +8,7 @@ export const lockPatience = async (
   application_id: string,
 ): Promise<Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'> | undefined> => {
   const rows = await tx<Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>[]>`
-    select failed_runs, failing_since, every_ms::float8 as every_ms from applications
+    select failed_runs, failing_since, every_ms from applications
     where application_id = ${application_id} for no key update`;
   return rows[0];
 };

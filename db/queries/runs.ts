@@ -128,7 +128,7 @@ export const sumPages = async (
   const rows = await sql<{ listed: number; settled: number; total: number }[]>`
     select coalesce(sum(p.listed), 0)::int as listed,
            coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as settled,
-           coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::int as total
+           coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
     from sync_run_pages p where p.run_id = ${run_id}`;
   return rows[0] ?? { listed: 0, settled: 0, total: 0 };
 };

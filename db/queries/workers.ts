@@ -4,8 +4,7 @@ import type { workers } from '#db/schema/workers.ts';
 
 export type WorkerRow = InferSelectModel<typeof workers>;
 
-/** A worker says every ten seconds that it lives; silent for thirty, it is taken for gone. */
-export const HEARTBEAT_MS = 10_000;
+/** A worker says every ten seconds that it lives (its canary does); silent for thirty, it is taken for gone. */
 const SILENT_AFTER = '30 seconds';
 
 /** Say that this worker lives. */
@@ -18,7 +17,7 @@ export const recordHeartbeat = async (
     on conflict (worker_id) do update set seen_at = now()`;
 };
 
-export const removeWorker = async (sql: Queryable, worker_id: string): Promise<void> => {
+export const deleteWorker = async (sql: Queryable, worker_id: string): Promise<void> => {
   await sql`delete from workers where worker_id = ${worker_id}`;
 };
 
@@ -26,6 +25,8 @@ export const listLiveWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
   sql<WorkerRow[]>`
     select * from workers where seen_at > now() - ${SILENT_AFTER}::interval order by started_at`;
 
-export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
-  await sql`delete from workers where seen_at < now() - interval '1 hour'`;
-};
+/** Workers that were killed: silent for so long that none of them is merely slow. */
+export const listSilentWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
+  sql<
+    WorkerRow[]
+  >`select * from workers where seen_at < now() - interval '1 hour' order by seen_at limit 100`;

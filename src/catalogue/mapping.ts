@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 
 /** What the platform keeps of an application-side detail: the content an operator decides on. */
@@ -23,8 +23,7 @@ export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
   game_store_pic: detail.game_store_pic,
 });
 
-const hash = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
 /** Equal for equal content, whatever it came from: does a fetched detail change anything? */
 export const contentHash = (content: GameContent): string =>

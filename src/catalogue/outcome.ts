@@ -12,6 +12,8 @@ export type FinishedListing = {
   unnamed: number;
   invalid: number;
   failed: number;
+  /** Empty pages with rows on a later one. */
+  holes: number;
   totalFirst: number;
   totalLast: number;
   totalMax: number;
@@ -33,6 +35,12 @@ const withdrawalVerdict = (run: FinishedListing): { withdraw: boolean; why: stri
     return {
       withdraw: false,
       why: `${run.unnamed} rows named no game, so none of ${run.unlisted} unlisted games was withdrawn`,
+    };
+  }
+  if (run.holes > 0) {
+    return {
+      withdraw: false,
+      why: `an empty page stood before others, so none of ${run.unlisted} unlisted games was withdrawn`,
     };
   }
   if (moved(run)) {

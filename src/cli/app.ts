@@ -9,6 +9,7 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { readAccessToken } from '#src/cli/access-token.ts';
+import { registerAppCheck } from '#src/cli/app-check.ts';
 import { requireApplication, withDatabase } from '#src/cli/connect.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, duration, formatDuration, formatMoment, integer } from '#src/cli/values.ts';
@@ -126,6 +127,10 @@ const shown = (row: ApplicationRow) => ({
   application_id: row.application_id,
   name: row.name,
   status: row.status,
+  reason: row.pause_reason,
+  failed_runs: row.failed_runs,
+  failing_since: row.failing_since,
+  next_attempt_at: row.next_attempt_at,
   query_game_list_webhook: row.query_game_list_webhook,
   query_game_detail_webhook: row.query_game_detail_webhook,
   query_cp_kyc_webhook: row.query_cp_kyc_webhook,
@@ -137,6 +142,14 @@ const shown = (row: ApplicationRow) => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
 });
+
+/** Why an application that is in trouble is not called now, in a few words. */
+const reasonOf = (row: ApplicationRow): string => {
+  if (row.pause_reason !== null) return row.pause_reason;
+  if (row.failing_since === null) return '';
+  const next = row.next_attempt_at === null ? '' : `, next attempt ${formatMoment(row.next_attempt_at)}`;
+  return `failing since ${formatMoment(row.failing_since)} (runs: ${row.failed_runs})${next}`;
+};
 
 /** `catalogue app …` */
 export const register = (program: Command): void => {
@@ -207,6 +220,7 @@ export const register = (program: Command): void => {
         { header: 'every', value: (row) => formatDuration(row.every_ms) },
         { header: 'kyc every', value: (row) => formatDuration(row.kyc_every_ms) },
         { header: 'registered', value: (row) => formatMoment(row.created_at) },
+        { header: 'reason', value: reasonOf },
       ]);
     }
     return undefined;
@@ -223,7 +237,7 @@ export const register = (program: Command): void => {
       { header: 'field', value: ([field]) => field },
       {
         header: 'value',
-        value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value)),
+        value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value ?? '')),
       },
     ]);
     return undefined;
@@ -249,6 +263,8 @@ export const register = (program: Command): void => {
       return undefined;
     });
   }
+
+  registerAppCheck(app);
 
   const remove = defineCommand(app, 'remove', {
     summary: 'take an application out of service',

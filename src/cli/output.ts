@@ -36,7 +36,8 @@ const PLAIN = {
 // Control characters in a name that an application chose must not reach the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-const printable = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(CONTROL, '\ufffd');
+/** Text that an application chose, fit for a terminal. */
+export const printable = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(CONTROL, '\ufffd');
 
 const renderTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string => {
   const table = new Table({

@@ -5,6 +5,7 @@ import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';
 import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/watched.ts';
 
 const requireFleet = (config: Config, command: string): string => {
   if (config.databaseUrl !== undefined) return config.databaseUrl;
@@ -32,6 +33,7 @@ export const register = (program: Command): void => {
       const addresses = everything.roles.flatMap(({ name, address }) =>
         address === null ? [] : [[name, address]],
       );
+      addresses.push(['metrics', `${everything.metrics}/metrics`]);
       out.document(Object.fromEntries(addresses));
       for (const [name, address] of addresses) out.line(`${name}  ${address}`);
       out.line('Stop with Ctrl-C.');
@@ -39,7 +41,7 @@ export const register = (program: Command): void => {
     });
   });
 
-  const roles: [name: string, summary: string, start: (...args: Parameters<StartRole>) => Promise<Role>][] = [
+  const roles: [name: Role['name'], summary: string, start: StartRole][] = [
     [
       'worker',
       'run one worker of the fleet',
@@ -58,10 +60,11 @@ export const register = (program: Command): void => {
       const databaseUrl = requireFleet(config, name);
       const logger = loggerFor(config, name);
       return runUntilSignalled(logger, async () => {
-        const role = await start(config, databaseUrl, logger);
-        logger.info({ address: role.address ?? undefined }, `${name} ready`);
-        out.document({ [name]: role.address ?? 'ready' });
-        return role.stop;
+        const { startWatchedRole } = await import('#src/roles/watched.ts');
+        const { role, metrics, stop } = await startWatchedRole(name, start, config, databaseUrl, logger);
+        logger.info({ address: role.address ?? undefined, metrics }, `${name} ready`);
+        out.document({ [name]: role.address ?? 'ready', metrics });
+        return stop;
       });
     });
   }
@@ -85,9 +88,3 @@ export const register = (program: Command): void => {
     return undefined;
   });
 };
-
-type StartRole = (
-  config: Config,
-  databaseUrl: string,
-  logger: ReturnType<typeof createLogger>,
-) => Promise<Role>;

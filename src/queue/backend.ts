@@ -25,8 +25,10 @@ export type QueueBackend = {
   migrate: () => Promise<void>;
   /** The fleet's Redis, for what is no queue (rate limits counted together); undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
-  /** Does the backend answer? Rejects when it does not. */
+  /** Does the backend answer? Rejects when it does not; on Redis within seconds. */
   ping: () => Promise<void>;
+  /** Is it fit for the queues? @returns warnings. @throws CatalogueError when it is not. A worker waits for it. */
+  check: () => Promise<string[]>;
   close: () => Promise<void>;
 };
 
@@ -55,7 +57,7 @@ export const openQueueBackend = (options: BackendOptions): QueueBackend =>
 const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
-  const redis: RedisConnection = openRedis(redisUrl, options.role, options.onError);
+  const redis: RedisConnection = openRedis(redisUrl, options);
   const shared = {
     connection: redis.client,
     prefix: options.prefix,
@@ -67,9 +69,10 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     createWorker: (name, processor, own) =>
       new Worker(name, processor, { connection: redis.client, prefix: options.prefix, ...own }),
     createFlowProducer: (own) => new FlowProducer({ ...shared, ...own }),
-    migrate: async () => {},
+    migrate: async () => void (await redis.check()),
     redis: redis.client,
     ping: redis.ping,
+    check: redis.check,
     close: redis.close,
   };
 };
@@ -110,6 +113,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     ping: async () => {
       await pool.query('select 1');
     },
+    check: async () => [],
     close: () => pool.end(),
   };
 };

@@ -8,9 +8,13 @@ const DEFAULT_SENTINEL_PORT = 26379;
 
 const parseNodes = (text: string, defaultPort: number): Node[] =>
   text.split(',').map((part) => {
-    const match = /^(\[[0-9a-fA-F:.]+\]|[^:]+)(?::(\d+))?$/.exec(part);
-    if (match?.[1] === undefined) throw new UsageError(`REDIS_URL: "${part}" is not host:port.`);
-    return { host: match[1].replace(/^\[|\]$/g, ''), port: Number(match[2] ?? defaultPort) };
+    const match = /^(\[[0-9a-fA-F:.]+\]|[^:@]+)(?::(\d+))?$/.exec(part);
+    const port = Number(match?.[2] ?? defaultPort);
+    if (match?.[1] === undefined || port < 1 || port > 65_535) {
+      // The part is not repeated: a password with a "/" or "@" that was not percent-encoded ends up here.
+      throw new UsageError('REDIS_URL has a host that is not host:port (a password is percent-encoded).');
+    }
+    return { host: match[1].replace(/^\[|\]$/g, ''), port };
   });
 
 /** What REDIS_URL says, in ioredis's terms. */
@@ -49,15 +53,21 @@ export const parseRedisUrl = (redisUrl: string): RedisTarget => {
     const secured = scheme === 'rediss' ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {};
     return { kind, options: { ...options, ...secured, name, sentinels, db: parseDatabase(database) } };
   }
-  const [node] = parseNodes(hosts, DEFAULT_PORT);
+  const [node, ...others] = parseNodes(hosts, DEFAULT_PORT);
+  if (others.length > 0)
+    throw new UsageError('REDIS_URL names several hosts: write redis+cluster:// or redis+sentinel://.');
   const servername = scheme === 'rediss' && node !== undefined ? { tls: { servername: node.host } } : {};
   return { kind: 'single', options: { ...options, ...servername, ...node, db: parseDatabase(segments[0]) } };
 };
 
 const splitUserinfo = (userinfo: string): [string, string] => {
   const colon = userinfo.indexOf(':');
-  if (colon === -1) return ['', decodeURIComponent(userinfo)];
-  return [decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1))];
+  try {
+    if (colon === -1) return ['', decodeURIComponent(userinfo)];
+    return [decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1))];
+  } catch {
+    throw new UsageError('REDIS_URL has a user or password that is not percent-encoded as a URL wants it.');
+  }
 };
 
 const parseDatabase = (text: string | undefined): number => {

@@ -1,41 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
 import { parseRedisUrl } from '#src/queue/redis-url.ts';
 
 export type RedisConnection = {
   client: Redis | Cluster;
+  /** @throws CatalogueError that says in a sentence why Redis does not answer */
   ping: () => Promise<void>;
+  /** Is this a Redis we can work with? @returns warnings. @throws CatalogueError when it is too old */
+  check: () => Promise<string[]>;
   close: () => Promise<void>;
 };
 
 /** A producer gives up after this many tries of one command; the command line then says that Redis is away. */
 const PRODUCER_RETRIES = 2;
+/** No command of a producer takes longer than this, and no connection: somebody waits at a terminal. */
+const PRODUCER_COMMAND_MS = 10_000;
+const PRODUCER_CONNECT_MS = 2_000;
+const WORKER_CONNECT_MS = 5_000;
+/** A producer's first word: past this, Redis is away. */
+const PING_MS = 5_000;
 
-/** Open Redis as the URL says. Connection errors go to `onError` and are tried again with a bounded wait. */
+const MINIMUM_VERSION = [6, 2] as const;
+
+/**
+ * Open Redis as the URL says. Connection errors go to `onError` and are tried again with a bounded wait.
+ * @throws UsageError when the queues' prefix can't work there
+ */
 export const openRedis = (
   redisUrl: string,
-  role: 'producer' | 'worker',
-  onError: (error: Error) => void,
+  { prefix, role, onError }: { prefix: string; role: 'producer' | 'worker'; onError: (error: Error) => void },
 ): RedisConnection => {
   const target = parseRedisUrl(redisUrl);
+  if (target.kind === 'cluster' && !/\{[^}]+\}/.test(prefix)) {
+    throw new UsageError(
+      `QUEUE_PREFIX "${prefix}" has no {hash tag}: on a cluster it keeps a run's queues together. Set QUEUE_PREFIX={${prefix}}.`,
+    );
+  }
+  const worker = role === 'worker';
+  const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
   const options: RedisOptions = {
     ...target.options,
     // BullMQ wants commands of workers to wait without limit; those of producers must fail in time to say so.
-    maxRetriesPerRequest: role === 'worker' ? null : PRODUCER_RETRIES,
-    connectTimeout: 5_000,
-    retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 6), 3_000),
+    maxRetriesPerRequest: worker ? null : PRODUCER_RETRIES,
+    ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
+    connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
+    retryStrategy,
+    // A replica that was a master until a moment ago: look for the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
   };
   const client =
     target.kind === 'cluster'
-      ? new Cluster(target.nodes, { redisOptions: options, enableReadyCheck: true })
+      ? new Cluster(target.nodes, {
+          redisOptions: options,
+          enableReadyCheck: true,
+          clusterRetryStrategy: retryStrategy,
+          // As the cluster names its nodes: certificates are for names.
+          dnsLookup: (address, found) => found(null, address),
+        })
       : new Redis(options);
-  client.on('error', onError);
+  let lastError: Error | undefined;
+  client.on('error', (error: Error) => {
+    lastError = error;
+    onError(error);
+  });
   return {
     client,
     ping: async () => {
-      await client.ping();
+      const late = new AbortController();
+      const answer = client.ping().catch((thrown: unknown) => coerceError(thrown));
+      const tooLate = sleep(PING_MS, undefined, { signal: late.signal }).catch(() => undefined);
+      const said = await Promise.race([answer, tooLate]);
+      late.abort();
+      if (said !== 'PONG') throw explain(said instanceof Error ? said : undefined, lastError);
     },
+    check: async () => checkServer(await client.info()),
     close: async () => {
       client.disconnect();
     },
   };
+};
+
+/** Why Redis does not answer, in a sentence. Neither its address's user nor its password is in it. */
+const explain = (error: Error | undefined, last: Error | undefined): CatalogueError => {
+  const refusal = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
+  if (refusal !== undefined)
+    return new CatalogueError(`Redis refused: ${refusal.message.slice(0, 200)} Check REDIS_URL.`);
+  const { code, address, port } = (last ?? error ?? {}) as NodeJS.ErrnoException & {
+    address?: string;
+    port?: number;
+  };
+  const where = address === undefined ? '' : ` at ${address}:${port}`;
+  const why = typeof code === 'string' ? ` (${code})` : '';
+  return new CatalogueError(
+    `Redis does not answer${where}${why}: check REDIS_URL, and that the server runs.`,
+  );
+};
+
+/** What INFO says, held against what the queues need. */
+const checkServer = (info: string): string[] => {
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
+  const version = field('redis_version') ?? '';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < MINIMUM_VERSION[0] || (major === MINIMUM_VERSION[0] && minor < MINIMUM_VERSION[1])) {
+    throw new CatalogueError(
+      `Redis ${version} is too old: the queues need ${MINIMUM_VERSION.join('.')} or newer.`,
+    );
+  }
+  const policy = field('maxmemory_policy');
+  if (policy === undefined || policy === 'noeviction') return [];
+  return [
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and jobs are lost with them: set maxmemory-policy to noeviction`,
+  ];
 };

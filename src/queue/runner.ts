@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, type Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
@@ -11,18 +12,34 @@ import type { JobDependencies } from '#src/queue/dependencies.ts';
  */
 const MAX_STALLED = 10;
 
-/** While a job's worker lives it renews its lock at half this time; 30 s after a crash the job is free again. */
+/**
+ * While a job's worker lives it renews its lock at half this time. After a crash the lock runs out, and the
+ * next look for stalled jobs (every half of it) frees the job: within 45 s.
+ */
 const LOCK_MS = 30_000;
+
+/** After the abort at the deadline of a drain, jobs have this long to end. */
+const ABORT_MS = 5_000;
+
+/** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
+const POSTPONE_MIN_MS = 1_000;
+/** A job that is put off again and again spends no try: without this it would never end. */
+const POSTPONED_MAX_MS = 60 * 60_000;
 
 export type Runner = {
   /** Resolves when every worker is connected and takes jobs. */
   ready: () => Promise<void>;
   /**
    * Take no new job, let those in hand end, abort them at the deadline, and return once all have ended.
-   * An aborted job goes back to its queue without having spent a try.
+   * An aborted job goes back to its queue without having spent a try. Returns a few seconds after the deadline
+   * at the latest: a queue that is away can't be told, and finds the jobs by their locks later.
    */
   stop: (drainMs: number) => Promise<void>;
+  /** Each queue's load in this process: jobs in hand, how many at most, and jobs taken since the start. */
+  loads: () => Load[];
 };
+
+export type Load = { name: string; inHand: number; concurrency: number; taken: number };
 
 const assertDistinct = (jobs: readonly AnyJob[]): void => {
   const names = jobs.map((job) => job.name);
@@ -38,24 +55,39 @@ const storedError = (error: Error): Error => {
   return stored;
 };
 
-/** Start one BullMQ worker for each job of the list. */
+/** Start one BullMQ worker for each job of the list. @param options.lockMs shorter for tests of what a crash leaves */
 export const startRunner = (
   backend: QueueBackend,
   jobs: readonly AnyJob[],
   deps: JobDependencies,
   logger: Logger,
   onError: (error: Error) => void,
+  { lockMs = LOCK_MS }: { lockMs?: number } = {},
 ): Runner => {
   assertDistinct(jobs);
   const shutdown = new AbortController();
+  const loads = new Map<string, Load>(
+    jobs.map(({ name, options }) => [name, { name, inHand: 0, concurrency: options.concurrency, taken: 0 }]),
+  );
   const workers = jobs.map((definition): Worker => {
     const worker = backend.createWorker(
       definition.name,
       (job, token, signal) =>
-        handle(definition, job, token, signal, { deps, logger, shutdown: shutdown.signal }),
-      { concurrency: definition.options.concurrency, maxStalledCount: MAX_STALLED, lockDuration: LOCK_MS },
+        counted(loads.get(definition.name), () =>
+          handle(definition, job, token, signal, { deps, logger, shutdown: shutdown.signal }),
+        ),
+      {
+        concurrency: definition.options.concurrency,
+        maxStalledCount: MAX_STALLED,
+        lockDuration: lockMs,
+        stalledInterval: lockMs / 2,
+      },
     );
     worker.on('error', onError);
+    // Somebody else has the job, or will: what this worker still does for it is in vain.
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) worker.cancelJob(id, 'lock lost');
+    });
     return worker;
   });
   return {
@@ -63,11 +95,28 @@ export const startRunner = (
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     },
     stop: async (drainMs) => {
+      const given = new AbortController();
       const deadline = setTimeout(() => shutdown.abort(), drainMs);
-      await Promise.all(workers.map((worker) => worker.close()));
+      const ended = Promise.all(workers.map((worker) => worker.close()));
+      const givenUp = sleep(drainMs + ABORT_MS, 'given up', { signal: given.signal }).catch(() => undefined);
+      if ((await Promise.race([ended, givenUp])) === 'given up')
+        logger.warn('jobs did not end in time: they are left to their locks');
+      given.abort();
       clearTimeout(deadline);
     },
+    loads: () => [...loads.values()].map((load) => ({ ...load })),
   };
+};
+
+const counted = async <Result>(load: Load | undefined, work: () => Promise<Result>): Promise<Result> => {
+  if (load === undefined) return work();
+  load.inHand += 1;
+  load.taken += 1;
+  try {
+    return await work();
+  } finally {
+    load.inHand -= 1;
+  }
 };
 
 type Surroundings = { deps: JobDependencies; logger: Logger; shutdown: AbortSignal };
@@ -94,7 +143,10 @@ const handle = async (
       log,
       lastAttempt: job.attemptsMade + 1 >= definition.options.attempts,
       postpone: async (ms) => {
-        await job.moveToDelayed(Date.now() + ms, token);
+        if (Date.now() - job.timestamp > POSTPONED_MAX_MS) {
+          throw new PermanentError('put off again and again for over an hour: given up');
+        }
+        await job.moveToDelayed(Date.now() + Math.max(ms, POSTPONE_MIN_MS), token);
         throw new DelayedError();
       },
     });

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import type { Database } from '#db/client.ts';
+import type { Queryable } from '#db/client.ts';
 import { listSchedules } from '#db/queries/applications.ts';
 import { prune } from '#jobs/prune.ts';
 import { SCHEDULES, type Schedule, tick } from '#jobs/tick.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 const HOUR_MS = 60 * 60_000;
+/** Schedulers read, and applications compared, at a time. */
 const PAGE = 1_000;
+/** Changes under way at once: enough to fill the connection, few enough for everybody else's commands. */
+const CHANGES_AT_ONCE = 200;
+/** A tick that is this late is gone, unless it waits in its queue. */
+const OVERDUE_MS = 60_000;
 
 /**
  * Where in its interval an application ticks: from its id, so that applications that share an interval do not
@@ -18,15 +23,56 @@ export const tickOffset = (scheduler_id: string, everyMs: number): number =>
 
 const schedulerId = (schedule: Schedule, application_id: string): string => `${schedule}.${application_id}`;
 
-/** What Bull's schedulers hold now: scheduler id -> interval and offset. */
-const readSchedulers = async (queue: Queue): Promise<Map<string, { every?: number; offset?: number }>> => {
-  const found = new Map<string, { every?: number; offset?: number }>();
+type Scheduler = { every: number | undefined; offset: number | undefined };
+
+/** Each tick begins a trace; without this one would go on for ever, tick after tick. */
+const OWN_TRACE = { telemetry: { omitContext: true } };
+
+/** What Bull's schedulers hold now, by id. One whose next tick is lost counts as not there. */
+const readSchedulers = async (queue: Queue): Promise<Map<string, Scheduler>> => {
+  const found = new Map<string, Scheduler>();
   for (let start = 0; ; start += PAGE) {
     const page = await queue.getJobSchedulers(start, start + PAGE - 1, true);
-    for (const { key, every, offset } of page)
-      found.set(key, { ...(every && { every }), ...(offset && { offset }) });
+    const lost = await findLost(queue, page);
+    for (const { key, every, offset } of page) {
+      found.set(key, lost.has(key) ? { every: undefined, offset: undefined } : { every, offset });
+    }
     if (page.length < PAGE) return found;
   }
+};
+
+/**
+ * A scheduler lives from tick to tick: each adds the next. One whose tick was deleted (from Bull Board, by a
+ * failover that lost writes) never ticks again, though it is still listed: its next moment stays in the past.
+ */
+const findLost = async (
+  queue: Queue,
+  page: readonly { key: string; next?: number }[],
+): Promise<ReadonlySet<string>> => {
+  const overdue = page.filter(({ next }) => next !== undefined && next < Date.now() - OVERDUE_MS);
+  const checked = overdue.map(async ({ key, next }) => {
+    const state = await queue.getJobState(`repeat:${key}:${next}`);
+    return state === 'unknown' || state === 'completed' || state === 'failed' ? [key] : [];
+  });
+  return new Set((await Promise.all(checked)).flat());
+};
+
+/** Run the changes, a bounded number at once: commands of one moment share a round trip. */
+const inBatches = async (
+  changes: readonly (() => Promise<unknown>)[],
+  signal: AbortSignal,
+): Promise<void> => {
+  for (let start = 0; start < changes.length && !signal.aborted; start += CHANGES_AT_ONCE) {
+    await Promise.all(changes.slice(start, start + CHANGES_AT_ONCE).map((change) => change()));
+  }
+};
+
+const setScheduler = (ticks: Queue, schedule: Schedule, application_id: string, every: number) => {
+  const id = schedulerId(schedule, application_id);
+  const payload = { application_id, schedule };
+  const opts = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 }, ...OWN_TRACE };
+  const template = { name: tick.title(payload), data: payload, opts };
+  return ticks.upsertJobScheduler(id, { every, offset: tickOffset(id, every) }, template);
 };
 
 /**
@@ -35,7 +81,7 @@ const readSchedulers = async (queue: Queue): Promise<Map<string, { every?: numbe
  * @returns how many schedulers were set and removed
  */
 export const reconcileSchedules = async (
-  sql: Database,
+  sql: Queryable,
   producer: Producer,
   signal: AbortSignal,
 ): Promise<{ set: number; removed: number }> => {
@@ -44,40 +90,33 @@ export const reconcileSchedules = async (
   let set = 0;
   for (let after = ''; !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
-    for (const application of page) {
-      const intervals: Record<Schedule, number> = {
-        games: application.every_ms,
-        kyc: application.kyc_every_ms,
-      };
+    const changes: (() => Promise<unknown>)[] = [];
+    for (const { application_id, every_ms, kyc_every_ms } of page) {
+      const intervals: Record<Schedule, number> = { games: every_ms, kyc: kyc_every_ms };
       for (const schedule of SCHEDULES) {
-        const id = schedulerId(schedule, application.application_id);
+        const id = schedulerId(schedule, application_id);
         const every = intervals[schedule];
-        const offset = tickOffset(id, every);
         const known = existing.get(id);
         existing.delete(id);
-        if (known?.every === every && known.offset === offset) continue;
-        const payload = { application_id: application.application_id, schedule };
-        const opts = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 } };
-        await ticks.upsertJobScheduler(
-          id,
-          { every, offset },
-          { name: tick.title(payload), data: payload, opts },
-        );
-        set += 1;
+        if (known?.every === every && known.offset === tickOffset(id, every)) continue;
+        changes.push(() => setScheduler(ticks, schedule, application_id, every));
       }
     }
+    await inBatches(changes, signal);
+    set += changes.length;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) break;
     after = last.application_id;
   }
   if (signal.aborted) return { set, removed: 0 };
-  for (const id of existing.keys()) await ticks.removeJobScheduler(id);
+  const removals = [...existing.keys()].map((id) => () => ticks.removeJobScheduler(id));
+  await inBatches(removals, signal);
   await producer
     .queue(prune)
     .upsertJobScheduler(
       'prune',
       { every: HOUR_MS, offset: 1 },
-      { name: 'prune', data: {}, opts: { removeOnComplete: { count: 10 } } },
+      { name: 'prune', data: {}, opts: { removeOnComplete: { count: 10 }, ...OWN_TRACE } },
     );
-  return { set, removed: existing.size };
+  return { set, removed: removals.length };
 };

@@ -4,6 +4,8 @@ import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
+import { queueTelemetry } from '#src/tracing/queue-telemetry.ts';
+import { tracedBackend } from '#src/tracing/traced-backend.ts';
 
 /** What every role stands on: the database and the queues. */
 export type Foundation = {
@@ -36,7 +38,7 @@ export const quietly = (logger: Logger, what: string): ((error: Error) => void) 
  * @param role `producer` fails fast when the queue is away, `worker` waits for it
  */
 export const openFoundation = (
-  config: Pick<Config, 'redisUrl' | 'queuePrefix'>,
+  config: Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>,
   databaseUrl: string,
   options: { role: 'producer' | 'worker'; name: string; maxConnections: number; logger: Logger },
 ): Foundation => {
@@ -44,13 +46,15 @@ export const openFoundation = (
     max: options.maxConnections,
     applicationName: `catalogue ${options.name}`,
   });
-  const backend = openQueueBackend({
+  const telemetry = queueTelemetry(config.tracing ?? false);
+  const plain = openQueueBackend({
     databaseUrl,
     redisUrl: config.redisUrl,
     prefix: config.queuePrefix,
     role: options.role,
     onError: quietly(options.logger, 'the queue'),
   });
+  const backend = telemetry === undefined ? plain : tracedBackend(plain, telemetry);
   const producer = createProducer(backend, jobs, quietly(options.logger, 'the queue'));
   return {
     sql,

@@ -1,5 +1,8 @@
 import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
+import { deleteWorker, listSilentWorkers } from '#db/queries/workers.ts';
+import type { QueueBackend } from '#src/queue/backend.ts';
+import { removeCanaries } from '#src/queue/liveness.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { reconcileSchedules } from '#src/queue/schedules.ts';
 import { takeUpRuns } from '#src/runs/take-up.ts';
@@ -7,29 +10,37 @@ import { takeUpRuns } from '#src/runs/take-up.ts';
 /** Any number, the same for every worker: whoever holds this advisory lock reconciles. */
 const RECONCILE_LOCK = 7_205_311_847;
 
+type Surroundings = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
+
 /**
- * Make the queue agree with the database: schedules follow the `applications` table, and open runs whose job
- * is gone are taken up. One reconciler at a time; a worker that does not get the lock does nothing.
+ * Make the queue agree with the database: schedules follow the `applications` table, open runs whose job is
+ * gone are taken up, and what killed workers left goes. One reconciler at a time; a worker that does not get
+ * the lock does nothing.
+ *
+ * The lock is a transaction's, and Postgres itself ends the session of a reconciler that fell silent (stopped,
+ * or its machine gone): a dead one never keeps the others from healing the fleet. Everything done here may be
+ * done twice.
  */
 export const reconcile = async (
-  sql: Database,
-  producer: Producer,
-  logger: Logger,
+  { sql, backend, producer, logger }: Surroundings,
   signal: AbortSignal,
+  options: { idleMs?: number } = {},
 ): Promise<void> => {
-  const session = await sql.reserve();
-  try {
-    const [lock] = await session<{ held: boolean }[]>`select pg_try_advisory_lock(${RECONCILE_LOCK}) as held`;
+  await sql.begin(async (session) => {
+    await session`set local idle_in_transaction_session_timeout = '60s'`;
+    await session`set local tcp_keepalives_idle = 10`;
+    await session`set local tcp_keepalives_interval = 5`;
+    await session`set local tcp_keepalives_count = 4`;
+    const [lock] = await session<{ held: boolean }[]>`
+      select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
     if (lock?.held !== true) return;
-    try {
-      const schedules = await reconcileSchedules(sql, producer, signal);
-      const runs = await takeUpRuns(sql, producer, signal);
-      const changes = { ...schedules, ...runs };
-      if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
-    } finally {
-      await session`select pg_advisory_unlock(${RECONCILE_LOCK})`;
+    const runs = await takeUpRuns(sql, producer, signal, options);
+    const schedules = await reconcileSchedules(session, producer, signal);
+    for (const { worker_id } of await listSilentWorkers(session)) {
+      await removeCanaries(backend, worker_id);
+      await deleteWorker(sql, worker_id);
     }
-  } finally {
-    session.release();
-  }
+    const changes = { ...schedules, ...runs };
+    if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
+  });
 };

@@ -2,11 +2,19 @@ import type { Logger } from 'pino';
 import type { Config } from '#src/config.ts';
 import { startApi } from '#src/roles/api.ts';
 import { startBoard } from '#src/roles/board.ts';
+import { startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startWorker } from '#src/roles/worker.ts';
+import { startTracing } from '#src/tracing/start.ts';
 
-export type Everything = { databaseUrl: string; roles: Role[]; stop: () => Promise<void> };
+export type Everything = {
+  databaseUrl: string;
+  roles: Role[];
+  /** Where the process answers `/metrics`. */
+  metrics: string;
+  stop: () => Promise<void>;
+};
 
 /**
  * Start worker, API and board in one process: on `DATABASE_URL` if it is set, else on an embedded Postgres of
@@ -18,6 +26,7 @@ export const startEverything = async (
   onProgress: (message: string) => void,
 ): Promise<Everything> => {
   await using started = new AsyncDisposableStack();
+  started.use(await startTracing(config.tracing));
   let databaseUrl = config.databaseUrl;
   if (databaseUrl === undefined) {
     const { startEmbeddedPostgres } = await import('#src/embedded/postgres.ts');
@@ -27,11 +36,14 @@ export const startEverything = async (
   }
   await migrateAll(config, databaseUrl, logger);
   const roles: Role[] = [];
+  const isReady = () => roles.length > 0 && roles.every((role) => role.isReady?.() ?? true);
+  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', isReady });
+  started.defer(() => metrics.stop());
   for (const start of [startWorker, startApi, startBoard]) {
     const role = await start(config, databaseUrl, logger);
     started.defer(() => role.stop());
     roles.push(role);
   }
   const all = started.move();
-  return { databaseUrl, roles, stop: () => all.disposeAsync() };
+  return { databaseUrl, roles, metrics: metrics.address, stop: () => all.disposeAsync() };
 };

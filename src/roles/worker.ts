@@ -1,10 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { HEARTBEAT_MS, recordHeartbeat, removeWorker } from '#db/queries/workers.ts';
+import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
+import { EXIT } from '#src/errors.ts';
 import { openKeyRing } from '#src/kyc/local-key-ring.ts';
+import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
+import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openFoundation, quietly } from '#src/roles/foundation.ts';
 import { reconcile } from '#src/roles/reconcile.ts';
@@ -22,11 +25,27 @@ const RECONCILE_MS = 60_000;
 /** Most pages of one listing: two million games at a hundred a page. */
 const PAGE_CAP = 20_000;
 
+/** Waits of a worker that tests of faults shorten. */
+export type WorkerTiming = {
+  lockMs?: number;
+  drainMs?: number;
+  canaryMs?: number;
+  reconcileMs?: number;
+  idleMs?: number;
+};
+
 /**
- * Start a worker: every queue of the fleet, the heartbeat, and the reconciler (one of the fleet's workers at a
- * time). Stops in reverse order.
+ * Start a worker: every queue of the fleet, the canary, and the reconciler (one of the fleet's workers at a
+ * time). Waits for a Redis that is away. Ends the process with exit code 1 when it finds itself stuck, so that
+ * its supervisor starts it anew: what a killed worker leaves behind, the fleet takes up. Stops in reverse order.
  */
-export const startWorker = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+export const startWorker = async (
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+  timing: WorkerTiming = {},
+): Promise<Role> => {
+  const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, canaryMs } = timing;
   await using started = new AsyncDisposableStack();
   const foundation = started.use(
     openFoundation(config, databaseUrl, {
@@ -38,29 +57,48 @@ export const startWorker = async (config: Config, databaseUrl: string, logger: L
   );
   const { sql, backend, producer } = foundation;
   await sql`select 1`;
+  for (const warning of await backend.check()) logger.warn(warning);
   const keys = await openKeyRing({ encryptionKeys: config.encryptionKeys, home: config.home });
-  const webhooks = createWebhookClient({ egress: createEgressPolicy(config.webhooks) });
+  const webhooks = observeWebhooks(createWebhookClient({ egress: createEgressPolicy(config.webhooks) }));
   started.defer(() => webhooks.close());
   const openTarget = createTargetOpener(keys);
   const deps = { sql, webhooks, producer, keys, openTarget, pageCap: PAGE_CAP };
 
-  const runner = startRunner(backend, jobs, deps, logger, quietly(logger, 'the queue'));
-  started.defer(() => runner.stop(DRAIN_MS));
+  const onError = quietly(logger, 'the queue');
+  const runner = startRunner(backend, jobs, deps, logger, onError, lockMs === undefined ? {} : { lockMs });
+  started.defer(() => runner.stop(drainMs));
   await runner.ready();
 
   const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid };
-  const chores = new AbortController();
-  const running = Promise.all([
-    repeatUntilAborted(HEARTBEAT_MS, chores.signal, logger, 'heartbeat', () => recordHeartbeat(sql, worker)),
-    repeatUntilAborted(RECONCILE_MS, chores.signal, logger, 'reconcile', () =>
-      reconcile(sql, producer, logger, chores.signal),
-    ),
-  ]);
+  const liveness = startLiveness({
+    worker_id: worker.worker_id,
+    backend,
+    producer,
+    runner,
+    onCanary: () => recordHeartbeat(sql, worker),
+    pingDatabase: () => sql`select 1`,
+    onStuck: () => process.exit(EXIT.failed),
+    logger,
+    onError,
+    ...(canaryMs === undefined ? {} : { canaryMs }),
+  });
   started.defer(async () => {
+    await liveness.stop();
+    await deleteWorker(sql, worker.worker_id).catch(() => {});
+  });
+  const chores = new AbortController();
+  const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', () =>
+    reconcile({ sql, backend, producer, logger }, chores.signal, idleMs === undefined ? {} : { idleMs }),
+  );
+  started.defer(() => {
     chores.abort();
-    await running;
-    await removeWorker(sql, worker.worker_id).catch(() => {});
+    return reconciling;
   });
   const all = started.move();
-  return { name: 'worker', address: null, stop: () => all.disposeAsync() };
+  return {
+    name: 'worker',
+    address: null,
+    isReady: liveness.isReady,
+    stop: () => all.disposeAsync(),
+  };
 };

@@ -10,9 +10,11 @@ export const explainWebhookError = (error: WebhookError): string => {
   return parts.join(' ');
 };
 
-/** A batch's passing failures by code: `timeout 30, http_status 7`. */
+/** What kept a batch's calls from their answers, by code: `timeout 30, http_status 7`. */
 export const explainPassing = (fetched: FetchedDetails): string => {
+  const unreached = fetched.invalid.filter(({ reached }) => !reached).map(({ kind }) => kind);
   const counts = new Map<string, number>();
-  for (const { error } of fetched.passing) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
+  for (const code of [...fetched.passing.map(({ error }) => error.code), ...unreached])
+    counts.set(code, (counts.get(code) ?? 0) + 1);
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
 };

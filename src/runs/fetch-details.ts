@@ -12,8 +12,11 @@ export type FetchedDetails = {
   landed: FetchedGame[];
   /** data null: not an error (design, section 5, decision 13). */
   missing: string[];
-  /** Answered, but not as the document says: asking again now would not help. */
-  invalid: Failure[];
+  /**
+   * Asking again now would not help: answered, but not as the document says; or, with `reached` false, failed on
+   * the way for a reason that stays (no such path, a redirect, an address we do not call).
+   */
+  invalid: (Failure & { reached: boolean })[];
   /** Failed for a passing reason. */
   passing: { application_game_id: string; error: WebhookError }[];
   /** The longest wait the application asked for. */
@@ -32,13 +35,45 @@ const failureCode = (error: WebhookError): string => {
   return error.status === undefined ? error.code : `${error.code} ${error.status}`;
 };
 
-export const passingFailures = (fetched: FetchedDetails): Failure[] =>
-  fetched.passing.map(({ application_game_id, error }) => failureOf(application_game_id, error));
+/**
+ * The failures to keep of a batch that is not tried again: calls that failed for a passing reason, and games
+ * that were not asked for because the batch stopped before them.
+ */
+export const givenUpFailures = (
+  fetched: FetchedDetails,
+  application_game_ids: readonly string[],
+): Failure[] => {
+  const failed = fetched.passing.map(({ application_game_id, error }) =>
+    failureOf(application_game_id, error),
+  );
+  const asked = new Set([
+    ...fetched.missing,
+    ...[...fetched.landed, ...fetched.invalid, ...failed].map((game) => game.application_game_id),
+  ]);
+  const notAsked = application_game_ids
+    .filter((id) => !asked.has(id))
+    .map((id) => ({
+      application_game_id: id,
+      kind: 'not_asked',
+      reasons: [{ path: '', code: 'not_asked' }],
+    }));
+  return [...failed, ...notAsked];
+};
+
+/** In another order each time: games that fail again and again must not stand before the others at every try. */
+const shuffled = <Item>(items: readonly Item[]): Item[] =>
+  items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+
+/** One or two broken games in a row do not mean that an application called one at a time is down. */
+const STOP_AFTER_MIN = 3;
 
 /**
  * Call the application-side game.queryDetail (section 4.5) for each game, at the application's pace. Stops
  * early when the application asks to wait (Retry-After), or after as many transport failures in a row as
- * calls may be in flight: an application that is down is not asked a hundred times.
+ * calls may be in flight (and at least three): an application that is down is not asked a hundred times.
  *
  * @param games application_game_id and the hash of its list entry ("" if not known)
  */
@@ -56,7 +91,7 @@ export const fetchDetails = async (
     retryAfterMs: undefined,
   };
   let transportFailures = 0;
-  await forEachPaced(games, pace, async ([application_game_id, list_hash]) => {
+  await forEachPaced(shuffled(games), pace, async ([application_game_id, list_hash]) => {
     const fetched_at = new Date();
     try {
       const detail = await webhooks.queryGameDetail(target, { game_id: application_game_id }, pace.signal);
@@ -81,12 +116,12 @@ export const fetchDetails = async (
       if (thrown.code === 'aborted') return 'stop';
       transportFailures = thrown.transport ? transportFailures + 1 : 0;
       if (thrown.retryable) fetched.passing.push({ application_game_id, error: thrown });
-      else fetched.invalid.push(failureOf(application_game_id, thrown));
+      else fetched.invalid.push({ ...failureOf(application_game_id, thrown), reached: !thrown.transport });
       if (thrown.retryAfterMs !== undefined) {
         fetched.retryAfterMs = Math.max(fetched.retryAfterMs ?? 0, thrown.retryAfterMs);
         return 'stop';
       }
-      return transportFailures >= pace.concurrency ? 'stop' : 'go on';
+      return transportFailures >= Math.max(pace.concurrency, STOP_AFTER_MIN) ? 'stop' : 'go on';
     }
   });
   return fetched;

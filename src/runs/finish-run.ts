@@ -1,12 +1,26 @@
-import type { Database } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
+import { noteSuccess } from '#db/queries/applications.ts';
 import {
   clearUnlistedFailures,
   failOpenGames,
   summariseListing,
   withdrawUnlisted,
 } from '#db/queries/pages.ts';
+import { clearFailing, lockPatience, saveFailing } from '#db/queries/patience.ts';
 import { closeRun, lockHeldRun, type RunHold, type RunRow } from '#db/queries/runs.ts';
 import { runVerdict } from '#src/catalogue/outcome.ts';
+import { afterFailedRun } from '#src/catalogue/patience.ts';
+import { runEnded } from '#src/runs/run-ended.ts';
+
+/** One transaction that may close a run; once it is committed, whoever counts runs is told. */
+const closing = async (
+  sql: Database,
+  work: (tx: Queryable) => Promise<RunRow | undefined>,
+): Promise<RunRow | undefined> => {
+  const closed = (await sql.begin(work)) as RunRow | undefined;
+  if (closed !== undefined) runEnded.publish(closed);
+  return closed;
+};
 
 /**
  * End a run whose listing has ended: derive its outcome from its counters, withdraw what a complete listing
@@ -14,7 +28,7 @@ import { runVerdict } from '#src/catalogue/outcome.ts';
  * @returns the closed run, or undefined when it is not held any more: then nothing was written.
  */
 export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefined> =>
-  sql.begin(async (tx) => {
+  closing(sql, async (tx) => {
     const run = await lockHeldRun(tx, hold);
     if (run?.listing_end == null) return undefined;
     await failOpenGames(tx, run.run_id);
@@ -29,29 +43,51 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
     });
     const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
     if (run.listing_end === 'complete') await clearUnlistedFailures(tx, run.run_id, run.application_id);
-    return closeRun(tx, hold, { ...verdict, withdrawn });
-  }) as Promise<RunRow | undefined>;
+    const closed = await closeRun(tx, hold, { ...verdict, withdrawn });
+    if (closed === undefined) return undefined;
+    await clearFailing(tx, closed.application_id);
+    if (verdict.outcome !== 'suspect') await noteSuccess(tx, closed.application_id);
+    return closed;
+  });
 
 const endEarly = (
   sql: Database,
   hold: RunHold,
   outcome: 'failed' | 'abandoned',
   reason: string,
+  countsAgainst: 'application' | 'nobody',
 ): Promise<RunRow | undefined> =>
-  sql.begin(async (tx) => {
+  closing(sql, async (tx) => {
     const run = await lockHeldRun(tx, hold);
     if (run === undefined) return undefined;
     await failOpenGames(tx, run.run_id);
-    return closeRun(tx, hold, { outcome, reason });
-  }) as Promise<RunRow | undefined>;
+    const closed = await closeRun(tx, hold, { outcome, reason });
+    if (closed !== undefined && countsAgainst === 'application') await losePatience(tx, closed);
+    return closed;
+  });
+
+/** An operator who tries by hand while an application is being mended does not make it wait longer. */
+const losePatience = async (tx: Queryable, run: RunRow): Promise<void> => {
+  if (run.trigger !== 'schedule') return;
+  const before = await lockPatience(tx, run.application_id);
+  if (before === undefined) return;
+  const failed = { ...run, finished_at: run.finished_at ?? new Date() };
+  await saveFailing(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
+};
 
 /**
  * End a run as failed: nothing more will be asked of the application until the next one. Games whose detail
  * was still to come count as failed.
+ * @param countsAgainst the application, when it was its server that did not answer as it should: its schedule
+ *   then backs off (src/catalogue/patience.ts)
  */
-export const failRun = (sql: Database, hold: RunHold, reason: string) =>
-  endEarly(sql, hold, 'failed', reason);
+export const failRun = (
+  sql: Database,
+  hold: RunHold,
+  reason: string,
+  countsAgainst: 'application' | 'nobody',
+) => endEarly(sql, hold, 'failed', reason, countsAgainst);
 
 /** End a run that nobody drives any more. */
 export const abandonRun = (sql: Database, hold: RunHold, reason: string) =>
-  endEarly(sql, hold, 'abandoned', reason);
+  endEarly(sql, hold, 'abandoned', reason, 'nobody');

@@ -2,7 +2,7 @@ import type { Database } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { restoreGames, selectWantedDetails } from '#db/queries/games.ts';
-import { insertPage, type PagesBefore, selectNamedBefore, summarisePagesBefore } from '#db/queries/pages.ts';
+import { findPreviousPage, insertPage, type PreviousPage, selectNamedBefore } from '#db/queries/pages.ts';
 import { lockHeldRun, type RunHold, type RunRow } from '#db/queries/runs.ts';
 import { type ListingEnd, listingEnd, type ReadPage, readPage } from '#src/catalogue/listing.ts';
 import { listHash } from '#src/catalogue/mapping.ts';
@@ -23,14 +23,14 @@ const namedBefore = async (
   sql: Database,
   run: RunRow,
   ids: readonly string[],
-  before: PagesBefore,
+  previous: PreviousPage | undefined,
   rowsSoFar: number,
   total: number,
 ): Promise<Set<string>> => {
-  const onPrevious = new Set(before.previous?.application_game_ids);
+  const onPrevious = new Set(previous?.application_game_ids);
   const seen = new Set(ids.filter((id) => onPrevious.has(id)));
   const doubtful = rowsSoFar > total || seen.size === ids.length;
-  if (!doubtful || ids.length === 0 || before.previous === null) return seen;
+  if (!doubtful || ids.length === 0 || previous === undefined) return seen;
   return selectNamedBefore(sql, run.run_id, run.next_page, ids);
 };
 
@@ -54,13 +54,13 @@ export const recordPage = async (
   const hold: RunHold = run;
   const page_num = run.next_page;
   const page = readPage(answer.list);
-  const before = await summarisePagesBefore(sql, run.run_id, page_num);
+  const previous = await findPreviousPage(sql, run.run_id, page_num);
   const ids = [
     ...page.summaries.map((summary) => summary.game_id),
     ...page.invalid.map((row) => row.application_game_id),
   ];
   const rows = answer.list.length;
-  const seen = await namedBefore(sql, run, ids, before, before.rows + rows, answer.total);
+  const seen = await namedBefore(sql, run, ids, previous, run.row_count + rows, answer.total);
   const { summaries, invalid } = fresh(page, seen);
   const listed = summaries.map((summary) => ({
     application_game_id: summary.game_id,
@@ -73,13 +73,16 @@ export const recordPage = async (
   const end = listingEnd({
     page_num,
     rows,
-    rowsBefore: before.rows,
+    rowsBefore: run.row_count,
     named: ids.length,
     newlyNamed: summaries.length + invalid.length,
     total: answer.total,
     pageSize: PAGE_SIZE_MAX,
-    largestPageBefore: before.largest,
-    previous: before.previous,
+    largestPageBefore: run.largest_page,
+    previous:
+      previous === undefined
+        ? null
+        : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
   const application_game_ids = [...listed, ...invalid].map((row) => row.application_game_id);
@@ -103,20 +106,22 @@ export const recordPage = async (
       end,
     );
     if (!inserted) return true;
-    await restoreGames(tx, application.application_id, application_game_ids);
     const unnamedReasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
-    await recordFailures(tx, application.application_id, 'query_game_list', [
-      ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
-      ...(unnamedReasons.length > 0
-        ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
-        : []),
+    await Promise.all([
+      restoreGames(tx, application.application_id, application_game_ids),
+      recordFailures(tx, application.application_id, 'query_game_list', [
+        ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
+        ...(unnamedReasons.length > 0
+          ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
+          : []),
+      ]),
+      clearFailures(
+        tx,
+        application.application_id,
+        'query_game_list',
+        listed.map((game) => game.application_game_id),
+      ),
     ]);
-    await clearFailures(
-      tx,
-      application.application_id,
-      'query_game_list',
-      listed.map((game) => game.application_game_id),
-    );
     return true;
   });
   if (!recorded) return undefined;

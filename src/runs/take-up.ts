@@ -17,13 +17,8 @@ const PATIENCE: Patience = {
 };
 const BATCH = 500;
 
-const LIVE_STATES: ReadonlySet<string> = new Set([
-  'active',
-  'waiting',
-  'delayed',
-  'prioritized',
-  'waiting-children',
-]);
+/** A page that waits for the details before it is only alive if they are: a failover may lose one of the two. */
+const LIVE_STATES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'prioritized']);
 
 /** Is one of the run's two possible jobs still in the queue? */
 const hasLiveJob = async (producer: Producer, run: RunRow): Promise<boolean> => {
@@ -47,13 +42,18 @@ export const takeUpRuns = async (
   sql: Database,
   producer: Producer,
   signal: AbortSignal,
-  { idleMs, abandonMs }: Patience = PATIENCE,
+  patience: Partial<Patience> = {},
 ): Promise<TakenUp> => {
+  const { idleMs, abandonMs } = { ...PATIENCE, ...patience };
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
   for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
     if (signal.aborted) break;
     if (Date.now() - run.progress_at.getTime() > abandonMs) {
-      if ((await abandonRun(sql, run, `no progress for ${Math.round(abandonMs / 60_000)} minutes`)) === undefined) continue;
+      if (
+        (await abandonRun(sql, run, `no progress for ${Math.round(abandonMs / 60_000)} minutes`)) ===
+        undefined
+      )
+        continue;
       counts.abandoned += 1;
       await reopen(sql, producer, run);
     } else if (!(await hasLiveJob(producer, run))) {

@@ -1,0 +1,90 @@
+import type { Queryable } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/kyc.ts';
+import type { AuditStatus } from '#db/schema/games.ts';
+import type { Operation } from '#src/webhooks/bounds.ts';
+
+export type FleetFacts = {
+  /** Applications: by status, in trouble, without a success for longer than three intervals. */
+  active: number;
+  paused: number;
+  failing: number;
+  overdue: number;
+  open_runs: number;
+  /** When the oldest open run began. */
+  oldest_open_run: Date | null;
+  live_workers: number;
+};
+
+/** The fleet in one row: seconds' worth of staleness is fine, a second's worth of reading is not. */
+export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
+  const rows = await sql<FleetFacts[]>`
+    with a as (
+      select count(*) filter (where status = 'active')::int as active,
+             count(*) filter (where status = 'paused')::int as paused,
+             count(*) filter (where failing_since is not null)::int as failing,
+             count(*) filter (where status = 'active' and coalesce(last_success_at, created_at)
+               < now() - 3 * every_ms * interval '1 millisecond')::int as overdue
+      from applications where status <> 'removed'
+    ), r as (
+      select count(*)::int as open_runs, min(started_at) as oldest_open_run
+      from sync_runs where finished_at is null
+    ), w as (
+      select count(*)::int as live_workers from workers where seen_at > now() - interval '30 seconds'
+    )
+    select * from a, r, w`;
+  if (rows[0] === undefined) throw new Error('an aggregate without a group always has one row');
+  return rows[0];
+};
+
+export type LaggingApplication = Pick<ApplicationRow, 'application_id' | 'every_ms'> & {
+  /** When a run of it last succeeded, in whole or in part; its registration where none has. */
+  since: Date;
+};
+
+/** The active applications whose last success lies the most intervals back, the worst first. */
+export const listLaggingApplications = (sql: Queryable, limit: number): Promise<LaggingApplication[]> =>
+  sql<LaggingApplication[]>`
+    select application_id, every_ms, coalesce(last_success_at, created_at) as since
+    from applications where status = 'active'
+    order by extract(epoch from now() - coalesce(last_success_at, created_at)) / every_ms desc
+    limit ${limit}`;
+
+/** This database's connections of ours, by who holds them: `worker`, `api`, … `queue`. */
+export const countConnections = (
+  sql: Queryable,
+): Promise<{ holder: string; state: string; count: number }[]> =>
+  sql<{ holder: string; state: string; count: number }[]>`
+    select substr(application_name, 11) as holder, coalesce(state, 'starting') as state, count(*)::int as count
+    from pg_stat_activity
+    where datname = current_database() and application_name like 'catalogue %'
+    group by 1, 2`;
+
+export const countFailures = (
+  sql: Queryable,
+): Promise<{ operation: Operation; kind: string; count: number }[]> =>
+  sql<{ operation: Operation; kind: string; count: number }[]>`
+    select operation, kind, count(*)::int as count from ingest_failures group by operation, kind`;
+
+export const countGamesByStatus = (sql: Queryable): Promise<{ audit_status: AuditStatus; count: number }[]> =>
+  sql<{ audit_status: AuditStatus; count: number }[]>`
+    select audit_status, sum(games)::float8 as count from (
+      select audit_status, games from game_counts where application_id = '' and level = 0
+      union all select audit_status, games from game_count_changes
+    ) counted group by audit_status`;
+
+export type SealedCount = { table: WrappedTable; key_id: string; count: number };
+
+/** How many data keys each key-encryption key wraps: 0 under a key is when it can go. */
+export const countWrapsByKey = async (sql: Queryable): Promise<SealedCount[]> => {
+  const counts = await Promise.all(
+    WRAPPED_TABLES.map(async (table): Promise<SealedCount[]> => {
+      const keys = sql(table === 'applications' ? 'access_token_keys' : 'data_keys');
+      const rows = await sql<{ key_id: string; count: number }[]>`
+        select ${keys} -> 0 ->> 'key_id' as key_id, count(*)::int as count
+        from ${sql(table)} where ${keys} <> '[]'::jsonb group by 1`;
+      return rows.map((row) => ({ table, ...row }));
+    }),
+  );
+  return counts.flat();
+};

@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import { type Case, failed, passed, type Verdict } from '#src/check/case.ts';
+import type { Call, Session } from '#src/check/session.ts';
+
+/** Something whose fields the document lists: a row, a detail, a record; and the call that brought it. */
+export type Item = { value: unknown; call: Call; where: string };
+type Fault = { kind: 'type' | 'null' | 'url' | 'limit'; where: string; what: string; call: Call };
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  );
+
+/** Our own refinements carry a code; anything else zod finds is the wrong type, or too many. */
+const kindOf = (issue: z.core.$ZodIssue, value: unknown): Fault['kind'] => {
+  if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';
+  if (issue.code === 'custom') return issue.params?.code === 'not_http_url' ? 'url' : 'limit';
+  return issue.code === 'too_big' ? 'limit' : 'type';
+};
+
+const faultsOf = (schema: z.ZodType, { value, call, where }: Item): Fault[] => {
+  const parsed = schema.safeParse(value);
+  return (parsed.error?.issues ?? []).map((issue) => {
+    const what =
+      issue.code === 'invalid_type' && at(value, issue.path) === undefined ? 'is missing' : issue.message;
+    return { kind: kindOf(issue, value), where: [where, ...issue.path].join('.'), what, call };
+  });
+};
+
+const verdictOn = (faults: readonly Fault[], kind: Fault['kind']): Verdict => {
+  const found = faults.filter((fault) => fault.kind === kind);
+  const [first] = found;
+  if (first === undefined) return passed;
+  const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
+  return failed(`${first.where}: ${first.what}${more}`, first.call);
+};
+
+/** The four ways in which fields go wrong, each a case of its own. */
+export const fieldCases = (
+  prefix: string,
+  section: string,
+  schema: z.ZodType,
+  items: (session: Session) => Promise<Item[]>,
+  { urls }: { urls: boolean },
+): Case[] => {
+  const judge = (kind: Fault['kind']) => async (session: Session) =>
+    verdictOn(
+      (await items(session)).flatMap((item) => faultsOf(schema, item)),
+      kind,
+    );
+  return [
+    {
+      name: `${prefix}.field-types`,
+      section,
+      rule: 'Every field is there, and of the type that the table says.',
+      judge: judge('type'),
+    },
+    {
+      name: `${prefix}.empty-not-null`,
+      section,
+      rule: 'A field without a value is an empty string or an empty array [], never null.',
+      judge: judge('null'),
+    },
+    ...(urls
+      ? [
+          {
+            name: `${prefix}.urls`,
+            section,
+            rule: 'Icons, pictures and videos are URLs; the platform takes http and https.',
+            judge: judge('url'),
+          },
+        ]
+      : []),
+    {
+      name: `${prefix}.limits`,
+      section: null,
+      rule: 'The platform takes names of 512 characters, descriptions of 65,536, 100 URLs of 2,048, and no U+0000 or lone surrogate.',
+      judge: judge('limit'),
+    },
+  ];
+};

@@ -1,0 +1,95 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { createApplicationLabels } from '#src/metrics/application-labels.ts';
+import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
+import { runEnded } from '#src/runs/run-ended.ts';
+
+/** Applications with series of their own in one process; three operations and a few outcomes each. */
+const APPLICATIONS_MAX = 100;
+
+/** Seconds: from a cache's answer to the deadline of a whole call (15 s). */
+const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+/** Seconds: from one page to a listing of a million games. */
+const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
+
+const CHANGES = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing', 'withdrawn'] as const;
+
+/**
+ * A registry of the process's own figures: Node's, the webhook calls it made, the runs it ended. No label
+ * holds a token, a value of a record or anything an application chose; `application_id` is the operator's own
+ * short name, and bounded (application-labels.ts). Disposing of it ends the counting.
+ */
+export const createProcessMetrics = (role: string): Disposable & { registry: Registry } => {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+
+  const calls = new Counter({
+    name: 'catalogue_webhook_calls_total',
+    help: 'Webhook calls by application, operation and outcome: ok or the code of the error.',
+    labelNames: ['application_id', 'operation', 'outcome'],
+    registers,
+  });
+  const callSeconds = new Histogram({
+    name: 'catalogue_webhook_call_duration_seconds',
+    help: 'How long webhook calls took, all applications together.',
+    labelNames: ['operation', 'outcome'],
+    buckets: CALL_SECONDS,
+    registers,
+  });
+  const runs = new Counter({
+    name: 'catalogue_runs_total',
+    help: 'Runs that this process ended, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const runSeconds = new Histogram({
+    name: 'catalogue_run_duration_seconds',
+    help: 'How long runs were open, by outcome.',
+    labelNames: ['outcome'],
+    buckets: RUN_SECONDS,
+    registers,
+  });
+  const games = new Counter({
+    name: 'catalogue_run_games_total',
+    help: 'Games of the runs that this process ended, by what became of them.',
+    labelNames: ['change'],
+    registers,
+  });
+  for (const change of CHANGES) games.inc({ change }, 0);
+
+  const series = new Map<string, Set<string>>();
+  const forget = (application_id: string): void => {
+    for (const [key, outcomes] of series) {
+      const [owner, operation = ''] = key.split(' ');
+      if (owner !== application_id) continue;
+      for (const outcome of outcomes) calls.remove({ application_id, operation, outcome });
+      series.delete(key);
+    }
+  };
+  const labelOf = createApplicationLabels(APPLICATIONS_MAX, forget);
+
+  const stopCounting = [
+    onWebhookCall(({ application_id, operation, outcome, seconds }) => {
+      // A call that we ended ourselves says nothing of the application.
+      const label = labelOf(application_id, outcome !== 'ok' && outcome !== 'aborted');
+      const key = `${label} ${operation}`;
+      series.set(key, (series.get(key) ?? new Set()).add(outcome));
+      calls.inc({ application_id: label, operation, outcome });
+      callSeconds.observe({ operation, outcome }, seconds);
+    }),
+    runEnded.subscribe((run) => {
+      const { outcome, started_at, finished_at } = run;
+      if (outcome === null || finished_at === null) return;
+      runs.inc({ outcome });
+      runSeconds.observe({ outcome }, (finished_at.getTime() - started_at.getTime()) / 1_000);
+      for (const change of CHANGES) games.inc({ change }, run[change]);
+    }),
+  ];
+  return {
+    registry,
+    [Symbol.dispose]: () => {
+      for (const stop of stopCounting) stop();
+    },
+  };
+};

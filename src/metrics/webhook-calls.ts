@@ -1,0 +1,51 @@
+import { channel } from 'node:diagnostics_channel';
+import { inSpan } from '#src/tracing/span.ts';
+import type { Operation } from '#src/webhooks/bounds.ts';
+import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
+import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
+
+/** One call of one application's webhook: what came of it and how long it took. */
+export type WebhookCall = {
+  application_id: string;
+  operation: Operation;
+  outcome: 'ok' | WebhookErrorCode;
+  seconds: number;
+};
+
+const CHANNEL = channel('catalogue.webhook-call');
+
+/** Told of every call of an observed client. @returns how to stop listening */
+export const onWebhookCall = (listener: (call: WebhookCall) => void): (() => void) => {
+  const onMessage = (call: unknown): void => listener(call as WebhookCall);
+  CHANNEL.subscribe(onMessage);
+  return () => void CHANNEL.unsubscribe(onMessage);
+};
+
+const observed = <Answer>(
+  operation: Operation,
+  { applicationId: application_id }: WebhookTarget,
+  call: () => Promise<Answer>,
+): Promise<Answer> =>
+  inSpan(operation, { 'catalogue.application_id': application_id }, async () => {
+    const start = performance.now();
+    const publish = (outcome: WebhookCall['outcome']) =>
+      CHANNEL.publish({ application_id, operation, outcome, seconds: (performance.now() - start) / 1_000 });
+    try {
+      const answer = await call();
+      publish('ok');
+      return answer;
+    } catch (error) {
+      if (isWebhookError(error)) publish(error.code);
+      throw error;
+    }
+  });
+
+/** The same client; every call of it is told of (`onWebhookCall`), and is a span of the trace it happens in. */
+export const observeWebhooks = (client: WebhookClient): WebhookClient => ({
+  queryGameList: (target, request, signal) =>
+    observed('query_game_list', target, () => client.queryGameList(target, request, signal)),
+  queryGameDetail: (target, request, signal) =>
+    observed('query_game_detail', target, () => client.queryGameDetail(target, request, signal)),
+  queryCpKyc: (target, signal) => observed('query_cp_kyc', target, () => client.queryCpKyc(target, signal)),
+  close: () => client.close(),
+});

@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import type { Config } from '#src/config.ts';
+import { UsageError } from '#src/errors.ts';
+import { buildMetricsApp } from '#src/metrics/app.ts';
+import { addFleetMetrics } from '#src/metrics/fleet-metrics.ts';
+import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
+import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
+import { listen } from '#src/roles/listen.ts';
+
+/** Its own few: figures are to be had also while a role's pool is taken up, and cost the role nothing. */
+const DATABASE_CONNECTIONS = 2;
+
+/**
+ * Answer `/metrics`, `/healthz` and `/readyz` for this process. Where the port is taken (a second worker on
+ * one machine) another is taken, and said: to be watched matters less than to work.
+ *
+ * Started before the roles, so that a worker that waits for Redis is seen to wait, and stopped after them.
+ * @param role what the process is: `worker`, `api`, `board` or `up`
+ * @param isReady what the roles say of themselves, beside database and queue
+ */
+export const startMetrics = async (
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+  { role, isReady }: { role: string; isReady: () => boolean },
+): Promise<{ address: string; stop: () => Promise<void> }> => {
+  const { host, port } = config.metrics;
+  await using started = new AsyncDisposableStack();
+  const { sql, backend, producer } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'producer',
+      name: 'metrics',
+      maxConnections: DATABASE_CONNECTIONS,
+      logger,
+    }),
+  );
+  const { registry } = started.use(createProcessMetrics(role));
+  addFleetMetrics(registry, sql);
+  addQueueMetrics(registry, producer.queues(), backend.ping);
+  const ready = async (): Promise<boolean> => {
+    await Promise.all([sql`select 1`, backend.ping()]);
+    return isReady();
+  };
+  const app = await buildMetricsApp({ registry, ready, logger });
+  started.defer(() => app.close());
+  const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
+    if (!(error instanceof UsageError)) throw error;
+    const elsewhere = await listen(app, host, 0, 'METRICS_PORT');
+    logger.warn(
+      { port, metrics: `${elsewhere}/metrics` },
+      'METRICS_PORT is taken: metrics are on another port',
+    );
+    return elsewhere;
+  });
+  const all = started.move();
+  return { address, stop: () => all.disposeAsync() };
+};

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import { openDatabase } from '#db/client.ts';
+import { requireCurrentSchema } from '#db/schema-version.ts';
+import type { Config } from '#src/config.ts';
+import { startMetrics } from '#src/roles/metrics.ts';
+import type { Role } from '#src/roles/role.ts';
+import { startTracing } from '#src/tracing/start.ts';
+
+export type StartRole = (config: Config, databaseUrl: string, logger: Logger) => Promise<Role>;
+
+const CLOSE_S = 2;
+
+/** @throws CatalogueError when the database is newer or older than this version */
+const checkSchema = async (databaseUrl: string): Promise<void> => {
+  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue start' });
+  try {
+    await requireCurrentSchema(sql);
+  } finally {
+    await sql.end({ timeout: CLOSE_S });
+  }
+};
+
+/**
+ * Start one role of a fleet as a process of its own: on a database of its own version only, its figures and
+ * its health to be asked for from before it is ready until after it has stopped.
+ */
+export const startWatchedRole = async (
+  name: Role['name'],
+  start: StartRole,
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+): Promise<{ role: Role; metrics: string; stop: () => Promise<void> }> => {
+  await using started = new AsyncDisposableStack();
+  started.use(await startTracing(config.tracing));
+  await checkSchema(databaseUrl);
+  let role: Role | undefined;
+  let stopping = false;
+  const metrics = await startMetrics(config, databaseUrl, logger, {
+    role: name,
+    isReady: () => !stopping && role !== undefined && (role.isReady?.() ?? true),
+  });
+  started.defer(() => metrics.stop());
+  const running = await start(config, databaseUrl, logger);
+  role = running;
+  started.defer(() => {
+    stopping = true;
+    return running.stop();
+  });
+  const all = started.move();
+  return { role: running, metrics: `${metrics.address}/metrics`, stop: () => all.disposeAsync() };
+};
