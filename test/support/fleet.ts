@@ -137,7 +137,10 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
     addApplication: async (application_id, games, settings = {}) => {
       const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games, seed: application_id });
       all.defer(() => server.close());
-      const application = await addApplication(sql, application_id, { ...webhooksAt(server.url), ...settings });
+      const application = await addApplication(sql, application_id, {
+        ...webhooksAt(server.url),
+        ...settings,
+      });
       return { application, server };
     },
     startRun,

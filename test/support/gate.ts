@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as forward, type RequestListener } from 'node:http';
+import { request as forward, type IncomingMessage, type RequestListener } from 'node:http';
 import { startRawServer } from '#test/support/application-server.ts';
 import { until } from '#test/support/until.ts';
 

@@ -1,0 +1,269 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { type CliProcess, type CliResult, documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+import { asSent, gamesOf } from '#test/runs/landed.ts';
+
+onBothBackends('The command line of a fleet', (kind) => {
+  let fleet: TestFleet;
+  let home: string;
+  let env: Record<string, string>;
+  let server: SampleApplication;
+  let worker: CliProcess;
+  /** Everything that any command wrote. */
+  const written: string[] = [];
+
+  const keep = (result: CliResult): CliResult => {
+    written.push(result.stdout, result.stderr);
+    return result;
+  };
+  const cli = async (...args: string[]): Promise<CliResult> => keep(await runCli(args, env));
+  /** A command with `--json`: its exit code and its one document. */
+  const ask = async (...args: string[]) => {
+    const result = await cli(...args, '--json');
+    return { exit: result.exit, answer: documentOf(result), stderr: result.stderr };
+  };
+  const add = (id: string, url = server.url) => {
+    const webhooks = Object.entries(webhooksAt(url)).flatMap(([name, address]) => [
+      `--${name.replaceAll('_', '-')}`,
+      address,
+    ]);
+    const token = ['--access-token-file', join(home, 'token')];
+    return ask('app', 'add', id, '--name', `The ${id}`, ...webhooks, ...token, '--every', '30d', '--rate', '10000');
+  };
+
+  beforeAll(async () => {
+    fleet = await startTestFleet(kind);
+    home = await mkdtemp(join(tmpdir(), 'catalogue-cli-'));
+    await writeFile(join(home, 'token'), `${ACCESS_TOKEN}\n`);
+    env = {
+      DATABASE_URL: fleet.databaseUrl,
+      ...(fleet.redisUrl === undefined ? {} : { REDIS_URL: fleet.redisUrl }),
+      QUEUE_PREFIX: fleet.prefix,
+      CATALOGUE_HOME: home,
+      METRICS_PORT: '0',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+      LOG_LEVEL: 'trace',
+    };
+    server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games: 130, seed: 'acme' });
+  });
+  afterAll(async () => {
+    worker?.kill('SIGKILL');
+    await worker?.done;
+    await server.close();
+    await fleet.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('says what to do about a database that has no tables, and migrate makes them, once and again', async () => {
+    await fleet.sql.unsafe('drop schema public cascade; drop schema drizzle cascade; create schema public');
+    const before = await ask('app', 'list');
+    expect(before.exit).toBe(1);
+    expect(before.answer.error).toContain('npx catalogue migrate');
+    for (let again = 0; again < 2; again += 1)
+      expect(await ask('migrate')).toMatchObject({ exit: 0, answer: { migrated: true } });
+    expect(await ask('app', 'list')).toMatchObject({ exit: 0, answer: { applications: [] } });
+  });
+
+  it('registers an application and shows it without its token', async () => {
+    const added = await add('acme');
+    expect(added).toMatchObject({
+      exit: 0,
+      answer: { application_id: 'acme', name: 'The acme', status: 'active', every: '30d', kyc_every: '24h', rate: 10_000 },
+    });
+    expect((await add('acme')).exit).toBe(2);
+    expect(await ask('app', 'show', 'acme')).toMatchObject({ exit: 0, answer: added.answer });
+    expect(await ask('app', 'update', 'acme', '--concurrency', '16')).toMatchObject({ answer: { concurrency: 16 } });
+    expect((await ask('app', 'update', 'acme')).exit).toBe(2);
+    expect((await ask('app', 'show', 'nobody')).answer.error).toContain('npx catalogue app list');
+    const stdin = ['app', 'update', 'acme', '--access-token-file', '-', '--json'];
+    expect(keep(await runCli(stdin, env, `${ACCESS_TOKEN}\n`)).exit).toBe(0);
+  });
+
+  it('says at once that no worker is running, and lets the second of two syncs leave with exit code 4', async () => {
+    await add('waiting');
+    const [first, second] = await Promise.all([ask('sync', 'waiting'), ask('sync', 'waiting')]);
+    expect([first.exit, second.exit].sort()).toEqual([0, 4]);
+    const [opened, refused] = first.exit === 0 ? [first, second] : [second, first];
+    expect(opened.stderr).toContain('No worker is running');
+    expect(opened.answer.runs).toMatchObject([{ application_id: 'waiting', outcome: null }]);
+    const { run_id } = opened.answer.runs[0];
+    expect(refused.answer).toEqual({ runs: [], already_running: [{ application_id: 'waiting', run_id }] });
+    expect(refused.stderr).toContain(`run ${run_id}`);
+    expect((await ask('run', 'show', run_id)).answer).toMatchObject({ outcome: null, trigger: 'manual' });
+  });
+
+  it('lands every game of every page through a worker process, with the document that sync promises', async () => {
+    worker = startCli(['worker'], env);
+    const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
+    expect({ exit, stderr: stderr.replace(/^No worker is running.*\n/, '') }).toEqual({ exit: 0, stderr: '' });
+    expect(answer).toEqual({
+      runs: [
+        {
+          run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          application_id: 'acme',
+          outcome: 'succeeded',
+          listed: 130,
+          inserted: 130,
+          updated: 0,
+          unchanged: 0,
+          invalid: 0,
+          failed: 0,
+          missing: 0,
+          withdrawn: 0,
+        },
+      ],
+    });
+    const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
+    const byId = (a: ApplicationGameDetail, b: ApplicationGameDetail) => (a.game_id < b.game_id ? -1 : 1);
+    expect(rows.sort(byId)).toEqual(server.catalogue.all().sort(byId));
+    // The run that waited for a worker has found one.
+    await until('the waiting run ends', async () => {
+      const { answer: list } = await ask('run', 'list', 'waiting');
+      return list.runs[0].outcome === 'succeeded';
+    });
+  });
+
+  it('shows an operator a changed game with its former revision, and takes the decision on what was seen', async () => {
+    const [game] = server.catalogue.all() as [ApplicationGameDetail];
+    server.catalogue.update(game.game_id, { game_info: 'Changed at the source.' });
+    expect(await ask('pull', 'acme', game.game_id, '--wait')).toMatchObject({
+      exit: 0,
+      answer: { results: [{ inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 }] },
+    });
+    const { answer: list } = await ask('game', 'list', '--application', 'acme', '--limit', '1000');
+    expect(list.games).toHaveLength(130);
+    const { game_id } = list.games.find((row: { revision: number }) => row.revision === 2);
+    const { answer: shown } = await ask('game', 'show', game_id);
+    expect(shown).toMatchObject({ game_desc: 'Changed at the source.', audit_status: 'pending', audit_time: null });
+    expect(shown.revisions.map((kept: { game_desc: string }) => kept.game_desc)).toEqual([
+      'Changed at the source.',
+      game.game_info,
+    ]);
+
+    const late = await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '1');
+    expect(late.exit).toBe(1);
+    expect(late.answer.error).toContain('at revision 2, not 1');
+    expect(await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '2')).toMatchObject({
+      exit: 0,
+      answer: { audit_status: 'passed' },
+    });
+    expect((await ask('game', 'list', '--status', 'passed')).answer.games).toMatchObject([{ game_id }]);
+  });
+
+  it('leaves with exit code 3 when a run was partial, and names what did not land', async () => {
+    const [, game] = server.catalogue.all() as [unknown, ApplicationGameDetail];
+    server.catalogue.update(game.game_id, { game_name: 7 as never });
+    const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
+    expect(exit).toBe(3);
+    expect(answer.runs).toMatchObject([{ outcome: 'partial', invalid: 1, reason: '1 invalid, 0 failed: see failure list' }]);
+    expect(stderr).toContain('acme: 1 invalid');
+    expect((await ask('failure', 'list', 'acme')).answer.failures).toMatchObject([
+      { application_game_id: game.game_id, operation: 'query_game_list', count: 1 },
+    ]);
+    server.catalogue.update(game.game_id, { game_name: game.game_name });
+    expect((await ask('failure', 'retry', 'acme', '--wait')).exit).toBe(0);
+    expect((await ask('sync', 'acme', '--wait')).exit).toBe(0);
+    expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
+  });
+
+  it('leaves with exit code 1 when a run failed, with the reason', async () => {
+    const { stderr: warned } = await add('forbidden', 'http://169.254.169.254/latest');
+    expect(warned).toContain('warning: --query-game-list-webhook');
+    const { exit, answer } = await ask('sync', 'forbidden', '--wait');
+    expect(exit).toBe(1);
+    expect(answer.runs).toMatchObject([{ outcome: 'failed', listed: 0, reason: 'page 1: forbidden_address' }]);
+  });
+
+  it('shows the queues and the worker, pauses and resumes', async () => {
+    const { answer } = await ask('queue', 'status');
+    expect(answer.workers).toMatchObject([{ pid: worker.pid }]);
+    const names = answer.queues.map((queue: { name: string }) => queue.name);
+    expect(names).toContain('query-game-list');
+    expect((await ask('queue', 'pause', 'query-cp-kyc')).answer).toEqual({ paused: ['query-cp-kyc'] });
+    const paused = (await ask('queue', 'status')).answer.queues.find(
+      (queue: { name: string }) => queue.name === 'query-cp-kyc',
+    );
+    expect(paused.paused).toBe(true);
+    expect((await ask('queue', 'resume')).answer.resumed).toEqual(names);
+    expect((await ask('queue', 'retry-failed', 'query-game-list')).answer.retried).toHaveProperty('query-game-list');
+    expect((await ask('queue', 'pause', 'nonsense')).exit).toBe(2);
+  });
+
+  it('pauses, resumes and removes an application, whose games are withdrawn then', async () => {
+    expect((await ask('app', 'pause', 'waiting')).answer).toMatchObject({ status: 'paused' });
+    expect((await ask('sync', '--all', '--timeout', '30s')).answer.runs).not.toContainEqual(
+      expect.objectContaining({ application_id: 'waiting' }),
+    );
+    expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
+    expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
+    expect((await ask('sync', 'waiting')).exit).toBe(2);
+    const rows = [...(await gamesOf(fleet.sql, 'waiting')).values()];
+    expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
+  });
+
+  it('prints tables for people', async () => {
+    const { exit, stdout } = await cli('app', 'list');
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^application_id +name +status/);
+    expect(stdout).toMatch(/^acme +The acme +active/m);
+  });
+
+  it('ends a worker that is told to with exit code 0, in bounded time', async () => {
+    await until('no run is open', async () => {
+      const open = await fleet.sql`select from sync_runs where finished_at is null`;
+      return open.length === 0;
+    });
+    const began = performance.now();
+    worker.kill('SIGTERM');
+    const result = keep(await worker.done);
+    expect(result.exit).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(result.stderr).toContain('"msg":"stopped"');
+    expect((await ask('queue', 'status')).answer.workers).toEqual([]);
+  });
+
+  it('never wrote the access token: not to a terminal, not to a log, not to a table, not to Redis', async () => {
+    expect(written.join('').length).toBeGreaterThan(10_000);
+    const stored = [await everyTable(fleet), await everyRedisValue(fleet)].join('\n');
+    expect(stored).toContain('query-game-list');
+    const forms = [ACCESS_TOKEN, hex(ACCESS_TOKEN), Buffer.from(ACCESS_TOKEN).toString('base64').slice(0, -2)];
+    for (const form of forms) {
+      expect(written.join('\n').includes(form)).toBe(false);
+      expect(stored.includes(form)).toBe(false);
+    }
+  });
+});
+
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+
+/** Every row of every table of every schema, as text. */
+const everyTable = async ({ sql }: TestFleet): Promise<string> => {
+  const tables = await sql<{ schemaname: string; tablename: string }[]>`
+    select schemaname, tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`;
+  const contents = await Promise.all(
+    tables.map(({ schemaname, tablename }) => sql`select t::text as row from ${sql(schemaname)}.${sql(tablename)} t`),
+  );
+  return contents.flatMap((rows) => rows.map(({ row }) => row)).join('\n');
+};
+
+/** Everything that the fleet's queues hold in Redis; nothing where they live in Postgres. */
+const everyRedisValue = async ({ redisUrl, prefix }: TestFleet): Promise<string> => {
+  if (redisUrl === undefined) return '';
+  const redis = new Redis(redisUrl);
+  try {
+    const keys = await redis.keys(`${prefix}*`);
+    const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+    return keys.join('\n') + Buffer.concat(dumps.filter((dump) => dump !== null)).toString('latin1');
+  } finally {
+    redis.disconnect();
+  }
+};

@@ -1,0 +1,138 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { documentOf, runCli } from '#test/support/cli.ts';
+
+const COMMANDS = [
+  'demo',
+  'up',
+  'worker',
+  'api',
+  'board',
+  'migrate',
+  'app add',
+  'app list',
+  'app show',
+  'app update',
+  'app pause',
+  'app resume',
+  'app remove',
+  'sync',
+  'pull',
+  'kyc pull',
+  'kyc show',
+  'kyc accept-cp-id',
+  'kyc erase',
+  'kyc reseal',
+  'run list',
+  'run show',
+  'failure list',
+  'failure retry',
+  'queue status',
+  'queue pause',
+  'queue resume',
+  'queue retry-failed',
+  'game list',
+  'game show',
+  'game pass',
+  'game reject',
+];
+
+/** Groups that share a file. */
+const FILES: Record<string, string> = {
+  up: 'roles',
+  worker: 'roles',
+  api: 'roles',
+  board: 'roles',
+  migrate: 'roles',
+  pull: 'sync',
+};
+
+describe('Help', () => {
+  it('lists every command, the exit codes and where the environment is described, for --help and for nothing', async () => {
+    const [asked, nothing] = await Promise.all([runCli(['--help']), runCli([])]);
+    for (const { exit, stdout } of [asked, nothing]) {
+      expect(exit).toBe(0);
+      for (const group of new Set(COMMANDS.map((command) => command.split(' ')[0])))
+        expect(stdout).toMatch(new RegExp(`^  ${group}\\b`, 'm'));
+      expect(stdout).toContain('Exit codes: 0 done, 1 failed, 2 wrong usage');
+      expect(stdout).toContain('.env.example');
+    }
+  });
+
+  it('of a command goes to stdout, with exit code 0', async () => {
+    const { exit, stdout, stderr } = await runCli(['sync', '--help']);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toContain('Usage: catalogue sync');
+  });
+
+  it.for(COMMANDS)('of %s shows examples and --json', async (command) => {
+    const words = command.split(' ');
+    const [group = ''] = words;
+    const file = FILES[group] ?? group;
+    const { register } = (await import(`../../src/cli/${file}.ts`)) as { register: (program: Command) => void };
+    let help = '';
+    const program = new Command('catalogue').exitOverride().configureOutput({ writeOut: (text) => (help += text) });
+    register(program);
+    await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
+    expect(help).toContain(`Usage: catalogue ${command}`);
+    expect(help).toContain('--json');
+    expect(help).toMatch(new RegExp(`Examples:\n  \\$ npx catalogue ${command}`));
+  });
+});
+
+describe('Wrong usage', () => {
+  it.for<[args: string[], says: string]>([
+    [['synk'], 'Did you mean sync'],
+    [['app', 'nonsense'], "unknown command 'nonsense'"],
+    [['sync', '--nonsense'], "unknown option '--nonsense'"],
+    [['app'], 'Usage: catalogue app'],
+    [['app', 'add', 'acme'], 'required option'],
+    [['app', 'update', 'acme', '--every', '1.5h'], 'Give a span'],
+    [['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'], "'--reason <why>' not specified"],
+  ])('leaves with exit code 2 and says what may stand there: %j', async ([args, says]) => {
+    const { exit, stdout, stderr } = await runCli(args);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toContain(says);
+    expect(stderr).toMatch(/--help|Usage:/);
+  });
+});
+
+describe('A wrong environment', () => {
+  const wrong = { API_PORT: 'http', WEBHOOK_ALLOW_HTTP: 'perhaps', DATABASE_URL: 'mysql://u:s3cret-word@h/x' };
+
+  it('is told with every problem at once, in one JSON document too, and exit code 2', async () => {
+    const result = await runCli(['app', 'list', '--json'], wrong);
+    expect(result.exit).toBe(2);
+    for (const variable of Object.keys(wrong)) {
+      expect(result.stderr).toContain(`  - ${variable}`);
+      expect(documentOf(result).error).toContain(variable);
+    }
+    expect(result.stdout + result.stderr).not.toContain('s3cret-word');
+  });
+});
+
+describe('Without a database', () => {
+  const env = { CATALOGUE_HOME: '/nonexistent/catalogue-home' };
+
+  it('a role of the fleet says what to set, with exit code 2', async () => {
+    const { exit, stderr } = await runCli(['worker'], env);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('DATABASE_URL');
+    expect(stderr).toContain('npx catalogue up');
+  });
+
+  it('a command says what to start', async () => {
+    const result = await runCli(['run', 'list', '--json'], env);
+    expect(result.exit).toBe(2);
+    expect(documentOf(result).error).toContain('Nothing runs in /nonexistent/catalogue-home');
+  });
+
+  it('that answers, a command says where it looked', async () => {
+    const away = { DATABASE_URL: 'postgres://u:s3cret-word@127.0.0.1:9/x' };
+    const result = await runCli(['sync', 'acme', '--json'], { ...env, ...away });
+    expect(result.exit).toBe(1);
+    expect(documentOf(result).error).toContain('Nothing answers at 127.0.0.1:9 (ECONNREFUSED)');
+    expect(result.stdout + result.stderr).not.toContain('s3cret-word');
+    expect(result.stderr).not.toContain('    at ');
+  });
+});

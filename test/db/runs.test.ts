@@ -1,0 +1,203 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { listFailedGameIds, listFailures, clearFailures, recordFailures } from '#db/queries/failures.ts';
+import { findPage } from '#db/queries/pages.ts';
+import {
+  closeRun,
+  findHeldRun,
+  findOpenRun,
+  findRun,
+  listIdleRuns,
+  openRun,
+  prunePages,
+  pruneRuns,
+  sumPages,
+  takeOverRun,
+} from '#db/queries/runs.ts';
+import { recordPage } from '#src/runs/record-page.ts';
+import { addApplication, aDetail, anOpenRun, summaryOf } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let numbered = 0;
+/** An application that no other test has. */
+const ownApplication = () => addApplication(database.sql, `app-${(numbered += 1)}`);
+const DAY_MS = 24 * 60 * 60_000;
+
+describe('Opening a run', () => {
+  const newRun = (application_id: string) => ({
+    run_id: randomUUIDv7(),
+    application_id,
+    trigger: 'manual' as const,
+    full: false,
+    accept_withdrawals: false,
+  });
+
+  it('gives one run to however many ask at once, and each is told which', async () => {
+    const { application_id } = await ownApplication();
+    const asked = Array.from({ length: 12 }, () => openRun(database.sql, newRun(application_id)));
+    const answers = await Promise.all(asked);
+    expect(answers.filter(({ opened }) => opened)).toHaveLength(1);
+    expect(new Set(answers.map(({ run }) => run.run_id)).size).toBe(1);
+  });
+
+  it('opens a new one once the former has ended, also while others end and open', async () => {
+    const { application_id } = await ownApplication();
+    const closeOpen = async () => {
+      const open = await findOpenRun(database.sql, application_id);
+      if (open) await closeRun(database.sql, open, { outcome: 'succeeded', reason: null });
+    };
+    const asked = Array.from({ length: 20 }, async () => {
+      const { opened } = await openRun(database.sql, newRun(application_id));
+      await closeOpen();
+      return opened;
+    });
+    const opened = (await Promise.all(asked)).filter(Boolean).length;
+    const [row] = await database.sql<{ runs: number; open: number }[]>`
+      select count(*)::int as runs, (count(*) filter (where finished_at is null))::int as open
+      from sync_runs where application_id = ${application_id}`;
+    expect(row).toEqual({ runs: opened, open: 0 });
+  });
+
+  it('of two applications gives a run to each', async () => {
+    const [a, b] = [await ownApplication(), await ownApplication()];
+    const runs = await Promise.all([a, b].map((each) => openRun(database.sql, newRun(each.application_id))));
+    expect(runs.every(({ opened }) => opened)).toBe(true);
+  });
+});
+
+describe('Holding a run', () => {
+  it('ends for the former holder when it is taken over, which one of many can', async () => {
+    const run = await anOpenRun(database.sql, (await ownApplication()).application_id);
+    const taken = await Promise.all(Array.from({ length: 8 }, () => takeOverRun(database.sql, run)));
+    const [winner, ...others] = taken.filter((each) => each !== undefined);
+    expect(others).toEqual([]);
+    expect(winner).toMatchObject({ run_id: run.run_id, fence: run.fence + 1 });
+    expect(await findHeldRun(database.sql, run)).toBeUndefined();
+    expect(await findHeldRun(database.sql, { run_id: run.run_id, fence: run.fence + 1 })).toBeDefined();
+  });
+
+  it('ends when the run is closed, which happens once', async () => {
+    const run = await anOpenRun(database.sql, (await ownApplication()).application_id);
+    const verdict = { outcome: 'failed', reason: 'away' } as const;
+    const closed = await Promise.all([1, 2, 3].map(() => closeRun(database.sql, run, verdict)));
+    expect(closed.filter((each) => each !== undefined)).toHaveLength(1);
+    expect(await findHeldRun(database.sql, run)).toBeUndefined();
+    expect(await takeOverRun(database.sql, run)).toBeUndefined();
+  });
+
+  it('shows as idle once it has not moved for a while', async () => {
+    const run = await anOpenRun(database.sql, (await ownApplication()).application_id);
+    const isIdle = async (idleMs: number) =>
+      (await listIdleRuns(database.sql, idleMs, 500)).some(({ run_id }) => run_id === run.run_id);
+    expect(await isIdle(60_000)).toBe(false);
+    await database.sql`update sync_runs set progress_at = now() - interval '2 minutes' where run_id = ${run.run_id}`;
+    expect(await isIdle(60_000)).toBe(true);
+    await closeRun(database.sql, run, { outcome: 'failed', reason: null });
+    expect(await isIdle(60_000)).toBe(false);
+  });
+});
+
+describe('Failures', () => {
+  const failure = (id: string, kind = 'timeout') => ({
+    application_game_id: id,
+    kind,
+    reasons: [{ path: '', code: kind }],
+  });
+
+  it('open a row once and count up after that, with the last word of each', async () => {
+    const { application_id } = await ownApplication();
+    const record = (...kinds: string[]) =>
+      recordFailures(
+        database.sql,
+        application_id,
+        'query_game_detail',
+        kinds.map((kind) => failure('g-1', kind)),
+      );
+    await record('timeout');
+    const [first] = await listFailures(database.sql, { application_id, limit: 10 });
+    await record('connect_failed', 'http_status');
+    const rows = await listFailures(database.sql, { application_id, limit: 10 });
+    expect(rows).toMatchObject([
+      { kind: 'http_status', reasons: [{ path: '', code: 'http_status' }], count: 2, first_at: first?.first_at },
+    ]);
+    expect(rows[0]?.last_at.getTime()).toBeGreaterThan(first?.first_at.getTime() ?? 0);
+  });
+
+  it('are cleared for the games that landed, of that operation and application alone', async () => {
+    const [mine, other] = [await ownApplication(), await ownApplication()];
+    for (const { application_id } of [mine, other])
+      for (const operation of ['query_game_list', 'query_game_detail'] as const)
+        await recordFailures(database.sql, application_id, operation, [failure('a'), failure('b')]);
+    await clearFailures(database.sql, mine.application_id, 'query_game_detail', ['a', 'not there']);
+    await clearFailures(database.sql, mine.application_id, 'query_game_list', []);
+    const left = async (application_id: string) =>
+      (await listFailures(database.sql, { application_id, limit: 10 }))
+        .map((row) => `${row.operation} ${row.application_game_id}`)
+        .sort();
+    expect(await left(mine.application_id)).toEqual([
+      'query_game_detail b',
+      'query_game_list a',
+      'query_game_list b',
+    ]);
+    expect(await left(other.application_id)).toHaveLength(4);
+  });
+
+  it('name each game to retry once, and not what belongs to no game or to KYC', async () => {
+    const { application_id } = await ownApplication();
+    await recordFailures(database.sql, application_id, 'query_game_list', [failure(''), failure('b')]);
+    await recordFailures(database.sql, application_id, 'query_game_detail', [failure('b'), failure('a')]);
+    await recordFailures(database.sql, application_id, 'query_cp_kyc', [failure('c')]);
+    expect(await listFailedGameIds(database.sql, application_id)).toEqual(['a', 'b']);
+  });
+
+  it('of names such as __proto__ are kept like any other', async () => {
+    const { application_id } = await ownApplication();
+    await recordFailures(database.sql, application_id, 'query_game_detail', [failure('__proto__'), failure("';--")]);
+    expect(await listFailedGameIds(database.sql, application_id)).toEqual(["';--", '__proto__']);
+  });
+});
+
+describe('Pruning', () => {
+  beforeAll(async () => {
+    await database.sql`delete from sync_runs`;
+  });
+
+  /** A run with one page that finished so many days ago. */
+  const finished = async (days: number): Promise<string> => {
+    const application = await ownApplication();
+    const run = await anOpenRun(database.sql, application.application_id);
+    await recordPage(database.sql, application, run, { total: 1, list: [summaryOf(aDetail())] }, 10);
+    await closeRun(database.sql, run, { outcome: 'succeeded', reason: null });
+    await database.sql`
+      update sync_runs set finished_at = now() - ${days} * interval '1 day' where run_id = ${run.run_id}`;
+    return run.run_id;
+  };
+
+  it('takes old pages first and old runs later, a bounded number at a time, and never an open run', async () => {
+    const open = await anOpenRun(database.sql, (await ownApplication()).application_id);
+    await database.sql`update sync_runs set started_at = '2020-01-01', progress_at = '2020-01-01'
+      where run_id = ${open.run_id}`;
+    const [fresh, old, ancient] = [await finished(1), await finished(10), await finished(100)];
+
+    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(1);
+    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(1);
+    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(0);
+    expect(await findPage(database.sql, fresh, 1)).toBeDefined();
+    expect(await findPage(database.sql, old, 1)).toBeUndefined();
+    expect(await findRun(database.sql, old)).toMatchObject({ listed: 1 });
+
+    expect(await pruneRuns(database.sql, 90 * DAY_MS, 10)).toBe(1);
+    expect(await findRun(database.sql, ancient)).toBeUndefined();
+    for (const kept of [open.run_id, fresh, old]) expect(await findRun(database.sql, kept)).toBeDefined();
+  });
+});
+
+it('sums what the pages of an open run have counted so far', async () => {
+  const application = await ownApplication();
+  const run = await anOpenRun(database.sql, application.application_id);
+  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 0, settled: 0, total: 0 });
+  const rows = ['a', 'b', null].map((game_id) => summaryOf(aDetail({ game_id: game_id as string })));
+  await recordPage(database.sql, application, run, { total: 9, list: rows }, 10);
+  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 3, settled: 1, total: 9 });
+});

@@ -1,0 +1,73 @@
+import { createSampleCatalogue } from '#src/sample-application/catalogue.ts';
+import { webhooksOf } from '#src/sample-application/webhooks.ts';
+import type { Operation } from '#src/webhooks/bounds.ts';
+import { startRawServer } from '#test/support/application-server.ts';
+import { until } from '#test/support/until.ts';
+
+type Call = { operation: Operation; page_num: number | undefined; game_id: string | undefined };
+
+/** An application that counts every call, and can be told to keep some waiting. */
+export type FleetApplication = {
+  application_id: string;
+  url: string;
+  catalogue: ReturnType<typeof createSampleCatalogue>;
+  /** How often each page and each game was asked for. */
+  counts: ReadonlyMap<string, number>;
+  /** Calls of which this is true wait until they are released. */
+  hold: (which: (call: Call) => boolean) => void;
+  held: (count: number) => Promise<void>;
+  release: () => void;
+  [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** The same id serves the same games wherever it listens. */
+export const startFleetApplication = async (
+  application_id: string,
+  options: { games: number; latencyMs?: number },
+): Promise<FleetApplication> => {
+  const catalogue = createSampleCatalogue({
+    games: options.games,
+    seed: application_id,
+    baseUrl: 'https://cdn.example.com',
+  });
+  const handlers = webhooksOf(catalogue);
+  const counts = new Map<string, number>();
+  let holds: (call: Call) => boolean = () => false;
+  let waiting: (() => void)[] = [];
+
+  const server = await startRawServer(async (request, response) => {
+    const operation = request.url?.slice(1) as Operation;
+    const chunks: Buffer[] = [];
+    request.on('error', () => response.destroy());
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    const call: Call = { operation, page_num: body.page_num, game_id: body.game_id };
+    const key = `${application_id} ${call.game_id ?? `page ${call.page_num}`}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (options.latencyMs) await new Promise((resolve) => setTimeout(resolve, options.latencyMs));
+    if (holds(call)) await new Promise<void>((resolve) => waiting.push(resolve));
+    const { status, envelope } = handlers[operation](body);
+    if (!response.destroyed)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(envelope));
+  });
+  const release = () => {
+    holds = () => false;
+    for (const go of waiting) go();
+    waiting = [];
+  };
+  return {
+    application_id,
+    url: server.url,
+    catalogue,
+    counts,
+    hold: (which) => {
+      holds = which;
+    },
+    held: async (count) => void (await until(`${count} calls are held`, () => waiting.length >= count)),
+    release,
+    [Symbol.asyncDispose]: async () => {
+      release();
+      await server.close();
+    },
+  };
+};

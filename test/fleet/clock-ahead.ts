@@ -1,0 +1,10 @@
+// Loaded first by a worker whose clock is to be wrong: by as many hours as its address says after the "?".
+const shiftMs = Number(import.meta.url.split('?')[1]) * 3_600_000;
+const RealDate = Date;
+const now = () => RealDate.now() + shiftMs;
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args) => (args.length === 0 ? new target(now()) : Reflect.construct(target, args)),
+  apply: () => new RealDate(now()).toString(),
+  get: (target, property) => (property === 'now' ? now : Reflect.get(target, property)),
+});

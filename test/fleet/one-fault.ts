@@ -1,0 +1,27 @@
+import type { Fault } from './faults.ts';
+import { differences, type Snapshot } from './snapshot.ts';
+import { type Ground, openWorld } from './world.ts';
+
+export type Survived = { rows: number; calls: number; tookMs: number };
+
+/**
+ * Let one fault happen to a world of its own and wait until all is quiet.
+ * @throws when a row differs from an undisturbed run's, or something was asked for too often
+ */
+export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
+  const from = performance.now();
+  await using world = await openWorld(ground, fault.world);
+  try {
+    await fault.inject(world);
+    await world.quiet();
+    const actual = await world.snapshot();
+    const different = differences(expected, actual);
+    if (different.length > 0) throw new Error(`the tables differ:\n${different.join('\n')}`);
+    const { key, count } = world.mostCalls();
+    if (count > fault.mostCalls) throw new Error(`${key} was asked for ${count} times`);
+    return { rows: actual.rows, calls: count, tookMs: performance.now() - from };
+  } catch (error) {
+    const logs = world.workers.map((worker) => `worker ${worker.pid}:\n${worker.log().slice(-3_000)}`);
+    throw new Error(`${fault.name}: ${(error as Error).message}\n${logs.join('\n')}`, { cause: error });
+  }
+};

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What a test does to one chunk on its way: pass it, swallow it, or cut the connection. */
+export type Verdict = 'pass' | 'swallow' | 'cut';
+export type Watcher = {
+  /** From the client to the server. Each connection has a memory of its own. */
+  request?: (chunk: Buffer, memory: Record<string, unknown>) => Verdict;
+  /** From the server to the client. */
+  reply?: (chunk: Buffer, memory: Record<string, unknown>) => Verdict;
+};
+
+/** A TCP proxy: the network between a fleet and one of its servers. */
+export type TcpProxy = {
+  port: number;
+  /** The same URL, by way of this proxy. */
+  through: (url: string) => string;
+  /** Nothing passes in either direction, and nobody is told: a network that is lost. */
+  pause: () => void;
+  /** What waited goes on. */
+  resume: () => void;
+  /** End every connection, and refuse new ones (or all above a number). */
+  cut: (options?: { refuse?: boolean; most?: number }) => void;
+  /** Take connections again. */
+  heal: () => void;
+  watch: (watcher: Watcher) => void;
+  open: () => number;
+  [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** Stand before the server at `port`; it is looked up for each connection, for servers that move. */
+export const startProxy = async (port: () => number): Promise<TcpProxy> => {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let most = Number.POSITIVE_INFINITY;
+  let paused = false;
+  let watcher: Watcher = {};
+
+  const relay = (from: Socket, to: Socket, judge: (chunk: Buffer) => Verdict, destroy: () => void): void => {
+    from.on('data', (chunk: Buffer) => {
+      const verdict = judge(chunk);
+      if (verdict === 'pass') to.write(chunk);
+      else if (verdict === 'cut') destroy();
+    });
+    from.on('close', destroy);
+    from.on('error', destroy);
+  };
+  const server = createServer((client) => {
+    if (pairs.size >= most) {
+      client.destroy();
+      return;
+    }
+    const onward = connect(port(), '127.0.0.1');
+    const pair = [client, onward] as const;
+    pairs.add(pair);
+    client.setNoDelay();
+    onward.setNoDelay();
+    const memory: Record<string, unknown> = {};
+    const destroy = () => {
+      pairs.delete(pair);
+      client.destroy();
+      onward.destroy();
+    };
+    relay(client, onward, (chunk) => watcher.request?.(chunk, memory) ?? 'pass', destroy);
+    relay(onward, client, (chunk) => watcher.reply?.(chunk, memory) ?? 'pass', destroy);
+    if (paused) for (const socket of pair) socket.pause();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = (server.address() as AddressInfo).port;
+  const each = (act: (socket: Socket) => void) => {
+    for (const pair of pairs) for (const socket of pair) act(socket);
+  };
+  return {
+    port: own,
+    through: (url) => Object.assign(new URL(url), { port: String(own) }).href,
+    pause: () => {
+      paused = true;
+      each((socket) => socket.pause());
+    },
+    resume: () => {
+      paused = false;
+      each((socket) => socket.resume());
+    },
+    cut: ({ refuse = false, most: allowed } = {}) => {
+      most = allowed ?? (refuse ? 0 : most);
+      each((socket) => socket.destroy());
+      pairs.clear();
+    },
+    heal: () => {
+      most = Number.POSITIVE_INFINITY;
+      watcher = {};
+    },
+    watch: (next) => {
+      watcher = next;
+    },
+    open: () => pairs.size,
+    [Symbol.asyncDispose]: async () => {
+      each((socket) => socket.destroy());
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import {
+  type Answer,
+  aFleet,
+  type Behaviour,
+  goodDetail,
+  goodRow,
+  idsOf,
+  raw,
+  startHostileApplication,
+} from '#test/hostile/support.ts';
+
+const IDS = idsOf('g', 250);
+const detail: Behaviour['detail'] = (id) => ({ data: goodDetail(id) });
+const list = (ids: readonly string[], total: number): Answer => ({ data: { total, list: ids.map(goodRow) } });
+const slice = (pageNum: number, pageSize: number, ids: readonly string[] = IDS) =>
+  ids.slice((pageNum - 1) * pageSize, pageNum * pageSize);
+
+const runOf = async (behaviour: Behaviour['list']) => {
+  const fleet = await aFleet();
+  const { calls } = await startHostileApplication(fleet, 'acme', { list: behaviour, detail });
+  return { fleet, calls, run: await fleet.sync('acme') };
+};
+
+test.each([
+  ['too low', 10],
+  ['too high', 10_000],
+  ['zero', 0],
+  ['beyond what a column holds', Number.MAX_SAFE_INTEGER],
+])('a total that is %s costs no game, and is noted', async (_, total) => {
+  const { run } = await runOf((pageNum, pageSize) => list(slice(pageNum, pageSize), total));
+  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
+  expect(run.note).toMatch(/^data\.total said \d+, the pages named 250$/);
+});
+
+test.each([
+  ['negative', -1],
+  ['a fraction', 2.5],
+  ['text', '250'],
+  ['null', null],
+])('a total that is %s ends the run as failed, and says so', async (_, total) => {
+  const { run, calls } = await runOf((pageNum, pageSize) => ({
+    data: { total, list: slice(pageNum, pageSize).map(goodRow) },
+  }));
+  expect(run).toMatchObject({ outcome: 'failed', inserted: 0, reason: 'page 1: invalid_data' });
+  expect(calls.list).toBe(5);
+});
+
+test('an application that ignores page_num is told apart after two calls, and its games land', async () => {
+  const { run, calls } = await runOf(() => list(IDS.slice(0, 100), 250));
+  expect(run).toMatchObject({ outcome: 'suspect', inserted: 100, withdrawn: 0 });
+  expect(run.reason).toMatch(/page_num/);
+  expect(calls.list).toBe(2);
+});
+
+test('an application with a page limit of its own is followed at its size', async () => {
+  const { run } = await runOf((pageNum) => list(slice(pageNum, 30), 250));
+  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, note: null });
+});
+
+test('an application that sends all at once, whatever the page size, is taken at its word', async () => {
+  const { run } = await runOf((pageNum) => list(pageNum === 1 ? IDS : [], 250));
+  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
+});
+
+test('games that shift to later pages while they are listed count once, and none is withdrawn', async () => {
+  // A new game comes in at the front before each page: the last of each page is named again on the next.
+  const { run } = await runOf((pageNum, pageSize) => {
+    const now = [...idsOf('new', pageNum - 1), ...IDS];
+    return list(slice(pageNum, pageSize, now), now.length);
+  });
+  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, withdrawn: 0 });
+});
+
+test('an empty page before the end does not end the listing, and what it hid is not withdrawn', async () => {
+  let hidden: number | null = null;
+  const fleet = await aFleet();
+  const ids = idsOf('g', 500);
+  await startHostileApplication(fleet, 'acme', {
+    list: (pageNum, pageSize) => list(pageNum === hidden ? [] : slice(pageNum, pageSize, ids), ids.length),
+    detail,
+  });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 500 });
+  hidden = 3;
+  const run = await fleet.sync('acme');
+  expect(run).toMatchObject({ outcome: 'succeeded', listed: 400, unchanged: 400, withdrawn: 0 });
+  expect(run.note).toMatch(/an empty page/);
+});
+
+test('the same games in another order forever end as suspect', async () => {
+  const { run, calls } = await runOf((pageNum) => {
+    const turn = pageNum % 100;
+    return list([...IDS.slice(turn, 100), ...IDS.slice(0, turn)], 100_000);
+  });
+  expect(run).toMatchObject({ outcome: 'suspect', inserted: 100 });
+  expect(calls.list).toBe(2);
+});
+
+test('rows that name no game, page after page, end as suspect', async () => {
+  const { run, calls } = await runOf(() => ({ data: { total: 1_000_000, list: Array(100).fill(null) } }));
+  expect(run).toMatchObject({ outcome: 'suspect', inserted: 0, invalid: 200 });
+  expect(calls.list).toBe(2);
+});
+
+test('pages without end are cut at the page cap: what came has landed, nothing is withdrawn', async () => {
+  const fleet = await aFleet();
+  fleet.deps.pageCap = 4;
+  const { calls } = await startHostileApplication(fleet, 'acme', {
+    list: (pageNum) => list(idsOf('g', 20, pageNum * 20), 1_000_000),
+    detail,
+  });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'suspect', inserted: 80, withdrawn: 0 });
+  expect(calls.list).toBe(4);
+});
+
+test.each([
+  ['HTML', raw('<html>'), 'page 2: not_json'],
+  ['a list larger than four megabytes', raw(Buffer.alloc(5 * 1024 * 1024, 0x20)), 'page 2: body_too_large'],
+  ['no list', { data: null }, 'page 2: invalid_data'],
+  [
+    'an error',
+    raw('{"ret_code":50001,"ret_msg":"no database","data":null}', 500),
+    'page 2: ret_code 50001 "no database"',
+  ],
+  ['a redirect', raw('', 301, { location: '/elsewhere' }), 'page 2: redirect HTTP 301'],
+])('%s in place of the second page fails the run, and the first page stays', async (_, answer, reason) => {
+  const { run } = await runOf((pageNum, pageSize) =>
+    pageNum === 2 ? answer : list(slice(pageNum, pageSize), 250),
+  );
+  expect(run).toMatchObject({ outcome: 'failed', inserted: 100, withdrawn: 0, reason });
+});
+
+test('an application that trickles a byte at a time is given up at the deadline, others are not held up', async () => {
+  const fleet = await aFleet('postgres', 400);
+  const timers = new Set<NodeJS.Timeout>();
+  const trickle: Answer = (response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(' '), 50);
+    timers.add(timer);
+    response.on('close', () => clearInterval(timer));
+  };
+  await startHostileApplication(fleet, 'slow', { list: () => trickle, detail });
+  await startHostileApplication(fleet, 'slow-details', {
+    list: (pageNum, pageSize) => list(slice(pageNum, pageSize), 250),
+    detail: () => trickle,
+  });
+  await startHostileApplication(fleet, 'healthy', {
+    list: (pageNum, pageSize) => list(slice(pageNum, pageSize), 250),
+    detail,
+  });
+  const slow = [await fleet.startRun('slow'), await fleet.startRun('slow-details')];
+  const healthy = await fleet.sync('healthy');
+  expect(healthy).toMatchObject({ outcome: 'succeeded', inserted: 250 });
+  const [list1, details1] = await Promise.all(
+    slice(
+      1,
+      2,
+      slow.map((run) => run.run_id),
+    ).map(fleet.ended),
+  );
+  expect(list1).toMatchObject({ outcome: 'failed', reason: 'page 1: timeout' });
+  expect(details1).toMatchObject({ outcome: 'failed', failed: 100 });
+  expect(details1?.reason).toMatch(/^no detail call of page 1 got through \(timeout \d+\)$/);
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { afterFailedRun, isDue, type Patience, UNTROUBLED } from '#src/catalogue/patience.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const BEGIN = new Date('2026-03-01T00:00:00.000Z');
+
+/** Fail run after run, each at the moment the rule names, until it pauses the application. */
+const failUntilPaused = (everyMs: number): { waits: number[]; last: Patience; pausedAfterMs: number } => {
+  const waits: number[] = [];
+  let patience = UNTROUBLED;
+  let started_at = BEGIN;
+  for (;;) {
+    const finished_at = new Date(started_at.getTime() + MINUTE_MS);
+    patience = afterFailedRun(patience, { started_at, finished_at, reason: 'page 1: timeout' }, everyMs);
+    if (patience.next_attempt_at === null) {
+      return { waits, last: patience, pausedAfterMs: finished_at.getTime() - BEGIN.getTime() };
+    }
+    waits.push(patience.next_attempt_at.getTime() - started_at.getTime());
+    started_at = patience.next_attempt_at;
+  }
+};
+
+test('the wait after a failed run doubles, from the schedule itself up to a day', () => {
+  const { waits } = failUntilPaused(15 * MINUTE_MS);
+  expect(waits.map((ms) => ms / HOUR_MS)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 24]);
+});
+
+test('a schedule slower than a day keeps its own pace', () => {
+  const { waits } = failUntilPaused(7 * DAY_MS);
+  expect(new Set(waits)).toEqual(new Set([7 * DAY_MS]));
+});
+
+test.each([
+  ['every minute', MINUTE_MS],
+  ['every 15 minutes', 15 * MINUTE_MS],
+  ['every day', DAY_MS],
+])('an application called %s is paused after three days and ten runs, and says why', (_, everyMs) => {
+  const { last, pausedAfterMs } = failUntilPaused(everyMs);
+  expect(last.failed_runs).toBeGreaterThanOrEqual(10);
+  expect(pausedAfterMs).toBeGreaterThanOrEqual(3 * DAY_MS);
+  expect(last.pause_reason).toBe(
+    `${last.failed_runs} runs in a row failed since 2026-03-01 00:00 UTC, the last with: page 1: timeout`,
+  );
+});
+
+test('the tick nearest to the moment is the one that tries', () => {
+  const next = new Date(BEGIN.getTime() + 4 * HOUR_MS);
+  const dueAt = (offsetMs: number) => isDue(next, HOUR_MS, next.getTime() + offsetMs);
+  expect(isDue(null, HOUR_MS, 0)).toBe(true);
+  expect(dueAt(-HOUR_MS)).toBe(false);
+  expect(dueAt(-MINUTE_MS)).toBe(true);
+  expect(dueAt(MINUTE_MS)).toBe(true);
+});

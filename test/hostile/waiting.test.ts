@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
+import { tick } from '#jobs/tick.ts';
+import {
+  aFleet,
+  type Behaviour,
+  goodDetail,
+  goodRow,
+  idsOf,
+  raw,
+  startHostileApplication,
+  wellBehaved,
+} from '#test/hostile/support.ts';
+import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const down: Behaviour = { list: () => raw('down', 502), detail: () => raw('down', 502) };
+
+/** Let the schedule's moment come: what the tick's job answered. */
+const tickOnce = async ({ producer }: TestFleet): Promise<Record<string, unknown>> => {
+  const { id } = await producer.add(tick, { application_id: 'acme', schedule: 'games' as const });
+  return until('the tick ends', async () => {
+    const job = await producer.queue(tick).getJob(id ?? '');
+    return (await job?.isCompleted()) ? job?.returnvalue : undefined;
+  });
+};
+const scheduledRun = async (fleet: TestFleet): Promise<RunRow> => {
+  const { run_id } = await tickOnce(fleet);
+  return fleet.ended(String(run_id));
+};
+const acme = async ({ sql }: TestFleet) => {
+  const row = await findApplication(sql, 'acme');
+  if (row === undefined) throw new Error('acme is gone');
+  return row;
+};
+/** As if this much time had gone by since. */
+const passTime = ({ sql }: TestFleet, ms: number) => sql`
+  update applications set next_attempt_at = next_attempt_at - ${ms} * interval '1 millisecond',
+                          failing_since = failing_since - ${ms} * interval '1 millisecond'`;
+
+onBothBackends('an application that fails', (kind) => {
+  test('is asked half as often after each failure, by one run at the moment named, and at once again when it answers', async () => {
+    const fleet = await aFleet(kind);
+    const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
+    const first = await scheduledRun(fleet);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'page 1: http_status HTTP 502' });
+    expect(await acme(fleet)).toMatchObject({
+      failed_runs: 1,
+      failing_since: first.started_at,
+      status: 'active',
+    });
+
+    await passTime(fleet, HOUR_MS);
+    const second = await scheduledRun(fleet);
+    const next = (await acme(fleet)).next_attempt_at;
+    expect(next?.getTime()).toBe(second.started_at.getTime() + 2 * HOUR_MS);
+
+    const { calls } = application;
+    const before = calls.list;
+    await passTime(fleet, HOUR_MS);
+    expect(await tickOnce(fleet)).toMatchObject({ skipped: 'it keeps failing: backing off' });
+    expect([calls.list, await findOpenRun(fleet.sql, 'acme')]).toEqual([before, undefined]);
+
+    await passTime(fleet, HOUR_MS);
+    application.behaviour = wellBehaved(idsOf('g', 3));
+    expect(await scheduledRun(fleet)).toMatchObject({ outcome: 'succeeded', inserted: 3 });
+    expect(await acme(fleet)).toMatchObject({ failed_runs: 0, failing_since: null, next_attempt_at: null });
+  });
+});
+
+/** Nine failed runs are behind it, over more than three days. */
+const onTheBrink = async (fleet: TestFleet) => {
+  const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
+  await scheduledRun(fleet);
+  await fleet.sql`update applications set failed_runs = 9, next_attempt_at = now()`;
+  await passTime(fleet, 3 * DAY_MS);
+  return application;
+};
+
+test('an application that fails for days is paused and says why; a run by hand that succeeds ends the pause', async () => {
+  const fleet = await aFleet();
+  const application = await onTheBrink(fleet);
+  await scheduledRun(fleet);
+  const paused = await acme(fleet);
+  expect(paused).toMatchObject({ status: 'paused', failed_runs: 10, next_attempt_at: null });
+  expect(paused.pause_reason).toMatch(
+    /^10 runs in a row failed since \d{4}-\d\d-\d\d \d\d:\d\d UTC, the last with: page 1: http_status HTTP 502$/,
+  );
+  expect(await tickOnce(fleet)).toEqual({ skipped: 'not active' });
+
+  // Trying by hand while it is still down neither counts nor resumes it.
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'failed' });
+  expect(await acme(fleet)).toMatchObject({ status: 'paused', failed_runs: 10 });
+  application.behaviour = wellBehaved(idsOf('g', 3));
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
+  expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
+});
+
+test('app resume starts anew: the next tick tries, and the count begins at one', async () => {
+  const fleet = await aFleet();
+  await onTheBrink(fleet);
+  await scheduledRun(fleet);
+  await setApplicationStatus(fleet.sql, 'acme', 'active');
+  expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
+  await scheduledRun(fleet);
+  expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 1 });
+});
+
+test('an application that an operator paused stays paused when a run by hand succeeds', async () => {
+  const fleet = await aFleet();
+  await startHostileApplication(fleet, 'acme', wellBehaved(idsOf('g', 2)));
+  await setApplicationStatus(fleet.sql, 'acme', 'paused');
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
+  expect((await acme(fleet)).status).toBe('paused');
+});
+
+test.each([
+  ['seconds', () => '1'],
+  ['a date', () => new Date(Date.now() + 1_500).toUTCString()],
+  ['a moment gone by', () => 'Thu, 01 Jan 1970 00:00:00 GMT'],
+])('Retry-After in %s is waited for, without spending a try', async (_, header) => {
+  const fleet = await aFleet();
+  const ids = idsOf('g', 5);
+  const refusals = { list: 2, detail: 3 };
+  const wait = () => raw('slow down', 429, { 'retry-after': header() });
+  const times: number[] = [];
+  await startHostileApplication(fleet, 'acme', {
+    list: (pageNum) => {
+      times.push(Date.now());
+      refusals.list -= 1;
+      if (refusals.list >= 0) return wait();
+      return { data: { total: ids.length, list: pageNum === 1 ? ids.map(goodRow) : [] } };
+    },
+    detail: (id) => {
+      refusals.detail -= 1;
+      return refusals.detail >= 0 ? wait() : { data: goodDetail(id) };
+    },
+  });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 5, failed: 0 });
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
+});
+
+test('an application that asks to wait for ever is one that fails: its run ends', async () => {
+  const fleet = await aFleet();
+  await startHostileApplication(fleet, 'acme', {
+    ...down,
+    list: () => raw('later', 503, { 'retry-after': '999999999' }),
+  });
+  const run = await fleet.startRun('acme');
+  await until(
+    'the run waits',
+    async () => (await fleet.producer.queue({ name: 'query-game-list' }).getDelayedCount()) === 1,
+  );
+  // The first wait is of 15 minutes; a second one would be too long.
+  await fleet.sql`update sync_runs set progress_at = now() - interval '15 minutes'`;
+  const [job] = await fleet.producer.queue({ name: 'query-game-list' }).getDelayed();
+  expect(job?.delay).toBeLessThanOrEqual(15 * 60_000);
+  await job?.promote();
+  expect(await fleet.ended(run.run_id)).toMatchObject({
+    outcome: 'failed',
+    reason: 'page 1: http_status HTTP 503',
+  });
+});
+
+test('an application that goes away in the middle is not asked a hundred times', async () => {
+  const fleet = await aFleet();
+  const ids = idsOf('g', 100);
+  const application = await startHostileApplication(
+    fleet,
+    'acme',
+    { ...wellBehaved(ids), detail: down.detail },
+    { concurrency: 8 },
+  );
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'failed', failed: 100 });
+  // Four tries; each stops after eight failures, with at most seven more on their way.
+  expect(application.calls.detail).toBeLessThanOrEqual(4 * 15);
+});

@@ -1,0 +1,187 @@
+import type { Job } from 'bullmq';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findRun, takeOverRun } from '#db/queries/runs.ts';
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import { queryGameList, stepId } from '#jobs/query-game-list.ts';
+import { takeUpRuns } from '#src/runs/take-up.ts';
+import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { type Gate, startGate } from '#test/support/gate.ts';
+import { until } from '#test/support/until.ts';
+import { asSent, gamesOf } from '#test/runs/landed.ts';
+
+const live = new AbortController().signal;
+/** Whatever does not move is taken up at once. */
+const NOW = { idleMs: 0, abandonMs: 60_000 };
+
+onBothBackends('A run that is disturbed', (kind) => {
+  let fleet: TestFleet;
+  let gate: Gate;
+  beforeEach(async () => {
+    fleet = await startTestFleet(kind);
+  });
+  afterEach(async () => {
+    // What waits at the gate would keep a worker from ending.
+    gate?.release();
+    await fleet.stop();
+    await gate?.close();
+  });
+
+  /** An application behind a gate. */
+  const addApplication = async (games: number) => {
+    const { server } = await fleet.addApplication('acme', games, { concurrency: 4 });
+    gate = await startGate(server.url);
+    const urls = webhooksAt(gate.url);
+    await fleet.sql`update applications set ${fleet.sql(urls)} where application_id = 'acme'`;
+    return server;
+  };
+  const job = (definition: { name: string }, id: string): Promise<Job> =>
+    until(`job ${id}`, async () => (await fleet.producer.queue(definition).getJob(id)) ?? undefined);
+  /** Every game is there, once, as it was sent. */
+  const expectAll = async (server: Awaited<ReturnType<typeof addApplication>>) => {
+    const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
+    expect(rows.sort(byId)).toEqual(server.catalogue.all().sort(byId));
+  };
+
+  it('goes on where it was when a page was recorded by a job that died before it was acknowledged', async () => {
+    const server = await addApplication(250);
+    gate.hold(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
+    const worker = await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(1);
+    // As if the first page's job came back after its work was committed.
+    const first = await job(queryGameList, stepId(run, 1));
+    const { opts, data, name } = first;
+    const again = await fleet.producer.queue(queryGameList).add(name, data, { ...opts, jobId: 'the-same-again' });
+    await until('the replay ends', async () => await again.isCompleted());
+    expect((await job(queryGameList, 'the-same-again')).returnvalue).toEqual({ skipped: 'recorded before' });
+
+    gate.release();
+    expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250 });
+    expect(server.calls).toMatchObject({ query_game_list: 3, query_game_detail: 250 });
+    await expectAll(server);
+    await worker.stop(1_000);
+  });
+
+  it('is finished under a new fence after the queue was flushed in the middle', async () => {
+    const server = await addApplication(250);
+    gate.hold(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
+    const worker = await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(1);
+    await fleet.flushQueue();
+    // The worker dies with its job: nothing of it is left but what was committed.
+    const stopping = worker.stop(0);
+    gate.release();
+    await stopping;
+    await fleet.flushQueue();
+
+    await fleet.startWorker();
+    expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 1, abandoned: 0 });
+    const ended = await fleet.ended(run.run_id);
+    expect(ended).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250, fence: 2 });
+    expect(server.calls.query_game_detail).toBe(250);
+    await expectAll(server);
+  });
+
+  it('takes up the details of a page too when they were lost', async () => {
+    const server = await addApplication(120);
+    gate.hold(({ operation }) => operation === 'query_game_detail');
+    const worker = await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(4);
+    const stopping = worker.stop(0);
+    await fleet.flushQueue();
+    gate.release();
+    await stopping;
+    await fleet.flushQueue();
+
+    await takeUpRuns(fleet.sql, fleet.producer, live, NOW);
+    await fleet.startWorker();
+    expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', inserted: 120, failed: 0 });
+    await expectAll(server);
+  });
+
+  it('is left alone by the reconciler while its job is in the queue', async () => {
+    await addApplication(3);
+    const run = await fleet.startRun('acme');
+    for (let look = 0; look < 3; look += 1)
+      expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 0 });
+    expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ fence: 1 });
+  });
+
+  it('is abandoned when it has stood still too long, and a new one takes its place', async () => {
+    await addApplication(3);
+    const run = await fleet.startRun('acme');
+    await fleet.sql`update sync_runs set progress_at = now() - interval '2 minutes'`;
+    expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 1 });
+    expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
+    await fleet.startWorker();
+    const [next] = await until('the new run ends', async () => {
+      const runs = await fleet.sql`select * from sync_runs where outcome is not null and outcome <> 'abandoned'`;
+      return runs.length === 1 && runs;
+    });
+    expect(next).toMatchObject({ outcome: 'succeeded', inserted: 3, trigger: 'schedule' });
+  });
+
+  it('is not written to any more by a worker that lost it and is still alive', async () => {
+    const server = await addApplication(8);
+    gate.hold(({ operation }) => operation === 'query_game_detail');
+    await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(4);
+    const taken = await takeOverRun(fleet.sql, run);
+    gate.release();
+    const late = await job(queryGameDetail, stepId(run, 1));
+    await until('the late job ends', async () => await late.isCompleted());
+    expect((await job(queryGameDetail, stepId(run, 1))).returnvalue).toEqual({ skipped: 'not held' });
+    expect((await gamesOf(fleet.sql, 'acme')).size).toBe(0);
+
+    await fleet.sql`update sync_runs set progress_at = now() - interval '1 second'`;
+    await takeUpRuns(fleet.sql, fleet.producer, live, NOW);
+    expect(await fleet.ended(run.run_id)).toMatchObject({ fence: (taken?.fence ?? 0) + 1, inserted: 8 });
+    await expectAll(server);
+  });
+
+  it('loses nothing and spends no try when its worker is told to stop', async () => {
+    const server = await addApplication(60);
+    // Half of the details land before the worker stops, the rest wait at the gate until it gives up.
+    let passed = 0;
+    gate.hold(({ operation }) => operation === 'query_game_detail' && (passed += 1) > 30);
+    const worker = await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(4);
+    const began = performance.now();
+    await worker.stop(50);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    gate.release();
+
+    const half = (await gamesOf(fleet.sql, 'acme')).size;
+    expect(half).toBe(30);
+    const details = await job(queryGameDetail, stepId(run, 1));
+    expect(details.attemptsMade).toBe(0);
+    expect(await details.getState()).toBe('waiting');
+
+    await fleet.startWorker();
+    expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', inserted: 60, failed: 0 });
+    await expectAll(server);
+  });
+
+  it('lets a job in hand end when its worker is told to stop and there is time', async () => {
+    await addApplication(3);
+    gate.hold(({ operation }) => operation === 'query_game_detail');
+    const worker = await fleet.startWorker();
+    const run = await fleet.startRun('acme');
+    await gate.held(3);
+    const order: string[] = [];
+    const stopping = worker.stop(20_000).then(() => order.push('stopped'));
+    expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ finished_at: null });
+    order.push('answered');
+    gate.release();
+    await stopping;
+    expect(order).toEqual(['answered', 'stopped']);
+    expect((await gamesOf(fleet.sql, 'acme')).size).toBe(3);
+    expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ finished_at: null });
+  });
+});
+
+const byId = (a: { game_id: string }, b: { game_id: string }): number => (a.game_id < b.game_id ? -1 : 1);

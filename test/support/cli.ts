@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));
+
+export type CliResult = { exit: number | null; stdout: string; stderr: string };
+
+export type CliProcess = {
+  pid: number;
+  /** What it has written so far. */
+  output: () => { stdout: string; stderr: string };
+  kill: (signal: NodeJS.Signals) => void;
+  done: Promise<CliResult>;
+};
+
+/**
+ * Start the command line as a process of its own, with exactly this environment beside the system's paths, in a
+ * directory without a checkout or an `.env`.
+ */
+export const startCli = (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin = '',
+): CliProcess => {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    cwd: tmpdir(),
+    stdio: 'pipe',
+  });
+  // It may end without reading.
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  const written = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (written.stdout += chunk));
+  child.stderr.on('data', (chunk) => (written.stderr += chunk));
+  const done = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
+    ([stdout, stderr, [exit]]): CliResult => ({ exit, stdout, stderr }),
+  );
+  return {
+    pid: child.pid ?? 0,
+    output: () => ({ ...written }),
+    kill: (signal) => void child.kill(signal),
+    done,
+  };
+};
+
+/** Run one command to its end. */
+export const runCli = (args: readonly string[], env?: Record<string, string>, stdin?: string) =>
+  startCli(args, env, stdin).done;
+
+/** The one JSON document that a command answered with; fails when there is none, or anything beside it. */
+export const documentOf = ({ stdout, stderr }: CliResult) => {
+  const lines = stdout.split('\n');
+  if (lines.length !== 2 || lines[1] !== '') {
+    throw new Error(`stdout is not one line of JSON:\n${stdout}\nstderr:\n${stderr}`);
+  }
+  return JSON.parse(lines[0] ?? '');
+};

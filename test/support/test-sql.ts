@@ -1,0 +1,37 @@
+import { afterAll, beforeAll } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+/** A database for the tests of one file or `describe`: made before them, dropped after. */
+export const useTestDatabase = (): { readonly sql: Database; readonly databaseUrl: string } => {
+  let database: TestDatabase;
+  let sql: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    sql = openDatabase(database.databaseUrl, { max: 6, applicationName: 'database test' });
+  });
+  afterAll(async () => {
+    await sql.end();
+    await database.drop();
+  });
+  return {
+    get sql() {
+      return sql;
+    },
+    get databaseUrl() {
+      return database.databaseUrl;
+    },
+  };
+};
+
+/** Every row of every table of ours, by table: equal means that nothing was written. */
+export const everyRow = async (sql: Database): Promise<Record<string, string[]>> => {
+  const tables = await sql<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'public' order by tablename`;
+  const contents: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(name)} t order by 1`;
+    contents[name] = rows.map(({ row }) => row);
+  }
+  return contents;
+};
