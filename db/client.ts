@@ -6,6 +6,12 @@ export type Database = postgres.Sql;
 export type Queryable = postgres.Sql | postgres.TransactionSql;
 
 /**
+ * A session that holds a transaction and says nothing is ended by Postgres after this time: its process is
+ * stopped, or its machine gone, and the rows it locked are wanted.
+ */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/**
  * Open a pool. Connections are made when first used; a statement that can't reach the server within ten
  * seconds rejects. Queries are written in SQL with postgres.js: drizzle owns the schema, its types and the
  * migrations, and is never loaded by a running role.
@@ -21,5 +27,8 @@ export const openDatabase = (
     onnotice: () => {},
     // Spans in milliseconds and counts: all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: { application_name: options.applicationName ?? 'catalogue' },
+    connection: {
+      application_name: options.applicationName ?? 'catalogue',
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
   });

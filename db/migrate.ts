@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '#db/client.ts';
 import { refuseNewerSchema } from '#db/schema-version.ts';
+import { installTriggers } from '#db/triggers.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 
@@ -27,6 +28,7 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
     await lock`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await refuseNewerSchema(lock);
     await migrate(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
+    await installTriggers(sql);
   } finally {
     await sql.end({ timeout: 5 });
     await lock.end({ timeout: 5 });

@@ -260,7 +260,8 @@ ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run
 ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "ingest_failures_last" ON "ingest_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "game_audits_game" ON "game_audits" USING btree ("game_id");--> statement-breakpoint
-CREATE INDEX "games_audit_status" ON "games" USING btree ("audit_status","game_id");--> statement-breakpoint
+CREATE INDEX "games_catalogue" ON "games" USING btree ("audit_status","game_id") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
+CREATE INDEX "games_catalogue_application" ON "games" USING btree ("application_id","audit_status","game_id") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "content_providers_one_current" ON "content_providers" USING btree ("application_id") WHERE "content_providers"."replaced_at" is null;--> statement-breakpoint
 CREATE INDEX "kyc_access_log_application" ON "kyc_access_log" USING btree ("application_id");--> statement-breakpoint
 CREATE INDEX "kyc_former_records_application" ON "kyc_former_records" USING btree ("application_id");--> statement-breakpoint

@@ -32,13 +32,10 @@ export const gameCounts = pgTable(
  * Changes not yet folded into `game_counts`, written by the transactions that change games. They are only ever
  * added, so that two transactions never wait for each other over a counter; whoever reads adds them up.
  */
-export const gameCountChanges = pgTable(
-  'game_count_changes',
-  {
-    application_id: text().notNull(),
-    audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
-    /** Of level 5. */
-    bucket: bigint({ mode: 'number' }).notNull(),
-    games: bigint({ mode: 'number' }).notNull(),
-  },
-);
+export const gameCountChanges = pgTable('game_count_changes', {
+  application_id: text().notNull(),
+  audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
+  /** Of level 5. */
+  bucket: bigint({ mode: 'number' }).notNull(),
+  games: bigint({ mode: 'number' }).notNull(),
+});

@@ -54,7 +54,11 @@ export const games = pgTable(
   },
   (table) => [
     unique('games_application_game').on(table.application_id, table.application_game_id),
-    index('games_audit_status').on(table.audit_status, table.game_id),
+    // The order and the filter of game.listByAuditStatus, for an operator and for an application.
+    index('games_catalogue').on(table.audit_status, table.game_id).where(sql`${table.withdrawn_at} is null`),
+    index('games_catalogue_application')
+      .on(table.application_id, table.audit_status, table.game_id)
+      .where(sql`${table.withdrawn_at} is null`),
     check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],

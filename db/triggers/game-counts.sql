@@ -128,6 +128,8 @@ as $$
 declare
   bits constant integer[] := '{14, 20, 26, 32, 38}';
   depth constant integer := case scope when '' then 5 else 4 end;
+  -- So many rows are stepped over sooner than the buckets they lie in are told apart.
+  few constant integer := 200;
   shift integer;
   chosen bigint := 0;
   below record;
@@ -141,8 +143,7 @@ begin
     return;
   end if;
   skip_there := skip;
-  -- A few rows are stepped over sooner than the buckets before them are added up.
-  if skip <= 500 then
+  if skip <= few then
     start := '00000000-0000-0000-0000-000000000000';
     return;
   end if;
@@ -164,8 +165,9 @@ begin
       exit when skip_there < below.games;
       skip_there := skip_there - below.games;
     end loop;
+    start := (lpad(to_hex(chosen << (40 - bits[depth_now])), 10, '0') || repeat('0', 22))::uuid;
+    exit when below.games <= few;
   end loop;
-  start := (lpad(to_hex(chosen << (40 - bits[depth])), 10, '0') || repeat('0', 22))::uuid;
 end
 $$;
 

@@ -1,4 +1,11 @@
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
@@ -58,7 +65,8 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const allowed = collectMethods(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new Refusal('invalidHttp');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw new Refusal('invalidHttp');
     // Here and not in a handler: a body for nobody is not read.
     if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
   });

@@ -36,7 +36,9 @@ export const createAuthenticator = (sql: Database) => {
   const recordUse = (token_id: string, request: FastifyRequest): void => {
     if (recording.has(token_id)) return;
     const recorded = recordTokenUse(sql, token_id)
-      .catch((error: unknown) => request.log.warn({ err: error, token_id }, 'the use of a token was not recorded'))
+      .catch((error: unknown) =>
+        request.log.warn({ err: error, token_id }, 'the use of a token was not recorded'),
+      )
       .finally(() => recording.delete(token_id));
     recording.set(token_id, recorded);
   };
@@ -44,7 +46,8 @@ export const createAuthenticator = (sql: Database) => {
   return {
     authenticate: async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-      if (token === undefined) throw new Refusal('noToken', undefined, { headers: { 'www-authenticate': REALM } });
+      if (token === undefined)
+        throw new Refusal('noToken', undefined, { headers: { 'www-authenticate': REALM } });
       if (!isAccessToken(token)) throw refuse('unknownToken');
       const found = await findToken(token);
       if (found === undefined) throw refuse('unknownToken');

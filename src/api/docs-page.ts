@@ -20,8 +20,15 @@ summary{cursor:pointer;margin:.5rem 0}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 `;
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** What our own descriptions use of Markdown: paragraphs, `code` and tables. */
 const inline = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -29,7 +36,11 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   `<div class="scroll"><table><thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead><tbody>${rows
     .map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`)
     .join('')}</tbody></table></div>`;
-const cellsOf = (line: string): string[] => line.split('|').slice(1, -1).map((cell) => inline(cell.trim()));
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => inline(cell.trim()));
 const prose = (markdown: string): string =>
   markdown
     .split('\n\n')
@@ -40,7 +51,10 @@ const prose = (markdown: string): string =>
     })
     .join('\n');
 
-const nameOf = (schema: JsonSchema): string | undefined => String(schema.$ref ?? '').split('/').at(-1) || undefined;
+const nameOf = (schema: JsonSchema): string | undefined =>
+  String(schema.$ref ?? '')
+    .split('/')
+    .at(-1) || undefined;
 
 /** A type in a few words: `array of GameSummary`, `integer, 1 to 100, default 20`. */
 const typeOf = (schema: JsonSchema): string => {
@@ -79,7 +93,10 @@ const schemaSection = ([name, schema]: [string, JsonSchema]): string => {
 
 const examplesOf = (content: NonNullable<Operation['requestBody']>['content'] | undefined): string =>
   Object.values(content?.['application/json']?.examples ?? {})
-    .map(({ summary, value }) => `<p>${inline(summary)}</p><pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`)
+    .map(
+      ({ summary, value }) =>
+        `<p>${inline(summary)}</p><pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`,
+    )
     .join('');
 
 const operationSection = (path: string, method: string, operation: Operation): string => {

@@ -2,7 +2,9 @@
  * Share a lookup between callers that ask for the same key at the same time. Whoever asks while one is under way
  * gets the next one, which begins after they asked: nobody is answered from before their question.
  */
-export const inTurn = <Answer>(look: (key: string) => Promise<Answer>): ((key: string) => Promise<Answer>) => {
+export const inTurn = <Answer>(
+  look: (key: string) => Promise<Answer>,
+): ((key: string) => Promise<Answer>) => {
   type Turn = { answer: Promise<Answer>; next: Promise<Answer> | null };
   const turns = new Map<string, Turn>();
 

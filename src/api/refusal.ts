@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify';
+import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError } from '#src/errors.ts';
-import { type PlatformFailure, PLATFORM_FAILURES } from '#src/contract/platform-codes.ts';
 
 /** A call that is answered with one of the failures of the contract. */
 export class Refusal extends CatalogueError {

@@ -14,7 +14,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 /** @throws Refusal: wrongContentType for another charset than UTF-8, invalidJson for bytes that are not JSON */
 const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new Refusal('wrongContentType');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
+    throw new Refusal('wrongContentType');
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch (cause) {
@@ -25,7 +26,8 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
 const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   return (body) => {
     // No body and no Content-Type: nothing was parsed.
-    if (body === undefined) return { error: new Refusal('invalidJson', 'The body is empty: send a JSON object.') };
+    if (body === undefined)
+      return { error: new Refusal('invalidJson', 'The body is empty: send a JSON object.') };
     const result = schema.safeParse(body);
     if (result.success) return { value: result.data };
     const reasons = result.error.issues.map(({ path, message }) =>

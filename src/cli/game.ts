@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { Database } from '#db/client.ts';
+import { recountGames } from '#db/queries/catalogue.ts';
 import {
   decideGame,
   findGame,
@@ -13,7 +14,7 @@ import type { AuditStatus } from '#db/schema/games.ts';
 import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
-import { CatalogueError, UsageError } from '#src/errors.ts';
+import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 
 const STATUSES: readonly AuditStatus[] = ['pending', 'passed', 'rejected'];
 
@@ -143,4 +144,27 @@ export const register = (program: Command): void => {
   };
   decide('pass', 'passed', 'approve a game');
   decide('reject', 'rejected', 'reject a game');
+
+  const recount = defineCommand(game, 'recount', {
+    summary: 'compare the counters behind data.total with the games, and put them right',
+    details: 'Reads every game; nothing has to stop for it. With --check: exit 3 when something is off.',
+    examples: ['game recount', 'game recount --check --json'],
+  }).option('--check', 'look, but change nothing');
+  act<[], { json?: boolean; check?: boolean }>(recount, async (context, options) => {
+    const repair = options.check !== true;
+    const drift = await withDatabase(context, (sql) => recountGames(sql, { repair }));
+    context.out.document({ drift, repaired: repair && drift.length > 0 });
+    if (drift.length === 0) {
+      context.out.line('The counters agree with the games.');
+      return EXIT.done;
+    }
+    context.out.table(drift, [
+      { header: 'application_id', value: (row) => row.application_id },
+      { header: 'audit_status', value: (row) => row.audit_status },
+      { header: 'games off', value: (row) => row.games_off, right: true },
+      { header: 'counters off', value: (row) => row.counters_off, right: true },
+    ]);
+    if (repair) context.out.line('Put right.');
+    return repair ? EXIT.done : EXIT.partial;
+  });
 };

@@ -15,18 +15,31 @@ const stateOf = (token: ApiToken): 'valid' | 'expired' | 'revoked' => {
   return token.expires_at !== null && token.expires_at.getTime() <= Date.now() ? 'expired' : 'valid';
 };
 
-type CreateOptions = { json?: boolean; application?: string; operator?: true; name?: string; expires?: number };
+type CreateOptions = {
+  json?: boolean;
+  application?: string;
+  operator?: true;
+  name?: string;
+  expires?: number;
+};
 
 const addCreate = (token: Command): void => {
   const create = defineCommand(token, 'create', {
     summary: 'make a token and show it, once',
     details: "An application's token reads that application's games, an operator's token reads all.",
-    examples: ['token create --application acme --name "acme web server" --expires 90d', 'token create --operator --json'],
+    examples: [
+      'token create --application acme --name "acme web server" --expires 90d',
+      'token create --operator --json',
+    ],
   })
     .option('--application <application_id>', 'whose games it reads', applicationId)
     .option('--operator', 'it reads all games')
     .option('--name <name>', 'what it is for (default: whose it is)')
-    .option('--expires <span>', 'how long it is good for (default: until revoked)', duration({ minMs: MINUTE_MS, maxMs: TEN_YEARS_MS }));
+    .option(
+      '--expires <span>',
+      'how long it is good for (default: until revoked)',
+      duration({ minMs: MINUTE_MS, maxMs: TEN_YEARS_MS }),
+    );
   act<[], CreateOptions>(create, async (context, { application, operator, name, expires }) => {
     if ((application === undefined) === (operator === undefined)) {
       throw new UsageError('Say whose token it is: --application ID or --operator.');
@@ -42,11 +55,15 @@ const addCreate = (token: Command): void => {
       insertToken(sql, { ...made, token_hash: hashAccessToken(secret) }),
     );
     if (!inserted) {
-      throw new UsageError(`There is no application "${application}": npx catalogue app list shows those there are.`);
+      throw new UsageError(
+        `There is no application "${application}": npx catalogue app list shows those there are.`,
+      );
     }
     context.out.document({ ...made, token: secret });
     context.out.line(secret);
-    context.out.note(`Token ${made.token_id}: shown this once and stored nowhere. Send it as Authorization: Bearer <token>.`);
+    context.out.note(
+      `Token ${made.token_id}: shown this once and stored nowhere. Send it as Authorization: Bearer <token>.`,
+    );
     return undefined;
   });
 };

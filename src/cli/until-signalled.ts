@@ -3,6 +3,8 @@ import { EXIT, type ExitCode } from '#src/errors.ts';
 
 /** Longer than a worker's drain: whatever hangs then is left behind. */
 const STOP_DEADLINE_MS = 40_000;
+/** What is left open after an orderly stop has this long to close by itself. */
+const LINGER_MS = 1_000;
 
 /**
  * Start something, then run until SIGINT or SIGTERM, then stop it once and in order. A signal during the start
@@ -32,5 +34,7 @@ export const runUntilSignalled = async (
   await stop();
   clearTimeout(deadline);
   logger.info('stopped');
+  // A connection to a server that is away may still be trying, and would keep the process.
+  setTimeout(() => process.exit(EXIT.done), LINGER_MS).unref();
   return EXIT.done;
 };

@@ -6,7 +6,13 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
 } from '#src/contract/application.ts';
-import { componentsOf, type Example, json, type OpenApiDocument, type Operation } from '#src/contract/openapi.ts';
+import {
+  componentsOf,
+  type Example,
+  json,
+  type OpenApiDocument,
+  type Operation,
+} from '#src/contract/openapi.ts';
 import { successOf } from '#src/contract/platform.ts';
 
 const summary = applicationGameSummarySchema.meta({ id: 'GameSummary' });
@@ -24,7 +30,9 @@ const detailResponse = successOf(detail.nullable()).meta({ id: 'QueryDetailRespo
 const failure = z
   .object({
     ret_code: z.int().meta({ description: 'Any value but 0.' }),
-    ret_msg: z.string().meta({ description: 'A specific failure reason, shown to the platform’s operators.' }),
+    ret_msg: z
+      .string()
+      .meta({ description: 'A specific failure reason, shown to the platform’s operators.' }),
     data: z.null().optional(),
   })
   .meta({ id: 'Failure' });
@@ -33,7 +41,12 @@ const kycRequest = z.object({}).meta({ id: 'QueryKycRequest', description: 'Ther
 const listRequest = z
   .object({
     page_num: z.int().min(1).default(1).meta({ description: 'Page number, from 1.' }),
-    page_size: z.int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT).meta({ description: 'Rows per page.' }),
+    page_size: z
+      .int()
+      .min(1)
+      .max(PAGE_SIZE_MAX)
+      .default(PAGE_SIZE_DEFAULT)
+      .meta({ description: 'Rows per page.' }),
   })
   .meta({ id: 'QueryListRequest' });
 const detailRequest = z
@@ -68,7 +81,10 @@ const callback = (words: {
   tags: [words.tag],
   requestBody: { required: true, content: json(words.request, words.requestExamples) },
   responses: {
-    200: { description: 'Success: the data, in the envelope.', content: json(words.response, words.examples) },
+    200: {
+      description: 'Success: the data, in the envelope.',
+      content: json(words.response, words.examples),
+    },
     '4XX': { description: 'A failure, in the envelope.', content: json('Failure', { failed }) },
     '5XX': { description: 'A failure, in the envelope.', content: json('Failure', { failed }) },
   },
@@ -141,7 +157,10 @@ export const openapiApplication = (): OpenApiDocument => ({
         examples: {
           page: {
             summary: 'One game',
-            value: envelope({ total: 1, list: [{ ...game, game_icon: 'https://cdn.example.com/1001/icon.png' }] }),
+            value: envelope({
+              total: 1,
+              list: [{ ...game, game_icon: 'https://cdn.example.com/1001/icon.png' }],
+            }),
           },
           none: { summary: 'No game', value: envelope({ total: 0, list: [] }) },
         },
@@ -151,7 +170,8 @@ export const openapiApplication = (): OpenApiDocument => ({
       post: callback({
         operationId: 'queryDetail',
         summary: 'One of your games in full',
-        description: 'game.queryDetail, at your query_game_detail_webhook. `data` is null when there is no data.',
+        description:
+          'game.queryDetail, at your query_game_detail_webhook. `data` is null when there is no data.',
         tag: 'Games',
         request: 'QueryDetailRequest',
         requestExamples: { game: { summary: 'One game', value: { game_id: game.game_id } } },
@@ -175,7 +195,10 @@ export const openapiApplication = (): OpenApiDocument => ({
   components: {
     schemas: {
       ...componentsOf([kycRequest, listRequest, detailRequest], 'input'),
-      ...componentsOf([summary, detail, kycRecord, kycResponse, listResponse, detailResponse, failure], 'output'),
+      ...componentsOf(
+        [summary, detail, kycRecord, kycResponse, listResponse, detailResponse, failure],
+        'output',
+      ),
     },
     securitySchemes: {
       accessToken: { type: 'http', scheme: 'bearer', description: 'The token you gave the platform.' },

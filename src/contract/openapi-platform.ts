@@ -1,4 +1,10 @@
-import { type Example, componentsOf, json, type OpenApiDocument, type Operation } from '#src/contract/openapi.ts';
+import {
+  componentsOf,
+  type Example,
+  json,
+  type OpenApiDocument,
+  type Operation,
+} from '#src/contract/openapi.ts';
 import {
   auditStatusSchema,
   gameDetailSchema,
@@ -19,7 +25,9 @@ import {
   statusOf,
 } from '#src/contract/platform-codes.ts';
 
-const codeTable = Object.values(PLATFORM_FAILURES).map(({ ret_code, meaning }) => `| ${ret_code} | ${meaning} |`);
+const codeTable = Object.values(PLATFORM_FAILURES).map(
+  ({ ret_code, meaning }) => `| ${ret_code} | ${meaning} |`,
+);
 
 const DESCRIPTION = `The operations that the platform offers to applications' servers: list games by audit status, and read one game in full. Call them from a server, never from a client.
 
@@ -32,8 +40,9 @@ An application's token reads that application's games, an operator's token reads
 ${codeTable.join('\n')}`;
 
 const envelope = (data: unknown) => ({ ret_code: 0, ret_msg: 'success', data });
-const exampleOf = (schema: typeof gameDetailSchema | typeof listByAuditStatusRequestSchema | typeof queryDetailRequestSchema) =>
-  (schema.meta()?.examples as unknown[])[0];
+const exampleOf = (
+  schema: typeof gameDetailSchema | typeof listByAuditStatusRequestSchema | typeof queryDetailRequestSchema,
+) => (schema.meta()?.examples as unknown[] | undefined)?.[0];
 
 /** Failures that any call with a token and a body may meet. */
 const CALL_FAILURES: PlatformFailure[] = [
@@ -50,8 +59,16 @@ const CALL_FAILURES: PlatformFailure[] = [
 ];
 
 const HEADERS: Record<number, Record<string, unknown>> = {
-  401: { 'WWW-Authenticate': { description: 'The Bearer challenge.', required: true, schema: { type: 'string' } } },
-  429: { 'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } } },
+  401: {
+    'WWW-Authenticate': { description: 'The Bearer challenge.', required: true, schema: { type: 'string' } },
+  },
+  429: {
+    'Retry-After': {
+      description: 'Seconds to wait.',
+      required: true,
+      schema: { type: 'integer', minimum: 0 },
+    },
+  },
 };
 
 const STATUS_WORDS: Record<number, string> = {
@@ -78,7 +95,11 @@ const failureResponses = (failures: readonly PlatformFailure[]): Operation['resp
       const headers = HEADERS[status];
       return [
         String(status),
-        { description: STATUS_WORDS[status] ?? '', ...(headers && { headers }), content: json('Failure', examples) },
+        {
+          description: STATUS_WORDS[status] ?? '',
+          ...(headers && { headers }),
+          content: json('Failure', examples),
+        },
       ];
     }),
   );
@@ -93,8 +114,14 @@ const listByAuditStatus: Operation = {
   requestBody: {
     required: true,
     content: json('ListByAuditStatusRequest', {
-      firstPage: { summary: 'The first page of the games that await review', value: exampleOf(listByAuditStatusRequestSchema) },
-      defaults: { summary: 'The same: page_num is 1 and page_size 20 unless given', value: { audit_status: 'pending' } },
+      firstPage: {
+        summary: 'The first page of the games that await review',
+        value: exampleOf(listByAuditStatusRequestSchema),
+      },
+      defaults: {
+        summary: 'The same: page_num is 1 and page_size 20 unless given',
+        value: { audit_status: 'pending' },
+      },
     }),
   },
   responses: {
@@ -129,7 +156,9 @@ const queryDetail: Operation = {
   tags: ['Games'],
   requestBody: {
     required: true,
-    content: json('QueryDetailRequest', { game: { summary: 'One game', value: exampleOf(queryDetailRequestSchema) } }),
+    content: json('QueryDetailRequest', {
+      game: { summary: 'One game', value: exampleOf(queryDetailRequestSchema) },
+    }),
   },
   responses: {
     200: {

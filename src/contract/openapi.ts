@@ -4,8 +4,17 @@ export type JsonSchema = Record<string, unknown>;
 
 export type OpenApiDocument = {
   openapi: '3.1.1';
-  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
-  servers: { url: string; description?: string; variables?: Record<string, { default: string; description: string }> }[];
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: {
+    url: string;
+    description?: string;
+    variables?: Record<string, { default: string; description: string }>;
+  }[];
   tags: { name: string; description: string }[];
   security: Record<string, string[]>[];
   paths: Record<string, Record<string, Operation>>;
@@ -28,7 +37,10 @@ type Content = Record<string, { schema: JsonSchema; examples?: Record<string, Ex
  * code validates with.
  * @param io `input` describes what may be sent (fields with a default are optional), `output` what is answered
  */
-export const componentsOf = (schemas: readonly z.ZodType[], io: 'input' | 'output'): Record<string, JsonSchema> => {
+export const componentsOf = (
+  schemas: readonly z.ZodType[],
+  io: 'input' | 'output',
+): Record<string, JsonSchema> => {
   const registry = z.registry<{ id: string }>();
   for (const schema of schemas) {
     const meta = z.globalRegistry.get(schema);
@@ -48,7 +60,10 @@ export const componentsOf = (schemas: readonly z.ZodType[], io: 'input' | 'outpu
     },
   });
   return Object.fromEntries(
-    Object.entries(components).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]) => [id, schema]),
+    Object.entries(components).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]) => [
+      id,
+      schema,
+    ]),
   );
 };
 

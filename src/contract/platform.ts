@@ -12,10 +12,12 @@ const must = (be: string) => ({
 });
 
 /** The states of a game (section 3). */
-export const auditStatusSchema = z.enum(['pending', 'passed', 'rejected'], must('pending, passed or rejected')).meta({
-  id: 'AuditStatus',
-  description: 'pending: awaiting review; passed: approved; rejected: not approved.',
-});
+export const auditStatusSchema = z
+  .enum(['pending', 'passed', 'rejected'], must('pending, passed or rejected'))
+  .meta({
+    id: 'AuditStatus',
+    description: 'pending: awaiting review; passed: approved; rejected: not approved.',
+  });
 
 const platformGameId = z.string(must('a string')).meta({
   description: 'Unique game identifier within the platform.',
@@ -35,7 +37,10 @@ export const listByAuditStatusRequestSchema = z
       .default(PAGE_SIZE_DEFAULT)
       .meta({ description: 'Rows per page.' }),
   })
-  .meta({ id: 'ListByAuditStatusRequest', examples: [{ audit_status: 'pending', page_num: 1, page_size: 20 }] });
+  .meta({
+    id: 'ListByAuditStatusRequest',
+    examples: [{ audit_status: 'pending', page_num: 1, page_size: 20 }],
+  });
 export type ListByAuditStatusRequest = z.infer<typeof listByAuditStatusRequestSchema>;
 
 /** Game summary, platform side: element of data.list[] (section 2.2). */
@@ -59,7 +64,9 @@ export type GameSummary = z.infer<typeof gameSummarySchema>;
 export const gameListSchema = z
   .object({
     total: z.int().min(0).meta({ description: 'Total number of games matching the filter.' }),
-    list: z.array(gameSummarySchema).meta({ description: '[] when there is no data, and past the last page.' }),
+    list: z
+      .array(gameSummarySchema)
+      .meta({ description: '[] when there is no data, and past the last page.' }),
   })
   .meta({ id: 'GameList' });
 export type GameList = z.infer<typeof gameListSchema>;
@@ -107,6 +114,10 @@ export type GameDetail = z.infer<typeof gameDetailSchema>;
 export const successOf = <Data extends z.ZodType>(data: Data) =>
   z.object({ ret_code: z.literal(0), ret_msg: z.literal(RET_MSG_SUCCESS), data });
 
-export const listByAuditStatusResponseSchema = successOf(gameListSchema).meta({ id: 'ListByAuditStatusResponse' });
+export const listByAuditStatusResponseSchema = successOf(gameListSchema).meta({
+  id: 'ListByAuditStatusResponse',
+});
 /** data is null when there is no data (section 4.2): no such game, or none that this token may see. */
-export const queryDetailResponseSchema = successOf(gameDetailSchema.nullable()).meta({ id: 'QueryDetailResponse' });
+export const queryDetailResponseSchema = successOf(gameDetailSchema.nullable()).meta({
+  id: 'QueryDetailResponse',
+});

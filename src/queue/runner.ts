@@ -21,6 +21,12 @@ const LOCK_MS = 30_000;
 /** After the abort at the deadline of a drain, jobs have this long to end. */
 const ABORT_MS = 5_000;
 
+/**
+ * A worker whose fetch failed (a deadlock between two statements of the queue in Postgres, a connection that
+ * broke) fetches again after this long; BullMQ's own 15 s would let the whole queue stand still.
+ */
+const FETCH_AGAIN_MS = 1_000;
+
 /** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
 const POSTPONE_MIN_MS = 1_000;
 /** A job that is put off again and again spends no try: without this it would never end. */
@@ -81,6 +87,7 @@ export const startRunner = (
         maxStalledCount: MAX_STALLED,
         lockDuration: lockMs,
         stalledInterval: lockMs / 2,
+        runRetryDelay: FETCH_AGAIN_MS,
       },
     );
     worker.on('error', onError);

@@ -28,9 +28,6 @@ export const reconcile = async (
 ): Promise<void> => {
   await sql.begin(async (session) => {
     await session`set local idle_in_transaction_session_timeout = '60s'`;
-    await session`set local tcp_keepalives_idle = 10`;
-    await session`set local tcp_keepalives_interval = 5`;
-    await session`set local tcp_keepalives_count = 4`;
     const [lock] = await session<{ held: boolean }[]>`
       select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
     if (lock?.held !== true) return;
