@@ -37,6 +37,9 @@ export const coerceError = (thrown: unknown): Error =>
  */
 export const safeMessage = (error: Error): string => {
   if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
+  // What Redis answers begins with a code of its own: OOM, READONLY.
+  const refusal = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
+  if (refusal !== undefined) return `Redis ${refusal}`;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
 };

@@ -67,10 +67,11 @@ export type PageFacts = {
  * - An empty page ends it, unless `total` says that more remain: then one page further is asked for, and a
  *   second empty one ends it. A hiccup in the middle must not look like the end.
  * - A page that names games, but none that is new, repeats: the application ignores `page_num`. So do two
- *   pages in a row that name none at all.
- * - `total` reached ends it when the page confirms it by being short: shorter than asked for, and than an
- *   application's own smaller limit seen on earlier pages. A `total` already passed was wrong, and is not
- *   believed again.
+ *   pages in a row that name none at all. A short page that repeats after as many rows as `total` says is a
+ *   small catalogue without paging: complete.
+ * - `total` reached ends it when the page confirms it by being shorter than one before it, and than asked
+ *   for. A first page confirms nothing: an application with a limit of its own may give its size as `total`.
+ *   A `total` already passed was wrong, and is not believed again.
  * - A cap bounds it whatever the application says.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {
@@ -78,9 +79,11 @@ export const listingEnd = (page: PageFacts): ListingEnd | null => {
     const moreClaimed = page.rowsBefore < page.total;
     if (!moreClaimed || page.previous?.rows === 0) return 'complete';
   } else {
-    if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0)) return 'repeated';
-    const ownLimit = page.largestPageBefore === 0 ? page.pageSize : page.largestPageBefore;
-    const short = page.rows < Math.min(page.pageSize, ownLimit);
+    if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0)) {
+      const small = page.rows < page.pageSize && page.rowsBefore === page.total;
+      return small ? 'complete' : 'repeated';
+    }
+    const short = page.rows < Math.min(page.pageSize, page.largestPageBefore);
     if (short && page.rowsBefore + page.rows === page.total) return 'complete';
   }
   return page.page_num >= page.pageCap ? 'page_cap' : null;

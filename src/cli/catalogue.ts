@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '#src/cli/threads.ts';
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '#src/errors.ts';
 
@@ -79,6 +80,8 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  const wrong = process.exitCode !== EXIT.done && process.argv.includes('--json');
+  if (wrong) process.stdout.write(`${JSON.stringify({ error: error.message.replace(/^error: /, '') })}\n`);
 }
 
 // A command that has ended leaves nothing open; should it ever, the terminal must not wait for it.

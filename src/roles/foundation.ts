@@ -29,7 +29,12 @@ export const quietly = (logger: Logger, what: string): ((error: Error) => void) 
     if (now < silentUntil) return;
     silentUntil = now + REPEAT_MS;
     const { code } = error as { code?: unknown };
-    logger.warn({ error: typeof code === 'string' ? code : error.name }, `${what} is away, trying again`);
+    // What Redis answers begins with a code of its own: OOM, READONLY, WRONGPASS.
+    const refusal = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
+    logger.warn(
+      { error: refusal ?? (typeof code === 'string' ? code : error.name) },
+      `${what} is away, trying again`,
+    );
   };
 };
 

@@ -31,13 +31,18 @@ export const reconcile = async (
     const [lock] = await session<{ held: boolean }[]>`
       select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
     if (lock?.held !== true) return;
-    const runs = await takeUpRuns(sql, producer, signal, options);
-    const schedules = await reconcileSchedules(session, producer, signal);
+    // Neither keeps the other from healing.
+    const [runs, schedules] = await Promise.allSettled([
+      takeUpRuns(sql, producer, signal, options),
+      reconcileSchedules(session, producer, signal),
+    ]);
+    if (runs.status === 'rejected') throw runs.reason;
+    if (schedules.status === 'rejected') throw schedules.reason;
     for (const { worker_id } of await listSilentWorkers(session)) {
       await removeCanaries(backend, worker_id);
       await deleteWorker(sql, worker_id);
     }
-    const changes = { ...schedules, ...runs };
+    const changes = { ...schedules.value, ...runs.value };
     if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
   });
 };

@@ -46,24 +46,38 @@ export const takeUpRuns = async (
 ): Promise<TakenUp> => {
   const { idleMs, abandonMs } = { ...PATIENCE, ...patience };
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
+  const failures: unknown[] = [];
   for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
     if (signal.aborted) break;
-    if (Date.now() - run.progress_at.getTime() > abandonMs) {
-      if (
-        (await abandonRun(sql, run, `no progress for ${Math.round(abandonMs / 60_000)} minutes`)) ===
-        undefined
-      )
-        continue;
-      counts.abandoned += 1;
-      await reopen(sql, producer, run);
-    } else if (!(await hasLiveJob(producer, run))) {
-      const taken = await takeOverRun(sql, run);
-      if (taken === undefined) continue;
-      await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));
-      counts.takenUp += 1;
+    try {
+      await lookAfter(sql, producer, run, abandonMs, counts);
+    } catch (error) {
+      // One run that can't be helped keeps nobody else's from it; it is looked at again.
+      failures.push(error);
     }
   }
+  if (failures.length > 0) throw failures[0];
   return counts;
+};
+
+const lookAfter = async (
+  sql: Database,
+  producer: Producer,
+  run: RunRow,
+  abandonMs: number,
+  counts: TakenUp,
+): Promise<void> => {
+  if (Date.now() - run.progress_at.getTime() > abandonMs) {
+    const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
+    if ((await abandonRun(sql, run, reason)) === undefined) return;
+    counts.abandoned += 1;
+    await reopen(sql, producer, run);
+  } else if (!(await hasLiveJob(producer, run))) {
+    const taken = await takeOverRun(sql, run);
+    if (taken === undefined) return;
+    await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));
+    counts.takenUp += 1;
+  }
 };
 
 const reopen = async (sql: Database, producer: Producer, { application_id, full }: RunRow): Promise<void> => {

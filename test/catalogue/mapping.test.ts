@@ -18,7 +18,12 @@ it('maps game_info to game_desc and keeps every other field of the detail to the
 });
 
 it('takes nothing from the application that is the platform’s own to say', () => {
-  const detail = { ...aDetail(), game_package_url: 'https://x.example/', audit_status: 'passed', audit_time: 'now' };
+  const detail = {
+    ...aDetail(),
+    game_package_url: 'https://x.example/',
+    audit_status: 'passed',
+    audit_time: 'now',
+  };
   expect(Object.keys(toGameContent(detail)).sort()).toEqual([
     'game_desc',
     'game_icon',
@@ -30,7 +35,12 @@ it('takes nothing from the application that is the platform’s own to say', () 
 
 it('keeps "" and [] where there is none', () => {
   const bare = aDetail({ game_icon: [], game_info: '', game_store_video: '', game_store_pic: [] });
-  expect(toGameContent(bare)).toMatchObject({ game_icon: [], game_desc: '', game_store_video: '', game_store_pic: [] });
+  expect(toGameContent(bare)).toMatchObject({
+    game_icon: [],
+    game_desc: '',
+    game_store_video: '',
+    game_store_pic: [],
+  });
 });
 
 it('hashes content the same in every release: a stored hash must go on meaning "unchanged"', () => {

@@ -7,6 +7,7 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   end: 'complete',
   listed: 100,
   unnamed: 0,
+  holes: 0,
   invalid: 0,
   failed: 0,
   totalFirst: 100,
@@ -21,7 +22,14 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
 /** `count` games of 100 are not listed any more. */
 const without = (count: number, changes: Partial<FinishedListing> = {}) => {
   const left = 100 - count;
-  return run({ listed: left, totalFirst: left, totalLast: left, totalMax: left, unlisted: count, ...changes });
+  return run({
+    listed: left,
+    totalFirst: left,
+    totalLast: left,
+    totalMax: left,
+    unlisted: count,
+    ...changes,
+  });
 };
 
 describe('The outcome of a run', () => {
@@ -38,9 +46,12 @@ describe('The outcome of a run', () => {
     },
   );
 
-  it.for(['repeated', 'page_cap'] as const)('is suspect, and withdraws nothing, when the listing ended %s', (end) => {
-    expect(runVerdict(without(5, { end }))).toMatchObject({ outcome: 'suspect', withdraw: false });
-  });
+  it.for(['repeated', 'page_cap'] as const)(
+    'is suspect, and withdraws nothing, when the listing ended %s',
+    (end) => {
+      expect(runVerdict(without(5, { end }))).toMatchObject({ outcome: 'suspect', withdraw: false });
+    },
+  );
 
   it('notes a total that does not agree with the pages, and trusts the pages', () => {
     const verdict = runVerdict(run({ totalFirst: 90, totalLast: 90, totalMax: 90 }));
@@ -79,7 +90,10 @@ describe('Withdrawals', () => {
     const guarded = runVerdict(without(51));
     expect(guarded).toMatchObject({ outcome: 'suspect', withdraw: false });
     expect(guarded.reason).toContain('would withdraw 51 of 100 games');
-    expect(runVerdict(without(51, { acceptWithdrawals: true }))).toMatchObject({ outcome: 'succeeded', withdraw: true });
+    expect(runVerdict(without(51, { acceptWithdrawals: true }))).toMatchObject({
+      outcome: 'succeeded',
+      withdraw: true,
+    });
   });
 
   it('need no operator for a few games, even if they are all there are', () => {
@@ -93,6 +107,12 @@ describe('Withdrawals', () => {
     const verdict = runVerdict(without(5, { unnamed: 1, invalid: 1 }));
     expect(verdict).toMatchObject({ outcome: 'partial', withdraw: false });
     expect(verdict.note).toContain('1 rows named no game');
+  });
+
+  it('do not happen when an empty page stood before others: its games may be there all the same', () => {
+    const verdict = runVerdict(without(5, { holes: 1 }));
+    expect(verdict).toMatchObject({ outcome: 'succeeded', withdraw: false });
+    expect(verdict.note).toContain('an empty page stood before others');
   });
 
   it('do not happen when games moved while they were listed', () => {

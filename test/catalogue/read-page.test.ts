@@ -9,7 +9,9 @@ const row = (game_id: unknown, changes: object = {}) => ({
 });
 
 it('reads valid rows and leaves out what the document does not name', () => {
-  expect(readPage([row('a', { rating: 5 }), row('b', { game_icon: 'https://cdn.example/b.png' })])).toStrictEqual({
+  expect(
+    readPage([row('a', { rating: 5 }), row('b', { game_icon: 'https://cdn.example/b.png' })]),
+  ).toStrictEqual({
     summaries: [row('a'), row('b', { game_icon: 'https://cdn.example/b.png' })],
     invalid: [],
     unnamed: [],
@@ -51,7 +53,12 @@ it.for<[what: string, row: unknown]>([
 
 it('never repeats a value in a reason', () => {
   const secret = 'do-not-repeat-me';
-  const page = readPage([row('a', { game_name: [secret] }), row('b', { game_icon: secret }), secret, [secret]]);
+  const page = readPage([
+    row('a', { game_name: [secret] }),
+    row('b', { game_icon: secret }),
+    secret,
+    [secret],
+  ]);
   expect(JSON.stringify([page.invalid, page.unnamed])).not.toContain(secret);
 });
 

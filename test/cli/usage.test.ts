@@ -69,11 +69,17 @@ describe('Help', () => {
     const words = command.split(' ');
     const [group = ''] = words;
     const file = FILES[group] ?? group;
-    const { register } = (await import(`../../src/cli/${file}.ts`)) as { register: (program: Command) => void };
+    const { register } = (await import(`../../src/cli/${file}.ts`)) as {
+      register: (program: Command) => void;
+    };
     let help = '';
-    const program = new Command('catalogue').exitOverride().configureOutput({ writeOut: (text) => (help += text) });
+    const program = new Command('catalogue')
+      .exitOverride()
+      .configureOutput({ writeOut: (text) => (help += text) });
     register(program);
-    await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
+    await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({
+      exitCode: 0,
+    });
     expect(help).toContain(`Usage: catalogue ${command}`);
     expect(help).toContain('--json');
     expect(help).toMatch(new RegExp(`Examples:\n  \\$ npx catalogue ${command}`));
@@ -88,7 +94,10 @@ describe('Wrong usage', () => {
     [['app'], 'Usage: catalogue app'],
     [['app', 'add', 'acme'], 'required option'],
     [['app', 'update', 'acme', '--every', '1.5h'], 'Give a span'],
-    [['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'], "'--reason <why>' not specified"],
+    [
+      ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
+      "'--reason <why>' not specified",
+    ],
   ])('leaves with exit code 2 and says what may stand there: %j', async ([args, says]) => {
     const { exit, stdout, stderr } = await runCli(args);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
@@ -98,7 +107,11 @@ describe('Wrong usage', () => {
 });
 
 describe('A wrong environment', () => {
-  const wrong = { API_PORT: 'http', WEBHOOK_ALLOW_HTTP: 'perhaps', DATABASE_URL: 'mysql://u:s3cret-word@h/x' };
+  const wrong = {
+    API_PORT: 'http',
+    WEBHOOK_ALLOW_HTTP: 'perhaps',
+    DATABASE_URL: 'mysql://u:s3cret-word@h/x',
+  };
 
   it('is told with every problem at once, in one JSON document too, and exit code 2', async () => {
     const result = await runCli(['app', 'list', '--json'], wrong);

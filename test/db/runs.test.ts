@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listFailedGameIds, listFailures, clearFailures, recordFailures } from '#db/queries/failures.ts';
+import { clearFailures, listFailedGameIds, listFailures, recordFailures } from '#db/queries/failures.ts';
 import { findPage } from '#db/queries/pages.ts';
 import {
   closeRun,
@@ -15,13 +15,12 @@ import {
   takeOverRun,
 } from '#db/queries/runs.ts';
 import { recordPage } from '#src/runs/record-page.ts';
-import { addApplication, aDetail, anOpenRun, summaryOf } from '#test/support/factories.ts';
+import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let numbered = 0;
 /** An application that no other test has. */
-const ownApplication = () => addApplication(database.sql, `app-${(numbered += 1)}`);
+const ownApplication = () => addApplication(database.sql, `app-${randomUUIDv7()}`);
 const DAY_MS = 24 * 60 * 60_000;
 
 describe('Opening a run', () => {
@@ -119,7 +118,12 @@ describe('Failures', () => {
     await record('connect_failed', 'http_status');
     const rows = await listFailures(database.sql, { application_id, limit: 10 });
     expect(rows).toMatchObject([
-      { kind: 'http_status', reasons: [{ path: '', code: 'http_status' }], count: 2, first_at: first?.first_at },
+      {
+        kind: 'http_status',
+        reasons: [{ path: '', code: 'http_status' }],
+        count: 2,
+        first_at: first?.first_at,
+      },
     ]);
     expect(rows[0]?.last_at.getTime()).toBeGreaterThan(first?.first_at.getTime() ?? 0);
   });
@@ -153,7 +157,10 @@ describe('Failures', () => {
 
   it('of names such as __proto__ are kept like any other', async () => {
     const { application_id } = await ownApplication();
-    await recordFailures(database.sql, application_id, 'query_game_detail', [failure('__proto__'), failure("';--")]);
+    await recordFailures(database.sql, application_id, 'query_game_detail', [
+      failure('__proto__'),
+      failure("';--"),
+    ]);
     expect(await listFailedGameIds(database.sql, application_id)).toEqual(["';--", '__proto__']);
   });
 });

@@ -4,8 +4,7 @@ import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { SampleApplication } from '#src/sample-application/start.ts';
 import { gamesOf, oneGame } from '#test/runs/landed.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { addApplication } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
 type Changes = Parameters<SampleApplication['catalogue']['update']>[1];
 /** What no well-behaved application answers. */
@@ -211,13 +210,12 @@ onBothBackends('A run over an application with faults', (kind) => {
     }
   });
 
-  it('ends failed at once when the token is refused, with what the application said', async () => {
-    const { server } = await fleet.addApplication('other-token', 5);
-    const other = await addApplication(fleet.sql, 'strange-token', webhooksAt(server.url));
+  it('ends failed with the code and the words of an application that goes on refusing', async () => {
+    const { server } = await fleet.addApplication('refusing', 5);
     await fleet.sql`
       update applications set query_game_list_webhook = ${`${server.url}/nowhere`}
-      where application_id = ${other.application_id}`;
-    const run = await fleet.sync('strange-token');
+      where application_id = 'refusing'`;
+    const run = await fleet.sync('refusing');
     expect(run.outcome).toBe('failed');
     expect(run.reason).toBe('page 1: ret_code 40401 "nothing is here"');
   });

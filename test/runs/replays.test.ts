@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ApplicationRow } from '#db/queries/applications.ts';
@@ -9,12 +10,13 @@ import type { FetchedDetails } from '#src/runs/fetch-details.ts';
 import { failRun, finishRun } from '#src/runs/finish-run.ts';
 import { recordPage } from '#src/runs/record-page.ts';
 import { settleDetails } from '#src/runs/settle-details.ts';
-import { addApplication, aDetail, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
-let numbered = 0;
+/** An application that no other test has. */
+const ownApplication = () => addApplication(database.sql, `app-${randomUUID()}`);
 
 const GAMES = ['g-1', 'g-2', 'g-3', 'g-4', 'g-5', 'g-6', 'g-7', 'g-8'];
 const page = (ids: readonly string[]) => ({
@@ -24,7 +26,7 @@ const page = (ids: readonly string[]) => ({
 
 /** A run of a new application whose first page is recorded, with every detail open. */
 const aRecordedRun = async (ids = GAMES) => {
-  const application = await addApplication(database.sql, `app-${(numbered += 1)}`);
+  const application = await ownApplication();
   const run = await anOpenRun(database.sql, application.application_id);
   await recordPage(database.sql, application, run, page(ids), 10);
   return { application, run };
@@ -105,7 +107,11 @@ describe('settleDetails', () => {
     const batch = batchOf(new Map(GAMES.map((id) => [id, 'landed'])));
     const answers = await Promise.all(Array.from({ length: 5 }, () => settle(run, batch)));
     expect(answers.map((answer) => answer?.inserted).sort()).toEqual([0, 0, 0, 0, 8]);
-    expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({ inserted: 8, answered: 8, open_games: {} });
+    expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+      inserted: 8,
+      answered: 8,
+      open_games: {},
+    });
   });
 
   it('takes a game for what it was settled as first', async () => {
@@ -134,10 +140,12 @@ describe('settleDetails', () => {
 
   it('lands a game that is named __proto__', async () => {
     const { run } = await aRecordedRun(['__proto__', 'g-2']);
-    const batch = batchOf(new Map([
-      ['__proto__', 'landed'],
-      ['g-2', 'landed'],
-    ]));
+    const batch = batchOf(
+      new Map([
+        ['__proto__', 'landed'],
+        ['g-2', 'landed'],
+      ]),
+    );
     expect(await settle(run, batch)).toMatchObject({ inserted: 2, open: 0 });
   });
 });
@@ -152,7 +160,7 @@ describe('recordPage', () => {
   });
 
   it('moves the run by one page when a page arrives many times at once', async () => {
-    const application = await addApplication(database.sql, `app-${(numbered += 1)}`);
+    const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);
     await Promise.all([1, 2, 3, 4].map(() => recordPage(database.sql, application, run, page(GAMES), 10)));
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ next_page: 2, total_max: 8 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
+import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, inject } from 'vitest';
@@ -60,8 +61,12 @@ export type TestFleet = {
     application_id: string,
     options?: { full?: boolean; accept_withdrawals?: boolean },
   ) => Promise<RunRow>;
+  /** Wait for a job's end, then read it: what was read before lacks the end. */
+  jobEnded: (definition: { name: string }, id: string | undefined) => Promise<Job>;
   /** Lose everything the queue holds, as a flushed Redis does. */
   flushQueue: () => Promise<void>;
+  /** Stop everything, but keep the database. */
+  disconnect: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -75,10 +80,11 @@ const hurry = (): void => {
 /** A fleet on a database and a queue of its own, without a worker until one is started. */
 export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   hurry();
-  await using started = new AsyncDisposableStack();
+  await using outer = new AsyncDisposableStack();
   const database = await createTestDatabase();
-  started.defer(database.drop);
+  outer.defer(database.drop);
   const { databaseUrl } = database;
+  const started = outer.use(new AsyncDisposableStack());
   const sql = openDatabase(databaseUrl, { max: 10, applicationName: 'test fleet' });
   started.defer(() => sql.end());
 
@@ -101,7 +107,7 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const openTarget = createTargetOpener(testKeys);
   const deps: JobDependencies = { sql, webhooks, producer, keys: testKeys, openTarget, pageCap: 50 };
 
-  const all = started.move();
+  const all = outer.move();
   const startWorker = async () => {
     const runner = startRunner(backend, jobs, deps, logger, onError);
     let stopped: Promise<void> | undefined;
@@ -109,7 +115,7 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
       stopped ??= runner.stop(drainMs);
       return stopped;
     };
-    all.defer(() => stop(DRAIN_MS));
+    started.defer(() => stop(DRAIN_MS));
     await runner.ready();
     return { ...runner, stop };
   };
@@ -136,7 +142,7 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
     startWorker,
     addApplication: async (application_id, games, settings = {}) => {
       const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games, seed: application_id });
-      all.defer(() => server.close());
+      started.defer(() => server.close());
       const application = await addApplication(sql, application_id, {
         ...webhooksAt(server.url),
         ...settings,
@@ -146,7 +152,15 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
     startRun,
     ended,
     sync: async (application_id, options) => ended((await startRun(application_id, options)).run_id),
+    jobEnded: async (definition, id = '') => {
+      const queue = producer.queue(definition);
+      await until(`job ${id} of ${definition.name} ends`, async () =>
+        ['completed', 'failed'].includes(await queue.getJobState(id)),
+      );
+      return (await queue.getJob(id)) as Job;
+    },
     flushQueue: () => (redisUrl === undefined ? truncateQueue(sql) : deleteKeys(redisUrl, prefix)),
+    disconnect: () => started.disposeAsync(),
     stop: () => all.disposeAsync(),
   };
 };

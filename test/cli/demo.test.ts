@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { until } from '#test/support/until.ts';
+
+/** A home of one's own; for root its data may lie elsewhere. */
+const aHome = async (): Promise<string> => {
+  const home = await mkdtemp(join(tmpdir(), 'catalogue-demo-'));
+  onTestFinished(async () => {
+    const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{"directory":"."}');
+    for (const path of [resolve(home, JSON.parse(record).directory), home])
+      await rm(path, { recursive: true, force: true, maxRetries: 20 });
+  });
+  return home;
+};
+
+/** Ports that nobody else has. */
+const environment = (home: string) => ({
+  CATALOGUE_HOME: home,
+  API_PORT: '0',
+  BOARD_PORT: '0',
+  METRICS_PORT: '0',
+});
+
+it('shows one sync with nothing set up, and finds everything unchanged the second time', async () => {
+  const env = environment(await aHome());
+  const first = await runCli(['demo', '--once', '--json', '--games', '120'], env);
+  expect(first.exit).toBe(0);
+  const landed = documentOf(first);
+  expect(landed.runs).toHaveLength(3);
+  for (const run of landed.runs)
+    expect(run).toMatchObject({ outcome: 'succeeded', listed: 120, inserted: 120, updated: 0, failed: 0 });
+  expect(landed.games).toEqual({ pending: 360 });
+  expect(landed.kyc.map(({ application_id }: { application_id: string }) => application_id).sort()).toEqual(
+    landed.runs.map(({ application_id }: { application_id: string }) => application_id).sort(),
+  );
+
+  const second = await runCli(['demo', '--once', '--json', '--games', '120'], env);
+  expect(second.exit).toBe(0);
+  const again = documentOf(second);
+  for (const run of again.runs)
+    expect(run).toMatchObject({
+      outcome: 'succeeded',
+      inserted: 0,
+      updated: 0,
+      unchanged: 120,
+      withdrawn: 0,
+    });
+  expect(again.games).toEqual({ pending: 360 });
+});
+
+it('stays up without --once, answers commands from another terminal, and ends in order at SIGINT', async () => {
+  const env = environment(await aHome());
+  const demo = startCli(['demo', '--games', '5', '--applications', '1'], env);
+  const { stdout } = await until('the demo is up', () => {
+    const output = demo.output();
+    return output.stdout.includes('Stop with Ctrl-C') && output;
+  });
+  expect(stdout).toContain('5 games wait for review');
+  const board = /^board +(http:\S+)/m.exec(stdout)?.[1] ?? '';
+  expect((await fetch(board, { redirect: 'manual' })).status).toBeLessThan(400);
+
+  const [suggested = ''] = /^ {2}npx catalogue sync .*$/m.exec(stdout) ?? [];
+  const synced = await runCli([...suggested.trim().split(' ').slice(2), '--json'], env);
+  expect(documentOf(synced).runs).toMatchObject([{ outcome: 'succeeded', unchanged: 5 }]);
+  expect(synced.exit).toBe(0);
+
+  demo.kill('SIGINT');
+  const { exit, stderr } = await demo.done;
+  expect({ exit, faults: /\bat .*:\d+:\d+/.exec(stderr) }).toEqual({ exit: 0, faults: null });
+  const after = await runCli(['game', 'list', '--json'], env);
+  expect(after.exit).toBe(2);
+});
+
+it('does not touch a database that is set, and says so', async () => {
+  const env = { ...environment('/nonexistent'), DATABASE_URL: 'postgres://127.0.0.1:9/x' };
+  const { exit, stderr } = await runCli(['demo', '--once'], env);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('unset it');
+});

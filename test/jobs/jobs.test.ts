@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { listFailures } from '#db/queries/failures.ts';
+import { findOpenRun, listRuns } from '#db/queries/runs.ts';
+import { jobs } from '#jobs/index.ts';
+import { prune } from '#jobs/prune.ts';
+import { pullGameDetail } from '#jobs/pull-game-detail.ts';
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import { queryGameList } from '#jobs/query-game-list.ts';
+import { tick } from '#jobs/tick.ts';
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { gamesOf, oneGame } from '#test/runs/landed.ts';
+import { ACCESS_TOKEN, anOpenRun } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { everythingStored } from '#test/support/stored.ts';
+
+describe('The list of jobs', () => {
+  it('has names that are file names, and a title of ids alone for each', async () => {
+    for (const { name } of jobs) {
+      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(Object.values(await import(`../../jobs/${name}.ts`))).toContain(
+        jobs.find((job) => job.name === name),
+      );
+    }
+    expect(queryGameList.title({ application_id: 'acme', run_id: '', fence: 1, page_num: 3 })).toBe(
+      'acme page 3',
+    );
+    expect(tick.title({ application_id: 'acme', schedule: 'games' })).toBe('acme games');
+    expect(pullGameDetail.title({ application_id: 'acme', application_game_ids: ['a'] })).toBe('acme game a');
+    expect(pullGameDetail.title({ application_id: 'acme', application_game_ids: ['a', 'b'] })).toBe(
+      'acme 2 games',
+    );
+  });
+
+  it('is refused when two jobs share a name', () => {
+    expect(() => startRunner(null as never, [tick, tick], null as never, null as never, () => {})).toThrow(
+      'tick',
+    );
+  });
+});
+
+onBothBackends('A job', (kind) => {
+  let fleet: TestFleet;
+  beforeAll(async () => {
+    fleet = await startTestFleet(kind);
+    await fleet.startWorker();
+  });
+  afterAll(() => fleet.stop());
+
+  /** Add a job and wait for its end. */
+  const finish = async (definition: AnyJob, payload: object): Promise<JobResult> => {
+    const { id } = await fleet.producer.add(definition, payload);
+    const { failedReason, returnvalue } = await fleet.jobEnded(definition, id);
+    return failedReason ? { failed: failedReason } : returnvalue;
+  };
+
+  it('is not added with a payload that does not fit', async () => {
+    await expect(
+      fleet.producer.add(tick, { application_id: 'acme', schedule: 'hourly' as never }),
+    ).rejects.toThrow();
+    expect(await fleet.producer.queue(tick).getJobCountByTypes('waiting', 'delayed', 'active')).toBe(0);
+  });
+
+  it('whose payload does not fit fails at once, whatever its tries, and names the field', async () => {
+    const queue = fleet.producer.queue(queryGameDetail);
+    const { id } = await queue.add('old', { application_id: 'acme', run_id: 'x' }, { attempts: 5 });
+    const failed = await fleet.jobEnded(queryGameDetail, id);
+    expect(failed.attemptsMade).toBe(1);
+    expect(failed.failedReason).toBe('payload does not fit query-game-detail: run_id, fence, page_num');
+  });
+
+  it('of a run that is not there or not held does nothing', async () => {
+    const ids = {
+      application_id: 'acme',
+      run_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
+      fence: 1,
+      page_num: 1,
+    };
+    for (const definition of [queryGameList, queryGameDetail])
+      expect(await finish(definition, ids)).toEqual({ skipped: 'not held' });
+  });
+
+  it('tick opens a run, leaves an open one alone, and does nothing for a paused or removed application', async () => {
+    await fleet.addApplication('ticked', 2);
+    const ticked = { application_id: 'ticked', schedule: 'games' };
+    const { run_id } = await finish(tick, ticked);
+    expect(await fleet.ended(String(run_id))).toMatchObject({
+      outcome: 'succeeded',
+      trigger: 'schedule',
+      inserted: 2,
+    });
+
+    const open = await anOpenRun(fleet.sql, 'ticked');
+    expect(await finish(tick, ticked)).toMatchObject({ skipped: 'a run is open', run_id: open.run_id });
+    await setApplicationStatus(fleet.sql, 'ticked', 'paused');
+    expect(await finish(tick, ticked)).toEqual({ skipped: 'not active' });
+    await removeApplication(fleet.sql, 'ticked');
+    expect(await finish(tick, ticked)).toEqual({ skipped: 'not active' });
+    expect(await findOpenRun(fleet.sql, 'ticked')).toBeUndefined();
+    expect(await listRuns(fleet.sql, { application_id: 'ticked', limit: 10 })).toHaveLength(2);
+  });
+
+  it('pull lands single games outside any run, and says what became of each', async () => {
+    const { server } = await fleet.addApplication('pulled', 5);
+    const games = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail, ...unknown[]];
+    const [good, bad] = [games[0], games[1]];
+    server.catalogue.update(bad.game_id, { game_icon: 'none' as never });
+    const payload = {
+      application_id: 'pulled',
+      application_game_ids: [good.game_id, bad.game_id, 'not-there'],
+    };
+    expect(await finish(pullGameDetail, payload)).toEqual({
+      inserted: 1,
+      updated: 0,
+      unchanged: 0,
+      invalid: 1,
+      missing: 1,
+    });
+    expect((await gamesOf(fleet.sql, 'pulled')).size).toBe(1);
+    expect(await oneGame(fleet.sql, 'pulled', good.game_id)).toMatchObject({ game_name: good.game_name });
+    expect(await listFailures(fleet.sql, { application_id: 'pulled', limit: 5 })).toMatchObject([
+      { application_game_id: bad.game_id, kind: 'invalid_data' },
+    ]);
+
+    server.catalogue.update(bad.game_id, { game_icon: [] });
+    expect(await finish(pullGameDetail, payload)).toMatchObject({ inserted: 1, unchanged: 1, missing: 1 });
+    expect(await listFailures(fleet.sql, { application_id: 'pulled', limit: 5 })).toEqual([]);
+    expect(await fleet.sync('pulled')).toMatchObject({ outcome: 'succeeded', inserted: 3 });
+  });
+
+  it('pull fails after its last try when the application is away, and keeps why', async () => {
+    const { server } = await fleet.addApplication('away', 1);
+    await server.close();
+    const result = await finish(pullGameDetail, { application_id: 'away', application_game_ids: ['g-1'] });
+    expect(result.failed).toBe('1 of 1 details failed (connect_failed 1)');
+    expect(await listFailures(fleet.sql, { application_id: 'away', limit: 5 })).toMatchObject([
+      { application_game_id: 'g-1', kind: 'connect_failed', count: 1 },
+    ]);
+    expect(await finish(pullGameDetail, { application_id: 'gone', application_game_ids: ['g-1'] })).toEqual({
+      skipped: 'no such application',
+    });
+  });
+
+  it('prune deletes what has served its time, all of it', async () => {
+    await fleet.addApplication('pruned', 1);
+    const [old, fresh] = [await fleet.sync('pruned'), await fleet.sync('pruned')];
+    await fleet.sql`update sync_runs set finished_at = now() - interval '91 days' where run_id = ${old.run_id}`;
+    expect(await finish(prune, {})).toEqual({ pages: 1, runs: 1 });
+    const left = await listRuns(fleet.sql, { application_id: 'pruned', limit: 10 });
+    expect(left.map(({ run_id }) => run_id)).toEqual([fresh.run_id]);
+    expect(await finish(prune, {})).toEqual({ pages: 0, runs: 0 });
+  });
+
+  it('leaves no token behind: not in the queue, not in a log, not in a table', async () => {
+    expect(fleet.log()).toContain('page listed');
+    const everything = fleet.log() + (await everythingStored(fleet));
+    expect(everything.includes(ACCESS_TOKEN)).toBe(false);
+    expect(everything.includes(Buffer.from(ACCESS_TOKEN).toString('hex'))).toBe(false);
+  });
+});
