@@ -32,3 +32,14 @@ export const openDatabase = (
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },
   });
+
+/**
+ * Postgres's clock, read once and carried on by this process's monotonic one: workers' own clocks disagree, and
+ * what is compared with rows of other workers must not be told by them.
+ */
+export const readClock = async (sql: Queryable): Promise<() => Date> => {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  const from = performance.now();
+  const startMs = row?.now.getTime() ?? Date.now();
+  return () => new Date(startMs + performance.now() - from);
+};

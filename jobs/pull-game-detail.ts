@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
@@ -29,7 +30,7 @@ export const pullGameDetail = defineJob({
     const target = await deps.openTarget(application);
     const games = application_game_ids.map((id) => [id, ''] as const);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
-    const fetched = await fetchDetails(deps.webhooks, target, games, pace);
+    const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
     signal.throwIfAborted();
     const waits = fetched.retryAfterMs !== undefined;
     const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];

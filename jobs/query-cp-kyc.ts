@@ -12,7 +12,8 @@ import { isWebhookError } from '#src/webhooks/errors.ts';
 export const queryCpKyc = defineJob({
   name: 'query-cp-kyc',
   payload: z.object({ application_id: z.string() }),
-  options: { attempts: 4, backoffMs: 5_000, concurrency: 10 },
+  // All of it is waiting for applications: those that do not answer must leave room for the others.
+  options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
   title: ({ application_id }) => `${application_id} kyc`,
   handler: async ({ application_id }, context) => {
     const { deps, signal, log, postpone } = context;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun } from '#db/queries/runs.ts';
@@ -51,7 +52,7 @@ export const queryGameDetail = defineJob({
 
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
-    const fetched = await fetchDetails(deps.webhooks, target, games, pace);
+    const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
     const reached = fetched.invalid.filter((failure) => failure.reached);
     const answered = fetched.landed.length + fetched.missing.length + reached.length;
     const waits = fetched.retryAfterMs !== undefined && mayWait(run, fetched.retryAfterMs);

@@ -87,11 +87,10 @@ const askForPage = async (
   }
 };
 
-const finish = async ({ deps, log }: JobContext, run: RunRow): Promise<JobResult> => {
+const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {
   const closed = await finishRun(deps.sql, run);
   if (closed === undefined) return { skipped: 'not held' };
-  const { run_id, application_id, outcome, reason, listed, inserted, updated, withdrawn } = closed;
-  log.info({ run_id, application_id, outcome, reason, listed, inserted, updated, withdrawn }, 'run finished');
+  const { outcome, listed, inserted, updated, withdrawn } = closed;
   return { outcome, listed, inserted, updated, withdrawn };
 };
 

@@ -14,6 +14,7 @@ import { reconcile } from '#src/roles/reconcile.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
 import { createTargetOpener } from '#src/runs/open-target.ts';
+import { runEnded } from '#src/runs/run-ended.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 
@@ -33,6 +34,15 @@ export type WorkerTiming = {
   reconcileMs?: number;
   idleMs?: number;
 };
+
+/** One line for each run this process ends, however it ends. @returns how to stop */
+const logRuns = (logger: Logger): (() => void) =>
+  runEnded.subscribe(({ run_id, application_id, outcome, reason, started_at, finished_at, ...counts }) => {
+    const { listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn } = counts;
+    const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
+    const games = { listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn };
+    logger.info({ run_id, application_id, outcome, reason, ms, ...games }, 'run ended');
+  });
 
 /**
  * Start a worker: every queue of the fleet, the canary, and the reconciler (one of the fleet's workers at a
@@ -65,6 +75,7 @@ export const startWorker = async (
   const deps = { sql, webhooks, producer, keys, openTarget, pageCap: PAGE_CAP };
 
   const onError = quietly(logger, 'the queue');
+  started.defer(logRuns(logger));
   const runner = startRunner(backend, jobs, deps, logger, onError, lockMs === undefined ? {} : { lockMs });
   started.defer(() => runner.stop(drainMs));
   await runner.ready();

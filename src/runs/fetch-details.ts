@@ -75,6 +75,7 @@ const STOP_AFTER_MIN = 3;
  * early when the application asks to wait (Retry-After), or after as many transport failures in a row as
  * calls may be in flight (and at least three): an application that is down is not asked a hundred times.
  *
+ * @param clock the database's: answers of several workers are compared by when they were asked for
  * @param games application_game_id and the hash of its list entry ("" if not known)
  */
 export const fetchDetails = async (
@@ -82,6 +83,7 @@ export const fetchDetails = async (
   target: WebhookTarget,
   games: readonly (readonly [application_game_id: string, list_hash: string])[],
   pace: Pace,
+  clock: () => Date,
 ): Promise<FetchedDetails> => {
   const fetched: FetchedDetails = {
     landed: [],
@@ -92,7 +94,7 @@ export const fetchDetails = async (
   };
   let transportFailures = 0;
   await forEachPaced(shuffled(games), pace, async ([application_game_id, list_hash]) => {
-    const fetched_at = new Date();
+    const fetched_at = clock();
     try {
       const detail = await webhooks.queryGameDetail(target, { game_id: application_game_id }, pace.signal);
       transportFailures = 0;

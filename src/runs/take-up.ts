@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Database } from '#db/client.ts';
+import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
@@ -47,10 +47,11 @@ export const takeUpRuns = async (
   const { idleMs, abandonMs } = { ...PATIENCE, ...patience };
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
   const failures: unknown[] = [];
+  const now = (await readClock(sql))();
   for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
     if (signal.aborted) break;
     try {
-      await lookAfter(sql, producer, run, abandonMs, counts);
+      await lookAfter(sql, producer, run, { now, abandonMs }, counts);
     } catch (error) {
       // One run that can't be helped keeps nobody else's from it; it is looked at again.
       failures.push(error);
@@ -64,10 +65,10 @@ const lookAfter = async (
   sql: Database,
   producer: Producer,
   run: RunRow,
-  abandonMs: number,
+  { now, abandonMs }: { now: Date; abandonMs: number },
   counts: TakenUp,
 ): Promise<void> => {
-  if (Date.now() - run.progress_at.getTime() > abandonMs) {
+  if (now.getTime() - run.progress_at.getTime() > abandonMs) {
     const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
     if ((await abandonRun(sql, run, reason)) === undefined) return;
     counts.abandoned += 1;

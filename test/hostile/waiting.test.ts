@@ -23,8 +23,9 @@ const down: Behaviour = { list: () => raw('down', 502), detail: () => raw('down'
 const tickOnce = async ({ producer }: TestFleet): Promise<Record<string, unknown>> => {
   const { id } = await producer.add(tick, { application_id: 'acme', schedule: 'games' as const });
   return until('the tick ends', async () => {
+    // What a job returned is there a moment after what it was fetched with.
     const job = await producer.queue(tick).getJob(id ?? '');
-    return (await job?.isCompleted()) ? job?.returnvalue : undefined;
+    return job?.finishedOn === undefined ? undefined : job.returnvalue;
   });
 };
 const scheduledRun = async (fleet: TestFleet): Promise<RunRow> => {

@@ -1,0 +1,42 @@
+// One worker of bench/hostile.ts, in a process of its own. Prints a line when it takes jobs, ends with its stdin.
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { openDatabase } from '#db/client.ts';
+import { jobs } from '#jobs/index.ts';
+import { localKey } from '#src/kyc/local-key.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import { createProducer } from '#src/queue/producer.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { createTargetOpener } from '#src/runs/open-target.ts';
+import { createWebhookClient } from '#src/webhooks/client.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
+
+const key = localKey('bench', new Uint8Array(32).fill(7));
+export const keys = { records: [key], tokens: [key] };
+/** As the role `worker` has it. */
+const DATABASE_CONNECTIONS = 20;
+
+export type Fleet = { databaseUrl: string; redisUrl: string | undefined; prefix: string };
+
+export const openQueue = async (fleet: Fleet) => {
+  const onError = (error: Error) => void process.stderr.write(`queue: ${error.message}\n`);
+  const backend = openQueueBackend({ ...fleet, role: 'worker', onError });
+  await backend.migrate();
+  return { backend, producer: createProducer(backend, jobs, onError), onError };
+};
+
+if (import.meta.main) {
+  const fleet: Fleet = JSON.parse(process.argv[2] ?? '');
+  const sql = openDatabase(fleet.databaseUrl, { max: DATABASE_CONNECTIONS });
+  const { backend, producer, onError } = await openQueue(fleet);
+  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
+  const webhooks = createWebhookClient({ egress });
+  const deps = { sql, webhooks, producer, keys, openTarget: createTargetOpener(keys), pageCap: 100 };
+  const runner = startRunner(backend, jobs, deps, pino({ level: 'silent' }), onError);
+  await runner.ready();
+  process.stdout.write('ready\n');
+  await once(process.stdin.resume(), 'end');
+  const { user, system } = process.cpuUsage();
+  process.stdout.write(`${Math.round((user + system) / 1_000)}\n`);
+  process.exit();
+}

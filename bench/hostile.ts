@@ -1,0 +1,148 @@
+// Do fifty dead and trickling applications slow fifty healthy ones? Two fleets take turns, one of healthy
+// applications alone, one with fifty hostile runs open all the while, so that both see the same machine:
+// node bench/hostile.ts [redis://…]. Takes about two minutes.
+import { spawn } from 'node:child_process';
+import { randomUUIDv7 } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Database, openDatabase } from '#db/client.ts';
+import { migrateDatabase } from '#db/migrate.ts';
+import { insertApplication } from '#db/queries/applications.ts';
+import { openRun } from '#db/queries/runs.ts';
+import { installTriggers } from '#db/triggers.ts';
+import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { sealAccessToken } from '#src/kyc/access-token.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import type { Addresses } from './hostile-applications.ts';
+import { type Fleet, keys, openQueue } from './hostile-worker.ts';
+
+const TURNS = 8;
+const POLL_MS = 20;
+/** The hostile are all at their calls by then. */
+const SETTLE_MS = 2_000;
+const MONTH_MS = 30 * 24 * 60 * 60_000;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+await using stack = new AsyncDisposableStack();
+
+/** A process of the bench: its first line; it ends with us. */
+const start = async (file: string, argument = ''): Promise<string> => {
+  const script = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(process.execPath, [script, argument], { stdio: ['pipe', 'pipe', 'inherit'] });
+  stack.defer(async () => {
+    child.stdin.end();
+    await once(child, 'exit');
+  });
+  const [line] = await once(createInterface(child.stdout), 'line');
+  return line;
+};
+
+const register = async (sql: Database, kind: string, urls: readonly string[]): Promise<string[]> => {
+  const ids = urls.map((_, index) => `${kind}-${index}`);
+  for (const [index, application_id] of ids.entries()) {
+    const url = `${urls[index]}/webhooks`;
+    const settings = {
+      name: application_id,
+      query_game_list_webhook: `${url}/query_game_list`,
+      query_game_detail_webhook: `${url}/query_game_detail`,
+      query_cp_kyc_webhook: `${url}/query_cp_kyc`,
+      every_ms: MONTH_MS,
+      kyc_every_ms: MONTH_MS,
+      detail_max_age_ms: MONTH_MS,
+      concurrency: 8,
+      rate: 50,
+    };
+    const sealed = await sealAccessToken(keys, application_id, 'bench');
+    await insertApplication(sql, application_id, settings, sealed);
+  }
+  return ids;
+};
+
+const startRuns = async (sql: Database, producer: Producer, ids: readonly string[]): Promise<void> => {
+  for (const application_id of ids) {
+    const run = { run_id: randomUUIDv7(), application_id, trigger: 'manual', full: true } as const;
+    const opened = await openRun(sql, { ...run, accept_withdrawals: false });
+    if (opened.opened) await enqueueNextStep(producer, opened.run, false);
+  }
+};
+
+const openCount = async (sql: Database, kind: string): Promise<number> => {
+  const [row] = await sql<{ open: number }[]>`
+    select count(*)::int as open from sync_runs
+    where finished_at is null and application_id like ${`${kind}-%`}`;
+  return row?.open ?? 0;
+};
+
+/** A fleet with one worker and the fifty healthy applications. */
+const openFleet = async (name: string, adminUrl: string, redisUrl: string | undefined, healthy: string[]) => {
+  const admin = openDatabase(adminUrl, { max: 1 });
+  await admin`create database ${admin(name)}`;
+  await admin.end();
+  const databaseUrl = Object.assign(new URL(adminUrl), { pathname: name }).href;
+  await migrateDatabase(databaseUrl);
+  const sql = openDatabase(databaseUrl, { max: 4 });
+  stack.defer(() => sql.end());
+  await installTriggers(sql);
+  const fleet: Fleet = { databaseUrl, redisUrl, prefix: `{bench-${name}-${process.pid}}` };
+  const { backend, producer } = await openQueue(fleet);
+  stack.defer(async () => {
+    await producer.close();
+    await backend.close();
+  });
+  await start('./hostile-worker.ts', JSON.stringify(fleet));
+  const ids = await register(sql, 'healthy', healthy);
+  /** How long all healthy applications take for one full run each. */
+  const turn = async (): Promise<number> => {
+    const from = performance.now();
+    await startRuns(sql, producer, ids);
+    while ((await openCount(sql, 'healthy')) > 0) await sleep(POLL_MS);
+    return performance.now() - from;
+  };
+  return { sql, producer, turn };
+};
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
+const home = await mkdtemp(join(tmpdir(), 'catalogue-hostile-bench-'));
+stack.defer(() => rm(home, { recursive: true, force: true }));
+const postgres = await startEmbeddedPostgres({ home });
+// For root the data may lie outside the home.
+const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
+stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
+stack.defer(postgres.stop);
+const addresses: Addresses = JSON.parse(await start('./hostile-applications.ts'));
+const redisUrl = process.argv[2];
+const alone = await openFleet('alone', postgres.databaseUrl, redisUrl, addresses.healthy);
+const beside = await openFleet('beside', postgres.databaseUrl, redisUrl, addresses.healthy);
+const hostile = await register(beside.sql, 'hostile', addresses.hostile);
+
+await Promise.all([alone.turn(), beside.turn()]);
+await startRuns(beside.sql, beside.producer, hostile);
+await sleep(SETTLE_MS);
+const times = { alone: [] as number[], beside: [] as number[] };
+for (let index = 0; index < TURNS; index += 1) {
+  times.alone.push(await alone.turn());
+  // Those that have ended begin anew: none of them ever rests, as if no run of theirs made us wait longer.
+  await startRuns(beside.sql, beside.producer, hostile);
+  times.beside.push(await beside.turn());
+  const open = await openCount(beside.sql, 'hostile');
+  say(
+    `alone ${times.alone.at(-1)?.toFixed(0)} ms, beside ${open} open hostile runs ${times.beside.at(-1)?.toFixed(0)} ms`,
+  );
+}
+const [bad] = await beside.sql<{ count: number }[]>`
+  select count(*)::int as count from sync_runs
+  where application_id like 'healthy-%' and outcome is distinct from 'succeeded'`;
+// Neighbours are compared: what else the machine does changes from turn to turn.
+const ratio = median(times.beside.map((ms, index) => ms / (times.alone[index] ?? ms)));
+const where = redisUrl === undefined ? 'Postgres' : 'Redis';
+say(
+  `queue in ${where}: alone ${median(times.alone).toFixed(0)} ms, beside ${median(times.beside).toFixed(0)} ms, median of the turns' ratios ${ratio.toFixed(3)}; healthy runs that did not succeed: ${bad?.count}`,
+);

@@ -1,0 +1,222 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { CASES, type CaseResult, checkApplication } from '#src/check/check-application.ts';
+import { startSampleApplication } from '#src/sample-application/start.ts';
+import { startRawServer } from '#test/support/application-server.ts';
+import { webhooksAt } from '#test/support/fleet.ts';
+import { live, loopback, TOKEN } from '#test/webhooks/support.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test that spoils answers takes them apart at will
+type Json = any;
+type Answered = { status: number; json: Json };
+/** What a broken application does to an answer of the sample's. Returns text to send that instead. */
+type Spoil = (
+  call: { operation: string; body: Json; bearer: string },
+  answer: Answered,
+) => string | undefined;
+
+const check = async (url: string, accessToken = TOKEN): Promise<CaseResult[]> => {
+  const hooks = webhooksAt(url);
+  const target = {
+    applicationId: 'acme',
+    queryGameListWebhook: hooks.query_game_list_webhook,
+    queryGameDetailWebhook: hooks.query_game_detail_webhook,
+    queryCpKycWebhook: hooks.query_cp_kyc_webhook,
+    accessToken,
+  };
+  return checkApplication(target, loopback, () => {}, live());
+};
+
+const startSample = async (games = 30) => {
+  const sample = await startSampleApplication({ accessToken: TOKEN, games, seed: 'check' });
+  onTestFinished(() => sample.close());
+  return sample;
+};
+
+/** The sample application behind something that spoils its answers. */
+const startBroken = async (spoil: Spoil, games?: number) => {
+  const sample = await startSample(games);
+  const server = await startRawServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const authorization = request.headers.authorization ?? '';
+    const { status, json } = await fetch(new URL(request.url ?? '', sample.url), {
+      method: 'POST',
+      headers: { authorization },
+      body,
+    }).then(async (answer) => ({ status: answer.status, json: await answer.json() }));
+    const answered: Answered = { status, json };
+    const operation = request.url?.split('/').at(-1) ?? '';
+    const text = spoil({ operation, body: JSON.parse(body), bearer: authorization }, answered);
+    response.writeHead(answered.status).end(text ?? JSON.stringify(answered.json));
+  });
+  onTestFinished(server.close);
+  return { sample, url: server.url };
+};
+
+const withOutcome = (results: CaseResult[], outcome: CaseResult['outcome']) =>
+  results.filter((result) => result.outcome === outcome).map(({ name }) => name);
+
+test('the sample application passes the whole check, and no case is skipped', async () => {
+  const results = await check((await startSample()).url);
+  expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  expect(results.map(({ name }) => name)).toEqual(CASES.map(({ name }) => name));
+  expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
+});
+
+test('an application without a game passes, too', async () => {
+  const results = await check((await startSample(0)).url);
+  expect(withOutcome(results, 'failed')).toEqual([]);
+});
+
+test('an application of many pages passes, too', async () => {
+  const results = await check((await startSample(2_345)).url);
+  expect(withOutcome(results, 'failed')).toEqual([]);
+});
+
+const isRight = (bearer: string) => bearer === `Bearer ${TOKEN}`;
+const list =
+  (change: (data: Json, body: Json) => unknown): Spoil =>
+  ({ operation, body }, { json }) => {
+    if (operation === 'query_game_list' && json.ret_code === 0) change(json.data, body);
+    return undefined;
+  };
+const detail =
+  (change: (data: Json, json: Json) => unknown): Spoil =>
+  ({ operation }, { json }) => {
+    if (operation === 'query_game_detail' && json.data !== null) change(json.data, json);
+    return undefined;
+  };
+const kyc =
+  (change: (data: Json, json: Json) => unknown): Spoil =>
+  ({ operation }, { json }) => {
+    if (operation === 'query_cp_kyc' && json.data !== null) change(json.data, json);
+    return undefined;
+  };
+const accepts =
+  (operation: string, when: (bearer: string) => boolean, data: unknown): Spoil =>
+  (call, answer) => {
+    if (call.operation !== operation || !when(call.bearer)) return undefined;
+    answer.status = 200;
+    answer.json = { ret_code: 0, ret_msg: 'success', data };
+    return undefined;
+  };
+const wrong = (bearer: string) => bearer !== '' && !isRight(bearer);
+const none = (bearer: string) => bearer === '';
+const noList = { total: 0, list: [] };
+
+/** Broken in one way each: the case that must fail, and no other. */
+const BROKEN: [name: string, spoil: Spoil][] = [
+  [
+    'list.envelope',
+    ({ operation, bearer }) => (operation === 'query_game_list' && isRight(bearer) ? '<html>' : undefined),
+  ],
+  ['detail.envelope', detail((_, json) => Object.assign(json, { ret_code: '0' }))],
+  ['kyc.envelope', kyc((_, json) => Reflect.deleteProperty(json, 'data'))],
+  ['success.ret-msg', detail((_, json) => Object.assign(json, { ret_msg: 'OK' }))],
+  ['list.token-required', accepts('query_game_list', none, noList)],
+  ['list.wrong-token-refused', accepts('query_game_list', wrong, noList)],
+  ['detail.token-required', accepts('query_game_detail', none, null)],
+  ['detail.wrong-token-refused', accepts('query_game_detail', wrong, null)],
+  ['kyc.token-required', accepts('query_cp_kyc', none, null)],
+  ['kyc.wrong-token-refused', accepts('query_cp_kyc', wrong, null)],
+  ['errors.envelope', ({ bearer }) => (wrong(bearer) ? 'go away' : undefined)],
+  ['list.shape', list((data) => Object.assign(data, { total: '30' }))],
+  ['list.field-types', list((data) => Object.assign(data.list[3] ?? {}, { game_name: 12 }))],
+  ['list.empty-not-null', list((data) => Object.assign(data.list[3] ?? {}, { game_icon: null }))],
+  ['list.urls', list((data) => Object.assign(data.list[3] ?? {}, { game_icon: '/icons/3.png' }))],
+  ['list.limits', list((data) => Object.assign(data.list[3] ?? {}, { game_name: 'x'.repeat(513) }))],
+  ['list.page-size', list((data, { page_size }) => page_size === 2 && data.list.splice(1, 1))],
+  [
+    'list.page-size-maximum',
+    ({ operation, body }, answer) => {
+      if (operation !== 'query_game_list' || body.page_size !== 1_000) return undefined;
+      answer.json = { ret_code: 0, ret_msg: 'success', data: { total: 30, list: Array(101).fill({}) } };
+      return undefined;
+    },
+  ],
+  [
+    'list.page-2',
+    (() => {
+      let first: Json[] = [];
+      return list((data, { page_num, page_size }) => {
+        if (page_size === 2 && page_num === 1) first = data.list;
+        if (page_size === 2 && page_num === 2) data.list = first;
+      });
+    })(),
+  ],
+  ['list.defaults', list((data, { page_num }) => page_num === undefined && data.list.pop())],
+  ['list.past-the-end', list((data) => data.list.length === 0 && Object.assign(data, { list: null }))],
+  ['list.total', list((data) => Object.assign(data, { total: data.total + 1 }))],
+  [
+    'list.distinct',
+    list((data, { page_size }) => page_size === 100 && data.list[9] && data.list.splice(9, 1, data.list[8])),
+  ],
+  [
+    'detail.listed-game',
+    detail((data, json) => /3$/.test(data.game_id) && Object.assign(json, { data: null })),
+  ],
+  ['detail.same-game', detail((data) => Object.assign(data, { game_id: 'another' }))],
+  ['detail.field-types', detail((data) => Object.assign(data, { game_icon: data.game_icon[0] ?? '' }))],
+  ['detail.field-types', detail((data) => Reflect.deleteProperty(data, 'game_info'))],
+  ['detail.empty-not-null', detail((data) => Object.assign(data, { game_store_pic: null }))],
+  ['detail.urls', detail((data) => Object.assign(data, { game_store_video: 'ftp://cdn.example/film' }))],
+  ['detail.limits', detail((data) => Object.assign(data, { game_info: 'a\u0000' }))],
+  [
+    'detail.unknown-game',
+    ({ operation, bearer }, answer) => {
+      if (operation !== 'query_game_detail' || !isRight(bearer) || answer.json.data !== null)
+        return undefined;
+      answer.json = { ret_code: 40401, ret_msg: 'no such game', data: null };
+      return undefined;
+    },
+  ],
+  ['kyc.field-types', kyc((data) => Object.assign(data, { tax_id: 12345678 }))],
+  ['kyc.empty-not-null', kyc((data) => Object.assign(data, { cp_short_name: null }))],
+  ['kyc.limits', kyc((data) => Object.assign(data, { legal_entity: 'x'.repeat(3_000) }))],
+];
+
+test.each(BROKEN)('an application that breaks %s fails that case alone', async (name, spoil) => {
+  const { url } = await startBroken(spoil);
+  const results = await check(url);
+  expect(withOutcome(results, 'failed')).toEqual([name]);
+  const found = results.find((result) => result.name === name);
+  expect(found?.sent).toMatch(
+    /^POST query_(game_list|game_detail|cp_kyc) \{.*\} with (its|a wrong|no) token$/,
+  );
+  expect(found?.came).not.toBe('');
+  expect(found?.problem).not.toBe('');
+});
+
+test('every case but latency, which takes seconds to break, has a broken application above', () => {
+  const broken = new Set(BROKEN.map(([name]) => name));
+  expect(CASES.map(({ name }) => name).filter((name) => !broken.has(name))).toEqual(['latency']);
+});
+
+test('neither the token nor a value of the KYC record is in a report, however the answers are broken', async () => {
+  const spoils: Spoil[] = [
+    kyc((data) => Object.assign(data, { extra: data.id_number })),
+    kyc((data, json) => Object.assign(json, { ret_msg: data.id_number, data: { ...data, tax_id: null } })),
+    kyc((data, json) => Object.assign(json, { data: [data] })),
+    kyc((data, json) => Object.assign(json, { data: data.id_number })),
+    kyc((data, json) => Object.assign(json, { ret_code: 1, ret_msg: data.corporate_account })),
+    ({ operation }, { json }) => (operation === 'query_cp_kyc' ? `${JSON.stringify(json)}}` : undefined),
+    accepts('query_game_list', () => true, { total: TOKEN, list: [TOKEN] }),
+    (_, answer) => {
+      answer.json.ret_code = TOKEN;
+      return undefined;
+    },
+  ];
+  for (const spoil of spoils) {
+    const { url, sample } = await startBroken(spoil);
+    const report = JSON.stringify(await check(url));
+    expect(report).not.toContain(TOKEN);
+    for (const [field, value] of Object.entries(sample.catalogue.kyc ?? {})) {
+      if (field !== 'id_type') expect([field, report.includes(value)]).toEqual([field, false]);
+    }
+  }
+});
+
+test('an application that is not there fails the three envelopes, and the rest is skipped', async () => {
+  const results = await check('http://127.0.0.1:9');
+  expect(withOutcome(results, 'failed')).toEqual(['list.envelope', 'detail.envelope', 'kyc.envelope']);
+  expect(results[0]).toMatchObject({ came: expect.stringMatching(/^connect_failed: /) });
+});

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { recordHeartbeat } from '#db/queries/workers.ts';
+import { startSampleApplication } from '#src/sample-application/start.ts';
+import {
+  aFleet,
+  goodDetail,
+  goodRow,
+  idsOf,
+  raw,
+  startHostileApplication,
+  wellBehaved,
+} from '#test/hostile/support.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+
+/** The key that the tests' access tokens are sealed under. */
+const TEST_KEY = createHash('sha256').update('the key of the tests').digest('base64');
+
+/** The command line beside a fleet whose worker runs in this process. */
+const commandsOf = async (fleet: TestFleet) => {
+  await recordHeartbeat(fleet.sql, {
+    worker_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
+    host: 'here',
+    pid: 1,
+  });
+  const env = {
+    DATABASE_URL: fleet.databaseUrl,
+    ENCRYPTION_KEYS: `test:${TEST_KEY}`,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+  };
+  const say = (...args: string[]) => runCli(args, env);
+  const ask = async (...args: string[]) => {
+    const result = await runCli([...args, '--json'], env);
+    return { exit: result.exit, answer: documentOf(result) };
+  };
+  return { say, ask };
+};
+
+test('an operator reads what did not land and why, mends it, and tries again', async () => {
+  const fleet = await aFleet();
+  const { say, ask } = await commandsOf(fleet);
+  const [first = '', second = '', third = ''] = idsOf('g', 3);
+  const application = await startHostileApplication(fleet, 'acme', {
+    list: (pageNum) => ({
+      data: {
+        total: 3,
+        list: pageNum === 1 ? [goodRow(first), goodRow(second), { ...goodRow(third), game_icon: null }] : [],
+      },
+    }),
+    detail: (id) => ({ data: { ...goodDetail(id), ...(id === second ? { game_name: 'a\u0000' } : {}) } }),
+  });
+  const synced = await ask('sync', 'acme', '--wait');
+  expect(synced).toMatchObject({
+    exit: 3,
+    answer: { runs: [{ outcome: 'partial', inserted: 1, invalid: 2 }] },
+  });
+  expect(synced.answer.runs[0].reason).toBe('2 invalid, 0 failed: see failure list');
+
+  const { answer } = await ask('failure', 'list', 'acme');
+  expect(answer.failures).toMatchObject([
+    {
+      application_id: 'acme',
+      operation: 'query_game_detail',
+      application_game_id: second,
+      kind: 'invalid_data',
+      reasons: [{ path: 'game_name', code: 'not_storable' }],
+      count: 1,
+    },
+    {
+      operation: 'query_game_list',
+      application_game_id: third,
+      kind: 'invalid_item',
+      reasons: [{ path: 'game_icon', code: 'invalid_type' }],
+    },
+  ]);
+  expect((await say('failure', 'list')).stdout).toMatch(/game_name: not_storable/);
+
+  expect(await ask('failure', 'retry', 'acme', '--wait')).toMatchObject({
+    exit: 3,
+    answer: { results: [{ inserted: 1, invalid: 1 }] },
+  });
+  const again = await ask('failure', 'list', 'acme');
+  expect(again.answer.failures).toMatchObject([{ application_game_id: second, count: 2 }, { count: 1 }]);
+
+  application.behaviour = wellBehaved([first, second, third]);
+  expect(await ask('failure', 'retry', 'acme', '--wait')).toMatchObject({ exit: 0 });
+  expect(await ask('sync', 'acme', '--wait')).toMatchObject({ exit: 0 });
+  expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
+  expect(await ask('failure', 'retry', 'acme')).toMatchObject({ exit: 0, answer: { games: 0 } });
+}, 120_000);
+
+test('app list and app show say why an application is not called, and resume starts anew', async () => {
+  const fleet = await aFleet();
+  const { say, ask } = await commandsOf(fleet);
+  await addApplication(fleet.sql, 'acme');
+  await fleet.sql`
+    update applications set status = 'paused', failed_runs = 12, failing_since = '2026-03-01T00:00:00Z',
+                            pause_reason = '12 runs in a row failed'`;
+  expect((await say('app', 'list')).stdout).toMatch(/paused .*12 runs in a row failed/);
+  expect(await ask('app', 'show', 'acme')).toMatchObject({
+    answer: {
+      status: 'paused',
+      reason: '12 runs in a row failed',
+      failed_runs: 12,
+      failing_since: '2026-03-01T00:00:00.000Z',
+      next_attempt_at: null,
+    },
+  });
+  expect(await ask('app', 'resume', 'acme')).toMatchObject({ exit: 0, answer: { status: 'active' } });
+  expect(await ask('app', 'show', 'acme')).toMatchObject({
+    answer: { status: 'active', reason: null, failed_runs: 0, failing_since: null },
+  });
+
+  await fleet.sql`update applications set failed_runs = 2, failing_since = '2026-03-01T00:00:00Z',
+                                          next_attempt_at = '2026-03-01T02:00:00Z'`;
+  expect((await say('app', 'list')).stdout).toMatch(
+    /failing since 2026-03-01 00:00:00 \(runs: 2\), next attempt 2026-03-01 02:00:00/,
+  );
+}, 120_000);
+
+test('app check passes the sample application, and shows a broken one what is wrong', async () => {
+  const fleet = await aFleet();
+  const { say, ask } = await commandsOf(fleet);
+  const sample = await startSampleApplication({ accessToken: ACCESS_TOKEN, games: 30, seed: 'check' });
+  onTestFinished(() => sample.close());
+  await addApplication(fleet.sql, 'sample', webhooksAt(sample.url));
+  const passed = await ask('app', 'check', 'sample');
+  expect(passed).toMatchObject({ exit: 0, answer: { application_id: 'sample', failed: 0, skipped: 0 } });
+  expect(passed.answer.cases).toHaveLength(passed.answer.passed);
+
+  await startHostileApplication(fleet, 'broken', {
+    ...wellBehaved(idsOf('g', 3)),
+    detail: () => raw(`<html>\u001b[31m ${ACCESS_TOKEN}</html>`),
+  });
+  const { exit, stdout, stderr } = await say('app', 'check', 'broken');
+  expect(exit).toBe(3);
+  expect(stdout).toMatch(
+    /FAILED {3}detail\.envelope: no JSON answer: the answer is not JSON\n +sent: POST query_game_detail \{"game_id":"g-0000"\} with its token\n +came: HTTP 200 not_json: .*\n +section 2\.1, 4\.5 says: /,
+  );
+  expect(stdout).toMatch(/FAILED {3}list\.page-size: /);
+  expect(stdout).toMatch(/\d+ passed, \d+ failed, \d+ skipped\n$/);
+  expect(stdout + stderr + JSON.stringify(passed)).not.toContain(ACCESS_TOKEN);
+}, 120_000);
