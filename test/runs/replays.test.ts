@@ -32,6 +32,13 @@ const aRecordedRun = async (ids = GAMES) => {
   return { application, run };
 };
 
+/** Its second page is empty: the listing has ended, the details of the first may still come. */
+const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecordedRun>>) => {
+  const now = await findRun(database.sql, run.run_id);
+  if (now === undefined) throw new Error('the run is gone');
+  await recordPage(database.sql, application, now, { total: now.row_count, list: [] }, 10);
+};
+
 type Outcome = 'landed' | 'missing' | 'invalid' | 'given up' | 'passing';
 type Batch = { fetched: FetchedDetails; givenUp: Failure[] };
 
@@ -214,19 +221,22 @@ describe('A job that lost its hold', () => {
 describe('finishRun', () => {
   it('does not end a run whose listing has not ended', async () => {
     const { run } = await aRecordedRun();
-    await database.sql`update sync_runs set listing_end = null where run_id = ${run.run_id}`;
     expect(await finishRun(database.sql, run)).toBeUndefined();
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ finished_at: null });
   });
 
   it('counts details that never came as failed, so that the run is not green', async () => {
-    const { run } = await aRecordedRun();
+    const recorded = await aRecordedRun();
+    const { run } = recorded;
+    await endListing(recorded);
     await settle(run, batchOf(new Map([['g-1', 'landed']])));
     expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'partial', inserted: 1, failed: 7 });
   });
 
   it('does not withdraw a game that landed after the run began and that no page named', async () => {
-    const { run, application } = await aRecordedRun(['g-1']);
+    const recorded = await aRecordedRun(['g-1']);
+    const { run, application } = recorded;
+    await endListing(recorded);
     await settle(run, batchOf(new Map([['g-1', 'landed']])));
     await upsertGames(database.sql, application.application_id, [fetchedGame({ game_id: 'pulled' })]);
     expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'succeeded', withdrawn: 0 });
