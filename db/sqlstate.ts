@@ -1,5 +1,4 @@
 /** SQLSTATE codes we act on. */
-export const UNIQUE_VIOLATION = '23505';
 export const UNDEFINED_TABLE = '42P01';
 
 /**

@@ -29,6 +29,7 @@ const textArray = (items: readonly string[]): string =>
  * New games enter as `pending`. Changed content moves the game to its next revision and back to `pending`
  * with no audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A
  * row whose detail was asked for later than this one stays as it is. Games that come back lose `withdrawn_at`.
+ * Rows are locked and written in the order of their ids: batches that share games can't deadlock.
  * @returns the application_game_ids that were inserted and that changed; the rest is unchanged.
  */
 export const upsertGames = async (
@@ -37,9 +38,7 @@ export const upsertGames = async (
   batch: readonly FetchedGame[],
 ): Promise<UpsertedGames> => {
   if (batch.length === 0) return { inserted: [], updated: [] };
-  // One order for every writer: two batches that share games can't deadlock.
-  const sorted = batch.toSorted((a, b) => (a.application_game_id < b.application_game_id ? -1 : 1));
-  const column = <K extends keyof FetchedGame>(name: K): FetchedGame[K][] => sorted.map((game) => game[name]);
+  const column = <K extends keyof FetchedGame>(name: K): FetchedGame[K][] => batch.map((game) => game[name]);
   const rows = await sql<{ application_game_id: string; revision: number }[]>`
     with fetched as (
       select game_id, application_game_id, game_name, game_icon::text[], game_desc, game_store_video,
@@ -52,24 +51,28 @@ export const upsertGames = async (
         ${column('fetched_at').map((moment) => moment.toISOString())}::timestamptz[]
       ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
              game_store_pic, content_hash, list_hash, fetched_at)
+    ), held as materialized (
+      select g.application_game_id, g.content_hash
+      from games g join fetched f on f.application_game_id = g.application_game_id
+      where g.application_id = ${application_id}
+      order by g.application_game_id
+      for update of g
     ), refreshed as (
       update games g
       set fetched_at = f.fetched_at, withdrawn_at = null,
           list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
-      from fetched f
+      from held h join fetched f on f.application_game_id = h.application_game_id and f.content_hash = h.content_hash
       where g.application_id = ${application_id} and g.application_game_id = f.application_game_id
         and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
         game_store_pic, content_hash, list_hash, fetched_at)
-      select game_id, ${application_id}, application_game_id, game_name, game_icon, game_desc,
-             game_store_video, game_store_pic, content_hash, list_hash, fetched_at
-      from fetched f
-      where not exists (
-        select 1 from games same
-        where same.application_id = ${application_id} and same.application_game_id = f.application_game_id
-          and same.content_hash = f.content_hash)
+      select f.game_id, ${application_id}, f.application_game_id, f.game_name, f.game_icon, f.game_desc,
+             f.game_store_video, f.game_store_pic, f.content_hash, f.list_hash, f.fetched_at
+      from fetched f left join held h on h.application_game_id = f.application_game_id
+      where h.content_hash is distinct from f.content_hash
+      order by f.application_game_id
       on conflict (application_id, application_game_id) do update
       set game_name = excluded.game_name, game_icon = excluded.game_icon, game_desc = excluded.game_desc,
           game_store_video = excluded.game_store_video, game_store_pic = excluded.game_store_pic,

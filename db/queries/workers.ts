@@ -30,3 +30,18 @@ export const listSilentWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
   sql<
     WorkerRow[]
   >`select * from workers where seen_at < now() - interval '1 hour' order by seen_at limit 100`;
+
+/**
+ * End our own sessions in which Postgres has waited for the rest of a statement longer than `silentMs`: their
+ * process was stopped, or its machine is gone, between two messages. No timeout of Postgres's before 17 sees
+ * them (idle_in_transaction_session_timeout takes them for working), and they may hold the rows of a run.
+ * @returns how many were ended
+ */
+export const endSilentSessions = async (sql: Queryable, silentMs: number): Promise<number> => {
+  const rows = await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and usename = current_user and application_name like 'catalogue%'
+      and state = 'active' and wait_event = 'ClientRead'
+      and state_change < now() - ${silentMs} * interval '1 millisecond'`;
+  return rows.length;
+};

@@ -82,7 +82,6 @@ export type KycRecord = z.infer<typeof kycRecordSchema>;
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 
-/** What the platform sends: the exact request bodies of sections 4.3 to 4.5. */
+/** What the platform sends: the exact request bodies of sections 4.4 and 4.5; that of 4.3 is empty. */
 export type QueryGameListRequest = { page_num: number; page_size: number };
 export type QueryGameDetailRequest = { game_id: string };
-export type QueryCpKycRequest = Record<string, never>;

@@ -58,7 +58,6 @@ export const gameSummarySchema = z
       }),
   })
   .meta({ id: 'GameSummary' });
-export type GameSummary = z.infer<typeof gameSummarySchema>;
 
 /** data of game.listByAuditStatus (section 4.1). */
 export const gameListSchema = z
@@ -69,7 +68,6 @@ export const gameListSchema = z
       .meta({ description: '[] when there is no data, and past the last page.' }),
   })
   .meta({ id: 'GameList' });
-export type GameList = z.infer<typeof gameListSchema>;
 
 /** Request of the platform-side game.queryDetail (section 4.2). */
 export const queryDetailRequestSchema = z
@@ -108,7 +106,6 @@ export const gameDetailSchema = z
       },
     ],
   });
-export type GameDetail = z.infer<typeof gameDetailSchema>;
 
 /** The envelope of a success (section 2.1) around an operation's data. */
 export const successOf = <Data extends z.ZodType>(data: Data) =>

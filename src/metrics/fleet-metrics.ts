@@ -14,7 +14,7 @@ import { cached } from '#src/metrics/cached.ts';
 const LAGGING_MAX = 20;
 
 /** How old a figure may be. Those that read whole tables are asked for once a minute. */
-const QUICK_MS = 10_000;
+const QUICK_MS = 30_000;
 const SLOW_MS = 60_000;
 /** How long a scrape waits for figures, in milliseconds: below Prometheus's own limit of 10 s. */
 const WAIT_MS = 3_000;

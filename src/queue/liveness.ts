@@ -18,6 +18,9 @@ const ANSWER_MS = 5_000;
 
 const canaryQueue = (worker_id: string): string => `canary-${worker_id}`;
 
+/** A canary is no work: no trace is begun for it. */
+const UNTRACED = { telemetry: undefined };
+
 export type Liveness = {
   /** Has a canary passed through queue and database within the last 30 s? */
   isReady: () => boolean;
@@ -60,7 +63,7 @@ export const startLiveness = (options: Options): Liveness => {
   const name = canaryQueue(worker_id);
   let passedAt = Number.NEGATIVE_INFINITY;
   let taken = 0;
-  const canaries = backend.createQueue(name).on('error', onError);
+  const canaries = backend.createQueue(name, UNTRACED).on('error', onError);
   const worker = backend.createWorker(
     name,
     async () => {
@@ -68,7 +71,7 @@ export const startLiveness = (options: Options): Liveness => {
       await onCanary();
       passedAt = performance.now();
     },
-    { concurrency: 1 },
+    { concurrency: 1, ...UNTRACED },
   );
   worker.on('error', onError);
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
-import { deleteWorker, listSilentWorkers } from '#db/queries/workers.ts';
+import { deleteWorker, endSilentSessions, listSilentWorkers } from '#db/queries/workers.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { removeCanaries } from '#src/queue/liveness.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -9,6 +9,9 @@ import { takeUpRuns } from '#src/runs/take-up.ts';
 
 /** Any number, the same for every worker: whoever holds this advisory lock reconciles. */
 const RECONCILE_LOCK = 7_205_311_847;
+
+/** Between the messages of one statement a living process takes no time at all. */
+const SILENT_MS = 30_000;
 
 type Surroundings = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
 
@@ -31,6 +34,7 @@ export const reconcile = async (
     const [lock] = await session<{ held: boolean }[]>`
       select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
     if (lock?.held !== true) return;
+    const sessionsEnded = await endSilentSessions(session, options.idleMs ?? SILENT_MS);
     // Neither keeps the other from healing.
     const [runs, schedules] = await Promise.allSettled([
       takeUpRuns(sql, producer, signal, options),
@@ -42,7 +46,7 @@ export const reconcile = async (
       await removeCanaries(backend, worker_id);
       await deleteWorker(sql, worker_id);
     }
-    const changes = { ...schedules.value, ...runs.value };
+    const changes = { ...schedules.value, ...runs.value, sessionsEnded };
     if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
   });
 };

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long the last spans may take to be sent, in milliseconds: a collector may be away. */
+const FLUSH_MS = 2_000;
+
 /**
  * Start OpenTelemetry as its standard environment variables say (OTEL_EXPORTER_OTLP_ENDPOINT,
  * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …): traces alone. The SDK is loaded only when it is wanted.
@@ -16,7 +21,7 @@ export const startTracing = async (enabled: boolean): Promise<AsyncDisposable> =
   });
   sdk.start();
   return {
-    // A collector that is away must not keep a worker from stopping.
-    [Symbol.asyncDispose]: () => sdk.shutdown().catch(() => {}),
+    [Symbol.asyncDispose]: () =>
+      Promise.race([sdk.shutdown().catch(() => {}), sleep(FLUSH_MS, undefined, { ref: false })]),
   };
 };

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, recountGames, selectCataloguePage } from '#db/queries/catalogue.ts';
+import { recountGames, type Scope, selectCataloguePage } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
 import { addApplication, fetchedGame, startApi, type TestApi } from './support.ts';
@@ -21,7 +21,11 @@ const idAt = (ms: number): string => {
 };
 
 const insert = (application_id: string, ids: string[]) =>
-  upsertGames(api.sql, application_id, ids.map((game_id) => fetchedGame(game_id, { game_id })));
+  upsertGames(
+    api.sql,
+    application_id,
+    ids.map((game_id) => fetchedGame(game_id, { game_id })),
+  );
 
 /** Every page of 100, against all games read and sorted at once. */
 const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
@@ -30,7 +34,10 @@ const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
     select game_id from games where audit_status = ${audit_status} and withdrawn_at is null ${mine} order by game_id`;
   const paged: string[] = [];
   for (let page_num = 1; ; page_num += 1) {
-    const { total, list } = await selectCataloguePage(api.sql, scope, audit_status, { page_num, page_size: 100 });
+    const { total, list } = await selectCataloguePage(api.sql, scope, audit_status, {
+      page_num,
+      page_size: 100,
+    });
     expect(total).toBe(rows.length);
     if (list.length === 0) break;
     paged.push(...list.map((game) => game.game_id));
@@ -41,11 +48,17 @@ const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
 describe('section 4.1: data.total is exact and any page is found', () => {
   test('whatever the ids: years apart, in one millisecond, in turn with other applications', async () => {
     const start = Date.parse('2026-03-01');
-    const spread = Array.from({ length: 3_000 }, (_, i) => idAt(start + ((i * 7_919) % 3_000) * DAY_MS * 0.5));
+    const spread = Array.from({ length: 3_000 }, (_, i) =>
+      idAt(start + ((i * 7_919) % 3_000) * DAY_MS * 0.5),
+    );
     const burst = Array.from({ length: 2_000 }, () => idAt(start + 77 * DAY_MS));
     const drip = Array.from({ length: 2_000 }, (_, i) => idAt(start + 99 * DAY_MS + i * 400));
     for (const [i, application_id] of ['one', 'two', 'three'].entries()) {
-      for (const ids of [spread, burst, drip]) await insert(application_id, ids.filter((_, at) => at % 3 === i));
+      for (const ids of [spread, burst, drip])
+        await insert(
+          application_id,
+          ids.filter((_, at) => at % 3 === i),
+        );
     }
     for (const scope of [null, 'one', 'two']) await expectPagesToAgree(scope, 'pending');
     expect(await recountGames(api.sql, { repair: false })).toEqual([]);
@@ -74,7 +87,13 @@ describe('section 4.1: data.total is exact and any page is found', () => {
       return [await read('pending'), await read('passed')];
     };
     expect(await totals()).toEqual([1, 0]);
-    await decideGame(api.sql, { game_id: game.game_id, revision: 1, audit_status: 'passed', decided_by: 'kim', reason: null });
+    await decideGame(api.sql, {
+      game_id: game.game_id,
+      revision: 1,
+      audit_status: 'passed',
+      decided_by: 'kim',
+      reason: null,
+    });
     expect(await totals()).toEqual([0, 1]);
     await upsertGames(api.sql, 'moved', [{ ...game, content_hash: 'changed', fetched_at: new Date(2_000) }]);
     expect(await totals()).toEqual([1, 0]);
@@ -86,7 +105,9 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     await addApplication(api.sql, 'undone');
     const undone = new Error('undone');
     const attempt = api.sql.begin(async (tx) => {
-      const games = Array.from({ length: 400 }, (_, i) => fetchedGame(`g${i}`, { game_id: idAt(i * MINUTE_MS) }));
+      const games = Array.from({ length: 400 }, (_, i) =>
+        fetchedGame(`g${i}`, { game_id: idAt(i * MINUTE_MS) }),
+      );
       await upsertGames(tx, 'undone', games);
       const { total } = await selectCataloguePage(tx, 'undone', 'pending', { page_num: 1, page_size: 1 });
       expect(total).toBe(400);
@@ -109,7 +130,13 @@ describe('section 4.1: data.total is exact and any page is found', () => {
         );
         await upsertGames(api.sql, application_id, games);
         for (const { game_id } of games.slice(0, 10)) {
-          await decideGame(api.sql, { game_id, revision: 1, audit_status: 'passed', decided_by: 'kim', reason: null });
+          await decideGame(api.sql, {
+            game_id,
+            revision: 1,
+            audit_status: 'passed',
+            decided_by: 'kim',
+            reason: null,
+          });
         }
       }
     };
@@ -147,7 +174,12 @@ describe('drift', () => {
     await api.sql`update game_counts set games = games + 5 where application_id = 'one' and level = 0 and audit_status = 'pending'`;
     await api.sql`delete from game_counts where application_id = '' and level = 3`;
     const drift = await recountGames(api.sql, { repair: false });
-    expect(drift).toContainEqual({ application_id: 'one', audit_status: 'pending', games_off: -5, counters_off: 1 });
+    expect(drift).toContainEqual({
+      application_id: 'one',
+      audit_status: 'pending',
+      games_off: -5,
+      counters_off: 1,
+    });
     expect(drift.filter((row) => row.application_id === '').map((row) => row.games_off)).toEqual([0, 0, 0]);
 
     const arriving = (async () => {

@@ -73,7 +73,15 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 
   test('a body that is not JSON is 400', async () => {
-    for (const body of ['', '{', '{"audit_status":', 'audit_status=pending', '\ufeff{"a":1}x', 'undefined', "{'a':1}"]) {
+    for (const body of [
+      '',
+      '{',
+      '{"audit_status":',
+      'audit_status=pending',
+      '\ufeff{"a":1}x',
+      'undefined',
+      "{'a':1}",
+    ]) {
       await expectFailure(await call(LIST, { body }), 400, 40002);
     }
   });
@@ -91,10 +99,20 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 
   test('another content type than JSON in UTF-8 is 415 (section 4)', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'application/json; charset=utf-16', '*']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+      'application/json; charset=utf-16',
+      '*',
+    ]) {
       await expectFailure(await call(LIST, { headers: { 'content-type': type } }), 415, 41501);
     }
-    for (const type of ['application/json', 'application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"']) {
+    for (const type of [
+      'application/json',
+      'application/json;charset=UTF-8',
+      'Application/JSON; charset="utf-8"',
+    ]) {
       expect((await call(LIST, { headers: { 'content-type': type } })).status).toBe(200);
     }
   });
@@ -109,7 +127,13 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 
   test('what is not HTTP is 400', async () => {
-    for (const bytes of ['nonsense\r\n\r\n', 'POST / HTTP/9.9\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', 'FLY / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      'POST / HTTP/9.9\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n',
+      'FLY / HTTP/1.1\r\nHost: a\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+    ]) {
       const answer = await sendRaw(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
       expectRawFailure(answer, 400, 40003);
     }
@@ -122,7 +146,11 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   test('CONNECT is 405, an Expect we do not know 417, headers too large 431', async () => {
     expectRawFailure(await sendRaw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 40501);
     expectRawFailure(await sendRaw('POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n'), 417, 41701);
-    expectRawFailure(await sendRaw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), 431, 43101);
+    expectRawFailure(
+      await sendRaw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      431,
+      43101,
+    );
   });
 
   test('a body that does not arrive is 408', async () => {

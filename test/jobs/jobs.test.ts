@@ -147,7 +147,7 @@ onBothBackends('A job', (kind) => {
     await fleet.addApplication('pruned', 1);
     const [old, fresh] = [await fleet.sync('pruned'), await fleet.sync('pruned')];
     await fleet.sql`update sync_runs set finished_at = now() - interval '91 days' where run_id = ${old.run_id}`;
-    expect(await finish(prune, {})).toEqual({ pages: 1, runs: 1 });
+    expect(await finish(prune, {})).toEqual({ pages: 2, runs: 1 });
     const left = await listRuns(fleet.sql, { application_id: 'pruned', limit: 10 });
     expect(left.map(({ run_id }) => run_id)).toEqual([fresh.run_id]);
     expect(await finish(prune, {})).toEqual({ pages: 0, runs: 0 });

@@ -1,6 +1,6 @@
 // Do fifty dead and trickling applications slow fifty healthy ones? Two fleets take turns, one of healthy
 // applications alone, one with fifty hostile runs open all the while, so that both see the same machine:
-// node bench/hostile.ts [redis://…]. Takes about two minutes.
+// node test/bench/hostile.ts [redis://…]. Takes about two minutes.
 import { spawn } from 'node:child_process';
 import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Database, openDatabase } from '#db/client.ts';
+import { migrateDatabase } from '#db/migrate.ts';
+import { installTriggers } from '#db/triggers.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+
+const APPLICATIONS = 100;
+const LOAD_BATCH = 100_000;
+
+export const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** A Postgres of one's own, with durable settings and our tables, for as long as `work` takes. */
+export const withDatabase = async (
+  work: (sql: Database, databaseUrl: string) => Promise<void>,
+): Promise<void> => {
+  const home = await mkdtemp(join(tmpdir(), 'catalogue-api-bench-'));
+  const { databaseUrl, stop } = await startEmbeddedPostgres({ home });
+  // For root the data may lie outside the home.
+  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
+  const sql = openDatabase(databaseUrl, { max: 2 });
+  try {
+    await migrateDatabase(databaseUrl);
+    await sql`create index if not exists games_catalogue_application on games (application_id, audit_status, game_id) where withdrawn_at is null`;
+    await sql`create index if not exists games_catalogue on games (audit_status, game_id) where withdrawn_at is null`;
+    await installTriggers(sql);
+    await sql`
+      insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
+        query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
+      select 'app-' || i, 'App', '', '', '', 1, 1, 1, 1, 1 from generate_series(0, ${APPLICATIONS - 1}::int) i`;
+    await work(sql, databaseUrl);
+  } finally {
+    await sql.end();
+    await stop();
+    await rm(resolve(home, directory), { recursive: true });
+    await rm(home, { recursive: true, force: true });
+  }
+};
+
+/** Pending games of a hundred applications that came in evenly over ten days. */
+export const loadGames = async (sql: Database, games: number): Promise<void> => {
+  for (let from = 1; from <= games; from += LOAD_BATCH) {
+    await sql`
+      insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
+        game_store_video, game_store_pic, content_hash, list_hash, fetched_at)
+      select (lpad(to_hex(1780000000000 + i * 864000000::bigint / ${games}::int), 12, '0') || '7'
+          || substr(md5(i::text), 1, 3) || '8' || substr(md5(i::text), 4, 15))::uuid,
+        'app-' || i % ${APPLICATIONS}::int, 'game-' || i, 'Game ' || i, '{https://cdn.example/icon.png}',
+        repeat('A game to play. ', 30), '', '{}', md5(i::text), '', now()
+      from generate_series(${from}::int, ${Math.min(from + LOAD_BATCH - 1, games)}::int) i`;
+  }
+  await sql`vacuum analyze`;
+};

@@ -1,0 +1,126 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { Database } from '#db/client.ts';
+import { insertApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { openRun, type RunRow } from '#db/queries/runs.ts';
+import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { sealAccessToken } from '#src/kyc/access-token.ts';
+import { openKeyRing } from '#src/kyc/local-key-ring.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
+import type { ApplicationsRequest, Calls } from './application-server.ts';
+import { type BenchProcess, startProcess } from './processes.ts';
+import type { Servers } from './servers.ts';
+
+const HOUR_MS = 60 * 60_000;
+/** Faster than anything measured: the pace of an application is not what is asked for here. */
+const NO_RATE = 1_000_000;
+const POLL_MS = 25;
+/** Longer than a million games take. */
+const SYNC_MAX_MS = 20 * 60_000;
+
+export type Applications = BenchProcess & { ports: number[]; calls: () => Promise<Calls> };
+
+/** Start the servers of these applications, in a process of their own. */
+export const startApplications = async (request: ApplicationsRequest): Promise<Applications> => {
+  const server = startProcess('./application-server.ts');
+  const ports = await server.ask<number[]>({ serve: request }, 'ports');
+  return { ...server, ports, calls: () => server.ask<Calls>('calls', 'calls') };
+};
+
+/** Register an application for each server. */
+export const register = async (
+  servers: Servers,
+  sql: Database,
+  ports: readonly number[],
+  concurrency: number,
+  name = 'bench',
+): Promise<string[]> => {
+  const keys = await openKeyRing({ encryptionKeys: servers.encryptionKeys, home: servers.home });
+  return Promise.all(
+    ports.map(async (port, index) => {
+      const application_id = `${name}-${index}`;
+      const url = `http://127.0.0.1:${port}`;
+      const settings = {
+        name: application_id,
+        query_game_list_webhook: `${url}/list`,
+        query_game_detail_webhook: `${url}/detail`,
+        query_cp_kyc_webhook: `${url}/kyc`,
+        every_ms: 24 * HOUR_MS,
+        kyc_every_ms: 24 * HOUR_MS,
+        detail_max_age_ms: 24 * HOUR_MS,
+        concurrency,
+        rate: NO_RATE,
+      };
+      const sealed = await sealAccessToken(keys, application_id, 'bench-token');
+      await insertApplication(sql, application_id, settings, sealed);
+      // Paused: no schedule ticks beside what is measured. A run that is opened by hand runs all the same.
+      await setApplicationStatus(sql, application_id, 'paused');
+      return application_id;
+    }),
+  );
+};
+
+/** The real `catalogue worker`, ready. */
+export const startWorker = async (
+  servers: Servers,
+  databaseUrl: string,
+  flags: readonly string[] = [],
+): Promise<BenchProcess> => {
+  const worker = startProcess('./columns/ours.ts', {
+    flags,
+    env: {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: servers.redisUrl,
+      ENCRYPTION_KEYS: servers.encryptionKeys,
+      CATALOGUE_HOME: servers.home,
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  await worker.next('ready');
+  return worker;
+};
+
+export type Synced = { wallMs: number; runs: RunRow[] };
+
+/** Open a run for each application, as `catalogue sync` does, and wait until all have ended. */
+export const syncAll = async (
+  servers: Servers,
+  databaseUrl: string,
+  sql: Database,
+  applicationIds: readonly string[],
+): Promise<Synced> => {
+  await using foundation = openFoundation(
+    { redisUrl: servers.redisUrl, queuePrefix: '{catalogue}' },
+    databaseUrl,
+    { role: 'producer', name: 'bench', maxConnections: 4, logger: pino({ level: 'silent' }) },
+  );
+  const run_ids = await Promise.all(
+    applicationIds.map(async (application_id) => {
+      const { run } = await openRun(foundation.sql, {
+        run_id: randomUUIDv7(),
+        application_id,
+        trigger: 'manual',
+        full: false,
+        accept_withdrawals: false,
+      });
+      await enqueueNextStep(foundation.producer, run, false);
+      return run.run_id;
+    }),
+  );
+  const deadline = Date.now() + SYNC_MAX_MS;
+  for (;;) {
+    const [open] = await sql`select 1 from sync_runs where finished_at is null limit 1`;
+    if (open === undefined) break;
+    if (Date.now() > deadline) throw new Error(`the runs did not end within ${SYNC_MAX_MS / 60_000} minutes`);
+    await sleep(POLL_MS);
+  }
+  const runs = await sql<RunRow[]>`select * from sync_runs where run_id = any(${run_ids}::uuid[])`;
+  const bad = runs.find((run) => run.outcome !== 'succeeded');
+  if (bad !== undefined) throw new Error(`a run ended as ${bad.outcome}: ${bad.reason}`);
+  const from = Math.min(...runs.map((run) => run.started_at.getTime()));
+  const to = Math.max(...runs.map((run) => run.finished_at?.getTime() ?? 0));
+  return { wallMs: to - from, runs };
+};

@@ -1,0 +1,65 @@
+// `npm run bench`: everything side by side in one run, on a Postgres and a Redis of its own, with the
+// applications' servers in processes of their own. `--quick` takes smaller numbers and says so, `--only NAME`
+// one section, `--out FILE` writes the JSON elsewhere.
+import { parseArgs } from 'node:util';
+import { machine, type Row, tableOf, writeReport } from './report.ts';
+import { measureCalls } from './sections/call.ts';
+import { compareIngest } from './sections/compare.ts';
+import { measureGrowth } from './sections/growth.ts';
+import { measureLatency } from './sections/latency.ts';
+import { measureMemory } from './sections/memory.ts';
+import { measurePlatform } from './sections/platform.ts';
+import { measureSealing } from './sections/sealing.ts';
+import { measureStart } from './sections/start.ts';
+import { startServers } from './servers.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+    out: { type: 'string', default: '.catalogue/bench.json' },
+  },
+});
+
+const FULL = { games: 20_000, rounds: 5, memory: 1_000_000, stock: 10_000_000, starts: 9, sealed: 20_000 };
+const QUICK = { games: 10_000, rounds: 3, memory: 30_000, stock: 200_000, starts: 3, sealed: 5_000 };
+const size = options.quick ? QUICK : FULL;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+await using servers = await startServers();
+// Processes of ours end when this one goes; the servers are ended by us.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await servers[Symbol.asyncDispose]();
+    process.exit(1);
+  });
+}
+
+const sections: Record<string, () => Promise<Row[]>> = {
+  call: () => measureCalls(size.games / 4, size.rounds),
+  ingest: () => compareIngest(servers, size.games, size.rounds),
+  latency: () => measureLatency(servers),
+  memory: () => measureMemory(servers, 10_000, size.memory),
+  growth: () => measureGrowth(servers, size.stock, size.games, size.rounds),
+  start: () => measureStart(servers, size.starts),
+  sealing: () => measureSealing(size.sealed),
+  api: () => measurePlatform(size.stock / 10),
+};
+const unknown = options.only?.find((name) => !Object.hasOwn(sections, name));
+if (unknown !== undefined)
+  throw new Error(`no section ${unknown}: there are ${Object.keys(sections).join(', ')}`);
+
+const { cpu, cores, memoryGb, node } = machine();
+say(
+  `${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}${options.quick ? '; --quick: smaller numbers than a full run' : ''}`,
+);
+const rows: Row[] = [];
+for (const [name, measure] of Object.entries(sections)) {
+  if (options.only !== undefined && !options.only.includes(name)) continue;
+  const measured = await measure();
+  rows.push(...measured);
+  say(tableOf(measured));
+}
+await writeReport(options.out, options.quick, rows);
+say(`Written to ${options.out}`);

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Redis } from 'ioredis';
+import { type Database, openDatabase } from '#db/client.ts';
+import { migrateDatabase } from '#db/migrate.ts';
+import { installTriggers } from '#db/triggers.ts';
+import { findFreePort } from '#src/embedded/free-port.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+
+/** The real servers that everything is measured on. */
+export type Servers = {
+  redisUrl: string;
+  encryptionKeys: string;
+  home: string;
+  /** A migrated database of its own, and an empty Redis. Dropped with its scope. */
+  createDatabase: () => Promise<{ databaseUrl: string; sql: Database } & AsyncDisposable>;
+  [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+const TEMPLATE = 'bench_template';
+
+/** Postgres with durable settings, as a fleet has it (or TEST_DATABASE_URL), and redis-server from the PATH. */
+export const startServers = async (): Promise<Servers> => {
+  await using started = new AsyncDisposableStack();
+  const home = await mkdtemp(join(tmpdir(), 'catalogue-bench-'));
+  started.defer(() => rm(home, { recursive: true, force: true }));
+  const adminUrl = process.env.TEST_DATABASE_URL || (await startPostgres(home, started));
+  const redisUrl = await startRedis(home, started);
+  const redis = new Redis(redisUrl);
+  started.defer(() => redis.disconnect());
+  const admin = openDatabase(adminUrl, { max: 1, applicationName: 'catalogue bench' });
+  started.defer(() => admin.end());
+
+  const drop = (name: string) => admin`drop database if exists ${admin(name)} with (force)`;
+  const urlOf = (name: string): string => Object.assign(new URL(adminUrl), { pathname: name }).href;
+  await drop(TEMPLATE);
+  await admin`create database ${admin(TEMPLATE)}`;
+  started.defer(async () => void (await drop(TEMPLATE)));
+  await migrateDatabase(urlOf(TEMPLATE));
+  const template = openDatabase(urlOf(TEMPLATE), { max: 1 });
+  await installTriggers(template);
+  await template.end();
+
+  const createDatabase = async () => {
+    const name = `bench_${randomBytes(6).toString('hex')}`;
+    await admin`create database ${admin(name)} template ${admin(TEMPLATE)}`;
+    await redis.flushall();
+    // What came before is written out, so that its checkpoint falls into nobody's time.
+    await admin`checkpoint`;
+    const databaseUrl = urlOf(name);
+    const sql = openDatabase(databaseUrl, { max: 4, applicationName: 'catalogue bench' });
+    const close = async () => {
+      await sql.end();
+      await drop(name);
+    };
+    return { databaseUrl, sql, [Symbol.asyncDispose]: close };
+  };
+
+  const all = started.move();
+  let closing: Promise<void> | undefined;
+  return {
+    redisUrl,
+    encryptionKeys: `bench:${randomBytes(32).toString('base64')}`,
+    home,
+    createDatabase,
+    // A signal and the failure it causes may both ask for it: each waits for the one end.
+    [Symbol.asyncDispose]: () => {
+      closing ??= all.disposeAsync();
+      return closing;
+    },
+  };
+};
+
+const startPostgres = async (home: string, started: AsyncDisposableStack): Promise<string> => {
+  const instance = await startEmbeddedPostgres({ home });
+  // For root the data may lie outside the home.
+  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
+  started.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
+  started.defer(() => instance.stop());
+  return instance.databaseUrl;
+};
+
+const startRedis = async (home: string, started: AsyncDisposableStack): Promise<string> => {
+  const port = await findFreePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', home];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit');
+  started.defer(async () => {
+    child.kill();
+    await exit;
+  });
+  let said = '';
+  for await (const chunk of child.stdout) {
+    said += chunk;
+    if (said.includes('Ready to accept connections')) break;
+  }
+  return `redis://127.0.0.1:${port}`;
+};

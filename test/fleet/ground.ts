@@ -1,0 +1,19 @@
+import { inject } from 'vitest';
+import type { Ground } from './world.ts';
+
+/** The run's own Postgres, shared with other tests: nobody restarts it. */
+export const sharedGround = (): Ground => {
+  const adminUrl = inject('adminDatabaseUrl');
+  return {
+    adminUrl,
+    template: inject('templateClause'),
+    postgresPort: () => Number(new URL(adminUrl).port),
+  };
+};
+
+/** Real servers of Redis are needed; without them these tests are skipped and say so. */
+export const withoutRedis = (title: string): boolean => {
+  const missing = inject('redisUrl') === null;
+  if (missing) process.stderr.write(`${title}: not run, for there is no redis-server here\n`);
+  return missing;
+};

@@ -1,0 +1,77 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { jobs } from '#jobs/index.ts';
+import { tick } from '#jobs/tick.ts';
+import { reconcile } from '#src/roles/reconcile.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+
+const silent = pino({ level: 'silent' });
+
+onBothBackends('the reconciler', (kind) => {
+  let fleet: TestFleet;
+  beforeAll(async () => {
+    fleet = await startTestFleet(kind);
+    for (const id of ['acme', 'beta', 'gamma']) await addApplication(fleet.sql, id);
+  });
+  afterAll(() => fleet?.stop());
+
+  const heal = () => reconcile({ ...fleet, logger: silent }, new AbortController().signal);
+  const ticks = () => fleet.producer.queue(tick);
+  const schedulers = async () =>
+    (await ticks().getJobSchedulers())
+      .map(({ key, every, offset }) => ({ key, every, offset }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+  test('gives each active application its two schedules, once', async () => {
+    await Promise.all([heal(), heal(), heal()]);
+    expect((await schedulers()).map(({ key }) => key)).toEqual([
+      'games.acme',
+      'games.beta',
+      'games.gamma',
+      'kyc.acme',
+      'kyc.beta',
+      'kyc.gamma',
+    ]);
+    expect(await ticks().getDelayedCount()).toBe(6);
+  });
+
+  test('follows a change, a pause and a removal, and leaves the rest alone', async () => {
+    const before = await schedulers();
+    await updateApplication(fleet.sql, 'acme', { every_ms: 3_600_000 });
+    await setApplicationStatus(fleet.sql, 'beta', 'paused');
+    await heal();
+    const after = await schedulers();
+    expect(after.find(({ key }) => key === 'games.acme')?.every).toBe(3_600_000);
+    expect(after.map(({ key }) => key)).not.toContain('games.beta');
+    expect(after.filter(({ key }) => key.endsWith('gamma'))).toEqual(
+      before.filter(({ key }) => key.endsWith('gamma')),
+    );
+    expect(await ticks().getDelayedCount()).toBe(4);
+  });
+
+  test('restores what a flush took, each at its own place in its interval', async () => {
+    const before = await schedulers();
+    await fleet.flushQueue();
+    await heal();
+    expect(await schedulers()).toEqual(before);
+    const places = new Set(before.map(({ offset }) => offset));
+    expect(places.size).toBe(before.length);
+  });
+
+  test('does nothing while another holds the lock', async () => {
+    await fleet.flushQueue();
+    await fleet.sql.begin(async (other) => {
+      await other`select pg_advisory_xact_lock(7205311847)`;
+      await heal();
+      expect(await schedulers()).toEqual([]);
+    });
+    await heal();
+    expect(await schedulers()).toHaveLength(4);
+  });
+
+  test('every queue has a job and every job its queue', () => {
+    expect(fleet.producer.queues().map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));
+  });
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '#db/client.ts';
+import { updateApplication } from '#db/queries/applications.ts';
+import { findRunningInstance } from '#src/embedded/postgres.ts';
+import { sealAccessToken } from '#src/kyc/access-token.ts';
+import { openKeyRing } from '#src/kyc/local-key-ring.ts';
+import { makeHome } from '#test/embedded/homes.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { startFleetApplication } from './application.ts';
+
+/** `catalogue up` on a home of its own; ready when it has said its addresses. */
+const startUp = async (home: string) => {
+  const child = spawn(process.execPath, ['src/cli/catalogue.ts', 'up', '--json'], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      CATALOGUE_HOME: home,
+      API_PORT: '0',
+      BOARD_PORT: '0',
+      METRICS_PORT: '0',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const exit = once(child, 'exit');
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exit;
+    return child.exitCode;
+  };
+  onTestFinished(async () => void (await end('SIGTERM')));
+  const early = exit.then(() => Promise.reject(new Error(`up ended before it was ready:\n${log}`)));
+  await Promise.race([once(createInterface(child.stdout), 'line'), early]);
+  early.catch(() => {});
+  return { end, log: () => log };
+};
+
+test('up, killed in the middle of a run and started again, recovers its Postgres and ends the run', {
+  timeout: 120_000,
+}, async () => {
+  const home = await makeHome();
+  await using application = await startFleetApplication('acme', { games: 120 });
+  const first = await startUp(home);
+  const databaseUrl = await findRunningInstance(home);
+  const sql = openDatabase(databaseUrl ?? '', { max: 1 });
+  await addApplication(sql, 'acme', {
+    query_game_list_webhook: `${application.url}/query_game_list`,
+    query_game_detail_webhook: `${application.url}/query_game_detail`,
+  });
+  const keys = await openKeyRing({ encryptionKeys: undefined, home });
+  await updateApplication(sql, 'acme', await sealAccessToken(keys, 'acme', 'a-token'));
+  await sql.end();
+
+  application.hold(({ operation }) => operation === 'query_game_detail');
+  const sync = spawn(process.execPath, ['src/cli/catalogue.ts', 'sync', 'acme'], {
+    env: { PATH: process.env.PATH ?? '', CATALOGUE_HOME: home },
+    stdio: 'ignore',
+  });
+  await once(sync, 'exit');
+  await application.held(1);
+  await first.end('SIGKILL');
+  application.release();
+
+  const second = await startUp(home);
+  const again = openDatabase((await findRunningInstance(home)) ?? '', { max: 1 });
+  onTestFinished(() => again.end());
+  // The lock of the killed worker's job runs out first: 30 s, and up to 15 s until somebody looks.
+  const deadline = Date.now() + 80_000;
+  const ended = async () => {
+    const [run] = await again`select outcome, listed, inserted from sync_runs where finished_at is not null`;
+    return run;
+  };
+  while ((await ended()) === undefined && Date.now() < deadline) await sleep(200);
+  expect(await ended()).toEqual({ outcome: 'succeeded', listed: 120, inserted: 120 });
+  await again.end();
+  expect(await second.end('SIGTERM')).toBe(0);
+});

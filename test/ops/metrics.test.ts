@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { until } from '#test/support/until.ts';
+import { scrape } from './fleet-processes.ts';
+import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from './small-fleet.ts';
+
+const namesOf = (expression: string): string[] =>
+  expression.match(/\b(?:catalogue|bullmq|nodejs|process)_[a-z0-9_]+/g) ?? [];
+
+/** Every metric that an alert rule or a panel of the dashboard names. */
+const namedMetrics = async (): Promise<Set<string>> => {
+  const rules = parse(await readFile('deploy/prometheus/rules.yaml', 'utf8'));
+  const dashboard = JSON.parse(await readFile('deploy/grafana/dashboard.json', 'utf8'));
+  const expressions: string[] = [
+    ...rules.groups.flatMap((group: { rules: { expr: string }[] }) => group.rules.map(({ expr }) => expr)),
+    ...dashboard.panels.flatMap((panel: { targets: { expr: string }[] }) =>
+      panel.targets.map(({ expr }) => expr),
+    ),
+  ];
+  return new Set(expressions.flatMap(namesOf));
+};
+
+const LABELS = new Set(
+  'role application_id operation outcome change le queue state status holder kind audit_status table key_id'.split(
+    ' ',
+  ),
+);
+/** Node's own, of prom-client's default metrics. */
+const NODE_LABELS = new Set(['type', 'space', 'version', 'major', 'minor', 'patch', 'kind', 'quantile']);
+
+test.skipIf(withoutRedis())(
+  'a worker counts what it calls, what its runs bring, and how the fleet stands',
+  async () => {
+    await using fleet = await createSmallFleet();
+    const worker = await fleet.start('worker');
+    await fleet.addApplication('acme', 30);
+    expect((await fleet.run('sync', 'acme', '--wait')).exit).toBe(0);
+    await fleet.run('kyc', 'pull', 'acme', '--wait');
+
+    const text = await (await fetch(worker.metrics)).text();
+    const samples = await scrape(worker.metrics);
+    const value = (name: string, labels: Record<string, string> = {}) => {
+      const all = Object.entries({ ...labels, role: 'worker' });
+      const wanted = all.map(([label, of]) => `${label}="${of}"`).toSorted();
+      for (const [series, sample] of samples) {
+        const [, found = '', inner = ''] = /^([^{]+)\{(.*)\}$/.exec(series) ?? [];
+        if (found === name && inner.split(',').toSorted().join() === wanted.join()) return sample;
+      }
+      return undefined;
+    };
+    const acme = { application_id: 'acme' };
+    expect(
+      value('catalogue_webhook_calls_total', { ...acme, operation: 'query_game_detail', outcome: 'ok' }),
+    ).toBe(30);
+    expect(
+      value('catalogue_webhook_call_duration_seconds_count', { operation: 'query_cp_kyc', outcome: 'ok' }),
+    ).toBe(1);
+    expect(value('catalogue_runs_total', { outcome: 'succeeded' })).toBe(1);
+    expect(value('catalogue_run_games_total', { change: 'inserted' })).toBe(30);
+    expect(value('catalogue_applications', { status: 'active' })).toBe(1);
+    expect(value('bullmq_job_count', { queue: 'query-game-list', state: 'waiting' })).toBe(0);
+    expect(value('catalogue_queue_up')).toBe(1);
+    expect(value('catalogue_database_up')).toBe(1);
+    expect(value('catalogue_sealed_records', { table: 'kyc_records', key_id: 'k1' })).toBe(1);
+    expect(value('catalogue_application_interval_seconds', acme)).toBe(900);
+
+    const families = new Set(
+      [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+      ),
+    );
+    for (const name of await namedMetrics())
+      expect(families, 'what rules and dashboard name').toContain(name);
+
+    expect(text).not.toContain(PLANTED_TOKEN);
+    for (const series of samples.keys()) {
+      const allowed =
+        series.startsWith('nodejs_') || series.startsWith('process_') ? LABELS.union(NODE_LABELS) : LABELS;
+      for (const [, label = ''] of series.matchAll(/[{,]([a-z_]+)="/g))
+        expect(allowed, series).toContain(label);
+    }
+  },
+);
+
+test.skipIf(withoutRedis())(
+  'a Redis that is killed shows within 15 s on every role, and clears by itself',
+  async () => {
+    await using fleet = await createSmallFleet();
+    const roles = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('board')];
+    const up = async (metrics: string) => {
+      for (const [series, value] of await scrape(metrics))
+        if (series.startsWith('catalogue_queue_up')) return value;
+      return undefined;
+    };
+    for (const { metrics } of roles) expect(await up(metrics)).toBe(1);
+
+    await fleet.killRedis();
+    const killedAt = performance.now();
+    for (const { metrics } of roles)
+      await until('the metrics show it', async () => (await up(metrics)) === 0);
+    // A scrape every ten seconds leaves five for the answer.
+    expect(performance.now() - killedAt).toBeLessThan(5_000);
+    for (const { metrics } of roles) {
+      expect((await fetch(new URL('/healthz', metrics))).status).toBe(200);
+      expect((await fetch(new URL('/readyz', metrics))).status).toBe(503);
+    }
+
+    await fleet.startRedis();
+    for (const { metrics } of roles) {
+      await until('it clears', async () => (await up(metrics)) === 1);
+      await until('it is ready', async () => (await fetch(new URL('/readyz', metrics))).status === 200);
+    }
+  },
+);
+
+test.skipIf(withoutRedis())('a worker says where its metrics are when another one has the port', async () => {
+  await using fleet = await createSmallFleet();
+  const first = await fleet.start('worker');
+  const second = await fleet.start('worker', { METRICS_PORT: new URL(first.metrics).port });
+  expect(second.metrics).not.toBe(first.metrics);
+  expect(second.log()).toContain('METRICS_PORT is taken');
+  expect((await scrape(second.metrics)).size).toBeGreaterThan(0);
+});
+
+const promtool = async (...args: string[]): Promise<string | null> => {
+  try {
+    const { stdout } = await promisify(execFile)('promtool', args, { cwd: 'deploy/prometheus' });
+    return stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !process.env.CI) return null;
+    throw error;
+  }
+};
+
+test.for([
+  ['check', 'rules', 'rules.yaml'],
+  ['test', 'rules', 'rules.test.yaml'],
+  ['check', 'config', 'prometheus.yaml'],
+])('promtool %s %s %s', async (args, { skip }) => {
+  const said = await promtool(...args);
+  if (said === null) return skip('there is no promtool here: apt-get install -y prometheus');
+  expect(said).toContain('SUCCESS');
+});

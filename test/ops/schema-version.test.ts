@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { openDatabase } from '#db/client.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { spawnCatalogue } from './fleet-processes.ts';
+
+const run = async (command: string, { databaseUrl }: TestDatabase) => {
+  const child = spawnCatalogue([command], { DATABASE_URL: databaseUrl, API_PORT: '0', BOARD_PORT: '0' });
+  const [stderr, [exit]] = await Promise.all([text(child.stderr as never), once(child, 'exit')]);
+  return { stderr, exit };
+};
+
+const change = async ({ databaseUrl }: TestDatabase, statement: string): Promise<void> => {
+  const sql = openDatabase(databaseUrl, { max: 1 });
+  await sql.unsafe(statement);
+  await sql.end();
+};
+
+const withDatabase = async (statement: string, work: (database: TestDatabase) => Promise<void>) => {
+  const database = await createTestDatabase();
+  try {
+    await change(database, statement);
+    await work(database);
+  } finally {
+    await database.drop();
+  }
+};
+
+const OLDER = 'delete from drizzle.__drizzle_migrations';
+const EMPTY = 'drop schema drizzle cascade';
+const NEWER =
+  "insert into drizzle.__drizzle_migrations (hash, created_at) values ('a later version''s', 9999999999999)";
+
+test.each([
+  ['older', OLDER],
+  ['never migrated', EMPTY],
+])('every role refuses a database that is %s and says to migrate it', (_title, statement) =>
+  withDatabase(statement, async (database) => {
+    for (const role of ['worker', 'api', 'board']) {
+      const { exit, stderr } = await run(role, database);
+      expect(stderr).toContain('npx catalogue migrate');
+      expect(exit).toBe(1);
+    }
+  }),
+);
+
+test('every role and migrate itself refuse a database that a newer version migrated: there is no way back', () =>
+  withDatabase(NEWER, async (database) => {
+    for (const command of ['worker', 'api', 'board', 'migrate']) {
+      const { exit, stderr } = await run(command, database);
+      expect(stderr).toContain('migrated by a newer version');
+      expect(stderr).toContain('restore the backup');
+      expect(exit).toBe(1);
+    }
+  }));

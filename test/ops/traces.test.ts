@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '#db/client.ts';
+import { until } from '#test/support/until.ts';
+import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from './small-fleet.ts';
+
+type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: unknown[] };
+type Export = { resourceSpans: { resource: unknown; scopeSpans: { spans: Span[] }[] }[] };
+
+/** A collector that takes OTLP over HTTP in JSON and keeps what it is sent. */
+const received: Export[] = [];
+const collector = createServer(async (request, response) => {
+  received.push((await json(request)) as Export);
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+});
+beforeAll(async () => {
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+});
+afterAll(() => {
+  collector.close();
+  collector.closeAllConnections();
+});
+const spans = (): Span[] =>
+  received.flatMap(({ resourceSpans }) =>
+    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
+  );
+
+test.skipIf(withoutRedis())(
+  'one trace leads from a tick to the upsert, and a tick begins its own',
+  async () => {
+    await using fleet = await createSmallFleet();
+    await fleet.addApplication('acme', 5);
+    const sql = openDatabase(fleet.env.DATABASE_URL ?? '', { max: 1 });
+    // As often as no operator may: a test does not wait a minute.
+    await sql`update applications set every_ms = 1500`;
+    await sql.end();
+    const { port } = collector.address() as AddressInfo;
+    await fleet.start('worker', {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '200',
+    });
+    const upsert = await until('an upsert is traced', () =>
+      spans().find(({ name }) => name === 'upsert games'),
+    );
+    const ofTick = ({ name }: Span) => /tick/.test(name) && /process/.test(name);
+    await until(
+      'two ticks are traced',
+      () =>
+        new Set(
+          spans()
+            .filter(ofTick)
+            .map(({ traceId }) => traceId),
+        ).size >= 2,
+    );
+
+    const trace = spans().filter(({ traceId }) => traceId === upsert.traceId);
+    const byId = new Map(trace.map((span) => [span.spanId, span]));
+    const ancestry = (span: Span): string[] => {
+      const parent = byId.get(span.parentSpanId ?? '');
+      return parent === undefined ? [span.name] : [span.name, ...ancestry(parent)];
+    };
+    const way = ancestry(upsert).join(' < ');
+    for (const step of ['query-game-detail', 'query-game-list', 'tick']) expect(way).toContain(step);
+    expect(trace.filter(({ name }) => name === 'query_game_detail')).toHaveLength(5);
+
+    const ticks = spans().filter(ofTick);
+    expect(new Set(ticks.map(({ traceId }) => traceId)).size).toBe(ticks.length);
+    const text = JSON.stringify(received);
+    expect(text).toContain('game-catalogue');
+    expect(text).not.toContain(PLANTED_TOKEN);
+  },
+);
