@@ -1,6 +1,6 @@
 // Flush Redis in the middle of a run of many games, with production's waits: node test/soak/flush.ts [games]
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { openWorld } from '#test/fleet/world.ts';
 const games = Number(process.argv[2] ?? 20_000);
 const home = await mkdtemp(join(tmpdir(), `catalogue-flush-${randomBytes(2).toString('hex')}`));
 await using stack = new AsyncDisposableStack();
+stack.defer(() => rm(home, { recursive: true, force: true }));
 const postgres = await startEmbeddedPostgres({ home, settings: { fsync: 'off' } });
 stack.defer(() => postgres.stop());
 const admin = openDatabase(postgres.databaseUrl, { max: 1 });

@@ -1,6 +1,6 @@
 // How long one pass of the reconciler takes over many applications, on Redis: node test/soak/reconcile.ts [N]
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -14,6 +14,7 @@ import { startRedisServer } from '#test/fleet/redis-server.ts';
 const count = Number(process.argv[2] ?? 100_000);
 const home = await mkdtemp(join(tmpdir(), `catalogue-reconcile-${randomBytes(2).toString('hex')}`));
 await using stack = new AsyncDisposableStack();
+stack.defer(() => rm(home, { recursive: true, force: true }));
 const postgres = await startEmbeddedPostgres({ home, settings: { fsync: 'off' } });
 stack.defer(() => postgres.stop());
 const server = stack.use(await startRedisServer());
