@@ -7,8 +7,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // A process per file: a test that leaks connections or timers harms itself only.
     pool: 'forks',
-    // The tests start servers and workers of their own beside these.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for other processes most of their time.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
