@@ -126,19 +126,20 @@ create or replace function locate_games(scope text, status text, skip bigint,
 language plpgsql stable
 as $$
 declare
-  bits constant integer[] := '{14, 20, 26, 32, 38}';
   depth constant integer := case scope when '' then 5 else 4 end;
   -- So many rows are stepped over sooner than the buckets they lie in are told apart.
   few constant integer := 200;
-  shift integer;
+  -- Bits of a bucket below the level, and how many of them the level tells apart.
+  rest integer := 38;
+  width integer := 14;
   chosen bigint := 0;
-  below record;
+  here bigint;
+  counted record;
 begin
-  select coalesce(sum(games), 0) into total from (
-    select games from game_counts where application_id = scope and audit_status = status and level = 0
-    union all
-    select games from game_count_changes where audit_status = status and scope in ('', application_id)
-  ) as counted;
+  -- Here and below what waits to be folded is a few rows: added up one by one, sooner than grouped and summed.
+  total := coalesce((select games from game_counts where application_id = scope and audit_status = status and level = 0), 0)
+    + coalesce((select sum(games)::bigint from game_count_changes
+        where audit_status = status and scope in ('', application_id)), 0);
   if skip >= total then
     return;
   end if;
@@ -148,26 +149,32 @@ begin
     return;
   end if;
   for depth_now in 1 .. depth loop
-    shift := case depth_now when 1 then 14 else 6 end;
-    for below in
-      select bucket, sum(games) as games from (
-        select bucket, games from game_counts
-        where application_id = scope and audit_status = status and level = depth_now
-          and bucket >= chosen << shift and bucket < (chosen + 1) << shift
-        union all
-        select bucket >> (38 - bits[depth_now]), games from game_count_changes
-        where audit_status = status and scope in ('', application_id)
-          and bucket >> (38 - bits[depth_now] + shift) = chosen
-      ) as counted
-      group by bucket order by bucket
+    rest := rest - width;
+    chosen := chosen << width;
+    here := 0;
+    for counted in
+      select bucket, games from game_counts
+      where application_id = scope and audit_status = status and level = depth_now
+        and bucket >= chosen and bucket < chosen + (1 << width)
+      union all
+      select bucket >> rest, games from game_count_changes
+      where audit_status = status and scope in ('', application_id)
+        and bucket >> rest >= chosen and bucket >> rest < chosen + (1 << width)
+      order by bucket
     loop
-      chosen := below.bucket;
-      exit when skip_there < below.games;
-      skip_there := skip_there - below.games;
+      -- A bucket is known when the next one begins: its changes come beside its count.
+      if counted.bucket <> chosen then
+        exit when skip_there < here;
+        skip_there := skip_there - here;
+        chosen := counted.bucket;
+        here := 0;
+      end if;
+      here := here + counted.games;
     end loop;
-    start := (lpad(to_hex(chosen << (40 - bits[depth_now])), 10, '0') || repeat('0', 22))::uuid;
-    exit when below.games <= few;
+    width := 6;
+    exit when here <= few;
   end loop;
+  start := (lpad(to_hex(chosen << (rest + 2)), 10, '0') || repeat('0', 22))::uuid;
 end
 $$;
 

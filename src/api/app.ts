@@ -10,6 +10,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
 import { createAuthenticator } from './authenticate.ts';
+import { createDeadline } from './deadline.ts';
 import { addDocumentRoutes } from './documents.ts';
 import { addGameRoutes } from './games.ts';
 import { addHealthRoutes } from './health.ts';
@@ -31,7 +32,7 @@ export type ApiOptions = {
   ready: () => Promise<void>;
 };
 
-/** How long a call may take: a body that does not arrive is given up, a database that hangs is one that is away. */
+/** How long a call may take, its body included. */
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
@@ -45,24 +46,22 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: CALL_TIMEOUT_MS,
-    handlerTimeout: CALL_TIMEOUT_MS,
     // Node would answer without an envelope; the hook below answers with one.
     http: { requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      answer(refusalOf(error, request.raw.complete), request, reply);
+      answer(refusalOf(error), request, reply);
     },
   });
   answerOddRequests(app.server);
   speakJson(app);
 
   app.decorateRequest('caller', null);
-  app.setErrorHandler((error, request, reply) =>
-    answer(refusalOf(error, request.raw.complete), request, reply),
-  );
+  app.setErrorHandler((error, request, reply) => answer(refusalOf(error), request, reply));
 
   const allowed = collectMethods(app);
+  app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')

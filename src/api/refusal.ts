@@ -25,7 +25,6 @@ export class Refusal extends CatalogueError {
 const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'wrongContentType',
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
-  FST_ERR_HANDLER_TIMEOUT: 'unavailable',
 };
 
 /** How the Postgres driver, and the sockets below it, say that there is no server to talk to. */
@@ -52,17 +51,11 @@ const isUnavailable = (error: Error): boolean => {
   return UNREACHABLE.has(code) || (error.name === 'PostgresError' && UNAVAILABLE_STATES.test(code));
 };
 
-/**
- * Anything thrown while a call was answered, as one of the contract's failures.
- * @param arrived had the whole request come in by then?
- */
-export const refusalOf = (thrown: unknown, arrived: boolean): Refusal => {
+/** Anything thrown while a call was answered, as one of the contract's failures. */
+export const refusalOf = (thrown: unknown): Refusal => {
   const error = coerceError(thrown);
   if (error instanceof Refusal) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
-  if (code === 'FST_ERR_HANDLER_TIMEOUT' && !arrived) {
-    return new Refusal('requestTimeout', undefined, { headers: { connection: 'close' } });
-  }
   const known = code === undefined ? undefined : FASTIFY_FAILURES[code];
   if (known !== undefined) return new Refusal(known, undefined, { cause: error });
   // What else Fastify refuses of a request: its length, its path, a body that broke off.

@@ -185,6 +185,18 @@ describe('when what it stands on is away', () => {
     await close();
   });
 
+  test('a database that hangs is 503 in the envelope, and what it answers later is dropped', async () => {
+    const locked = openDatabase(api.databaseUrl, { max: 1 });
+    for (const table of ['api_tokens', 'games']) {
+      await locked`begin`;
+      await locked`lock table ${locked(table)} in access exclusive mode`;
+      await expectFailure(await call(LIST), 503, 50301);
+      await locked`rollback`;
+      expect((await call(LIST)).status).toBe(200);
+    }
+    await locked.end();
+  });
+
   test('a session that the database ends is 503, and the next call is served again', async () => {
     const locked = openDatabase(api.databaseUrl, { max: 1 });
     await locked`begin`;

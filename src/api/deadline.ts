@@ -1,0 +1,21 @@
+import type { onRequestHookHandler } from 'fastify';
+import { Refusal } from './refusal.ts';
+
+/**
+ * A hook that answers a call for which nobody else has by then: a body that does not arrive is given up, a
+ * database that hangs is one that is away. Not Fastify's `handlerTimeout`: that one ends its watch when the
+ * request closes, which is as soon as its body has been read.
+ */
+export const createDeadline =
+  (timeoutMs: number): onRequestHookHandler =>
+  (request, reply, done) => {
+    const timer = setTimeout(() => {
+      if (reply.sent) return;
+      const refusal = request.raw.complete
+        ? new Refusal('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
+        : new Refusal('requestTimeout', undefined, { headers: { connection: 'close' } });
+      reply.send(refusal);
+    }, timeoutMs);
+    reply.raw.once('close', () => clearTimeout(timer));
+    done();
+  };
