@@ -1,8 +1,8 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '#src/errors.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
+import { parseNetwork } from '#src/webhooks/networks.ts';
 
 const FLAGS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 
@@ -35,17 +35,7 @@ const parsed = <Out>(parse: (text: string) => Out) =>
     }
   });
 
-const isCidr = (text: string): boolean => {
-  const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
-  return (
-    family !== 0 &&
-    rest.length === 0 &&
-    bits !== undefined &&
-    /^\d{1,3}$/.test(bits) &&
-    Number(bits) <= (family === 4 ? 32 : 128)
-  );
-};
+const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
 
 const networks = z
   .string()

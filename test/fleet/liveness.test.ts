@@ -112,6 +112,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     const { liveness, server, stuck } = await startAlone();
     await until('it is ready', () => liveness.isReady());
     await server.end('SIGKILL');
+    // An outage of many looks: what must not happen has no condition to wait for.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await server.start();
     await until('it is ready', () => liveness.isReady());

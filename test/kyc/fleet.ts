@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
@@ -13,6 +12,7 @@ import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { createTargetOpener } from '#src/runs/open-target.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
+import { everyRedisValue } from '#test/support/stored.ts';
 import { loopback } from '#test/webhooks/support.ts';
 
 export type TestFleet = {
@@ -75,7 +75,7 @@ export const startFleet = async (
       }
     },
     log: () => lines.join(''),
-    redisDump: async () => (redisUrl === undefined ? '' : dumpRedis(redisUrl, prefix)),
+    redisDump: async () => (redisUrl === undefined ? '' : everyRedisValue(redisUrl, prefix)),
     boardDump: (definition) => dumpBoard(producer, definition),
     stop: async () => {
       await runner.stop(1_000);
@@ -84,29 +84,6 @@ export const startFleet = async (
       await backend.close();
     },
   };
-};
-
-const dumpRedis = async (redisUrl: string, prefix: string): Promise<string> => {
-  const redis = new Redis(redisUrl);
-  const readers: Record<string, (key: string) => Promise<unknown>> = {
-    string: (key) => redis.get(key),
-    hash: (key) => redis.hgetall(key),
-    list: (key) => redis.lrange(key, 0, -1),
-    set: (key) => redis.smembers(key),
-    zset: (key) => redis.zrange(key, '0', '-1'),
-    stream: (key) => redis.xrange(key, '-', '+'),
-  };
-  try {
-    const keys = await redis.keys(`${prefix}*`);
-    const values = keys.map(async (key) => {
-      const read = readers[await redis.type(key)];
-      // A key may be gone since it was listed.
-      return read === undefined ? key : `${key} ${JSON.stringify(await read(key))}`;
-    });
-    return (await Promise.all(values)).join('\n');
-  } finally {
-    redis.disconnect();
-  }
 };
 
 const dumpBoard = async (producer: Producer, { name }: AnyJob): Promise<string> => {

@@ -23,7 +23,8 @@ const everyRowAsText = async (sql: Database): Promise<string> => {
   return contents.flatMap((rows) => rows.map(({ row }) => row)).join('\n');
 };
 
-const everyRedisValue = async (redisUrl: string, prefix: string): Promise<string> => {
+/** Every key below the prefix with its value, as text. */
+export const everyRedisValue = async (redisUrl: string, prefix: string): Promise<string> => {
   const redis = new Redis(redisUrl);
   const read: Record<string, (key: string) => Promise<unknown>> = {
     string: (key) => redis.get(key),
@@ -35,6 +36,7 @@ const everyRedisValue = async (redisUrl: string, prefix: string): Promise<string
   };
   try {
     const keys = await redis.keys(`${prefix}*`);
+    // A key may be gone since it was listed: it has no reader then.
     const values = keys.map(
       async (key) => `${key} ${JSON.stringify(await read[await redis.type(key)]?.(key))}`,
     );
