@@ -66,7 +66,8 @@ export const createWebhookClient = (options: ExchangeOptions): WebhookClient => 
   ): Promise<unknown> => {
     const { accessToken } = target;
     const maxBytes = MAX_BODY_BYTES[operation];
-    const answer = await exchange.post({
+    const post = operation === 'query_game_detail' ? exchange.postBare : exchange.post;
+    const answer = await post({
       url: target[WEBHOOKS[operation]],
       accessToken,
       body: JSON.stringify(request),

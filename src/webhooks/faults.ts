@@ -1,28 +1,30 @@
-import { RequestError, TimeoutError } from 'got';
 import { RETRY_AFTER_MAX_MS } from '#src/webhooks/bounds.ts';
 import { NO_ALLOWED_ADDRESS } from '#src/webhooks/egress.ts';
 import { WebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 
+/** What is known of a call that failed on its way. */
+export type TransportFault = {
+  /** Node's code: of the first address tried, when a name has several. */
+  nodeCode: string | undefined;
+  /** The whole call took longer than its deadline. */
+  late: boolean;
+  /** An answer had begun. */
+  answered: boolean;
+  /** The connection stood, its TLS handshake had not ended. */
+  inHandshake: boolean;
+};
+
 const NAME_NOT_FOUND = /^(?:ENOTFOUND|ENODATA|EAI_)/;
+/** Never text, which could hold anything. */
 const CODE_FORM = /^[A-Z][A-Z0-9_]{2,63}$/;
 
-/** The code of the first address tried, when a name has several; never text, which could hold anything. */
-const codeOf = ({ code }: RequestError): string => (CODE_FORM.test(code) ? code : 'unknown');
-
-const classify = (
-  error: RequestError,
-  code: string,
-  secure: boolean,
-  answered: boolean,
-): WebhookErrorCode => {
+const classify = (code: string, { late, answered, inHandshake }: TransportFault): WebhookErrorCode => {
   if (code === NO_ALLOWED_ADDRESS) return 'forbidden_address';
-  if (error instanceof TimeoutError && error.event === 'request') return 'timeout';
+  if (late) return 'timeout';
   if (answered || code.startsWith('HPE_')) return 'connection_lost';
   if (NAME_NOT_FOUND.test(code)) return 'name_not_found';
-  const { connect, secureConnect } = error.timings ?? {};
-  // By phase, not by a list of OpenSSL's codes: the connection stood, the handshake never ended.
-  if (secure && connect !== undefined && secureConnect === undefined) return 'tls_failed';
-  return 'connect_failed';
+  // By phase, not by a list of OpenSSL's codes.
+  return inHandshake ? 'tls_failed' : 'connect_failed';
 };
 
 const WHAT: Partial<Record<WebhookErrorCode, string>> = {
@@ -34,19 +36,19 @@ const WHAT: Partial<Record<WebhookErrorCode, string>> = {
   connect_failed: 'no connection',
 };
 
-/**
- * The failure of an exchange, told again in our own words: got's error carries the request with its bearer
- * token, so nothing of it travels on but its class, its code and the phase it failed in.
- *
- * @param secure whether the address is https
- * @param answered whether an answer had begun
- */
-export const toWebhookError = (thrown: unknown, secure: boolean, answered: boolean): WebhookError => {
-  if (!(thrown instanceof RequestError)) return new WebhookError('connect_failed', 'no connection (unknown)');
-  const nodeCode = codeOf(thrown);
-  const code = classify(thrown, nodeCode, secure, answered);
+/** The failure of an exchange in our own words: nothing of the error that told of it travels on but its code. */
+export const transportFault = (fault: TransportFault): WebhookError => {
+  const nodeCode = CODE_FORM.test(fault.nodeCode ?? '') ? (fault.nodeCode ?? '') : 'unknown';
+  const code = classify(nodeCode, fault);
   return new WebhookError(code, `${WHAT[code]} (${nodeCode})`);
 };
+
+export const aborted = (): WebhookError => new WebhookError('aborted', 'the call was ended from our side');
+
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+export const redirected = (status: number): WebhookError =>
+  new WebhookError('redirect', `the answer is a redirect (${status}): never followed`, { status });
 
 /**
  * A Retry-After header (RFC 9110, section 10.2.3) in milliseconds from now: seconds or an HTTP date, clamped

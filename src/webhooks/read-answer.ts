@@ -3,10 +3,10 @@ import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/reasons.ts';
 import { RET_MSG_MAX } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
-import type { Answer } from '#src/webhooks/exchange.ts';
 import { retryAfterMs } from '#src/webhooks/faults.ts';
 import { decode } from '#src/webhooks/read-body.ts';
 import { readJson } from '#src/webhooks/read-json.ts';
+import type { Answer } from '#src/webhooks/sender.ts';
 
 // Control characters, line separators and the marks that turn the direction of text: none may reach a terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

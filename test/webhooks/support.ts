@@ -66,6 +66,12 @@ export const detail = (gameId = 'g1') => ({
   game_store_pic: [],
 });
 
+/** The ways a request is sent, each by an operation that takes it (src/webhooks/exchange.ts). */
+export const SENDERS: [name: string, ask: typeof askDetail][] = [
+  ['by node:http', (client, url, signal) => askDetail(client, url, signal)],
+  ['by got', (client, url, signal = live()) => client.queryCpKyc(targetAt(url), signal) as Promise<null>],
+];
+
 /** The code of the error that asking for the detail of `g1` ends with, or what came. */
 export const askDetail = (client: WebhookClient, url: string, signal = live()) =>
   client.queryGameDetail(targetAt(url), { game_id: 'g1' }, signal);
