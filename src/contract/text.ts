@@ -39,7 +39,11 @@ export const storableText = (maxLength: number) =>
 /** A non-empty identifier: `game_id`, `cp_id` (decision 10). */
 export const identifier = storableText(IDENTIFIER_MAX).min(1);
 
+const PLAINLY_HTTP = /^https?:\/\//i;
+
 const isHttpUrl = (text: string): boolean => {
+  // Nearly every one: told without an object for each.
+  if (PLAINLY_HTTP.test(text)) return URL.canParse(text);
   const url = URL.parse(text);
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
 };

@@ -11,6 +11,9 @@ import type { Answer, Outgoing, Sender } from '#src/webhooks/sender.ts';
 /** Below the idle limit of most servers (Node and Apache: 5 s), so that they rarely close a socket we write to. */
 const IDLE_SOCKET_MS = 4_000;
 
+/** Addresses kept in memory: three for each of three thousand applications. */
+const ALLOWED_MAX = 10_000;
+
 export type ExchangeOptions = {
   egress: EgressPolicy;
   /** The whole call, a trickling body included. */
@@ -50,14 +53,24 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   };
   const senderOptions = { agents, callTimeoutMs, connectTimeoutMs };
 
+  // An application's address is read once, not once a game.
+  const allowed = new Map<string, URL>();
+  const admit = (text: string): URL => {
+    const known = allowed.get(text);
+    if (known !== undefined) return known;
+    const verdict = egress.checkUrl(text);
+    if (!verdict.ok) throw new WebhookError('forbidden_address', `its address is refused: ${verdict.reason}`);
+    if (allowed.size >= ALLOWED_MAX) allowed.clear();
+    allowed.set(text, verdict.url);
+    return verdict.url;
+  };
+
   const postBy =
     (send: Sender) =>
     async (request: ExchangeRequest): Promise<Answer> => {
-      const verdict = egress.checkUrl(request.url);
-      if (!verdict.ok)
-        throw new WebhookError('forbidden_address', `its address is refused: ${verdict.reason}`);
+      const url = admit(request.url);
       if (request.signal.aborted) throw aborted();
-      return send({ ...request, url: verdict.url });
+      return send({ ...request, url });
     };
 
   return {

@@ -1,6 +1,7 @@
 import http, { type ClientRequest } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
 import { aborted, isRedirect, redirected, transportFault } from '#src/webhooks/faults.ts';
 import { collect } from '#src/webhooks/read-body.ts';
 import { type Answer, REQUEST_HEADERS, type Sender, type SenderOptions } from '#src/webhooks/sender.ts';
@@ -9,9 +10,20 @@ import { type Answer, REQUEST_HEADERS, type Sender, type SenderOptions } from '#
 type Progress = { inHandshake: boolean; answered: boolean };
 
 /** Sends by `node:http` and `node:https` alone. */
-export const createBareSender =
-  ({ agents, callTimeoutMs, connectTimeoutMs }: SenderOptions): Sender =>
-  ({ url, accessToken, body, maxBytes, signal }) =>
+export const createBareSender = ({ agents, callTimeoutMs, connectTimeoutMs }: SenderOptions): Sender => {
+  const destinations = new WeakMap<URL, http.RequestOptions>();
+  const destinationOf = (url: URL): http.RequestOptions => {
+    let destination = destinations.get(url);
+    if (destination === undefined) {
+      const { protocol, hostname, port, path } = urlToHttpOptions(url);
+      const agent = url.protocol === 'https:' ? agents.https : agents.http;
+      destination = { protocol, hostname, port, path, agent, method: 'POST' };
+      destinations.set(url, destination);
+    }
+    return destination;
+  };
+
+  return ({ url, accessToken, body, maxBytes, signal }) =>
     new Promise<Answer>((resolve, reject) => {
       const secure = url.protocol === 'https:';
       const headers: http.OutgoingHttpHeaders = {
@@ -19,7 +31,7 @@ export const createBareSender =
         'content-length': Buffer.byteLength(body),
       };
       if (accessToken !== null) headers.authorization = `Bearer ${accessToken}`;
-      const request = open(url, { method: 'POST', headers, agent: secure ? agents.https : agents.http });
+      const request = open(secure, { ...destinationOf(url), headers });
       const progress: Progress = { inHandshake: false, answered: false };
 
       const settle = (): void => {
@@ -62,10 +74,11 @@ export const createBareSender =
       });
       request.end(body);
     });
+};
 
-const open = (url: URL, options: http.RequestOptions): ClientRequest => {
+const open = (secure: boolean, options: http.RequestOptions): ClientRequest => {
   try {
-    return (url.protocol === 'https:' ? https : http).request(url, options);
+    return (secure ? https : http).request(options);
   } catch (error) {
     // A token that no header can hold: node's error would show it.
     const nodeCode = (error as NodeJS.ErrnoException).code;
