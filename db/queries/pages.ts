@@ -56,25 +56,43 @@ export type NewPage = Pick<
   | 'invalid'
 >;
 
-/** Record a page and move its run on. The run is locked by the caller. @returns false if it was recorded before. */
+/**
+ * Record a page and move its run on, under the run's fence: the run stays locked to the end of the transaction.
+ * @returns 'recorded before' for a page that is there already, 'not held' when somebody closed the run or took
+ *   it over: then nothing was written.
+ */
 export const insertPage = async (
   sql: Queryable,
+  fence: number,
   page: NewPage,
   listing_end: ListingEnd | null,
-): Promise<boolean> => {
-  const recorded = await sql`
-    with recorded as (
-      insert into sync_run_pages ${sql({ ...page, open_games: sql.json(page.open_games) as never })}
+): Promise<'recorded' | 'recorded before' | 'not held'> => {
+  const rows = await sql<{ held: boolean; recorded: boolean }[]>`
+    with held as (
+      select run_id from sync_runs
+      where run_id = ${page.run_id} and fence = ${fence} and finished_at is null
+      for update
+    ), recorded as (
+      insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
+        listed, unchanged, invalid)
+      select run_id, ${page.page_num}, ${page.row_count}, ${page.total},
+             ${page.application_game_ids}::text[], ${page.unnamed}, ${sql.json(page.open_games)},
+             ${page.listed}, ${page.unchanged}, ${page.invalid}
+      from held
       on conflict (run_id, page_num) do nothing
       returning run_id
+    ), moved as (
+      update sync_runs
+      set next_page = ${page.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+          row_count = row_count + ${page.row_count}, largest_page = greatest(largest_page, ${page.row_count}),
+          total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
+          total_max = greatest(total_max, ${page.total})
+      where run_id in (select run_id from recorded)
     )
-    update sync_runs
-    set next_page = ${page.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
-        row_count = row_count + ${page.row_count}, largest_page = greatest(largest_page, ${page.row_count}),
-        total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
-        total_max = greatest(total_max, ${page.total})
-    where run_id in (select run_id from recorded)`;
-  return recorded.count === 1;
+    select exists (select from held) as held, exists (select from recorded) as recorded`;
+  const [row] = rows;
+  if (row?.held !== true) return 'not held';
+  return row.recorded ? 'recorded' : 'recorded before';
 };
 
 export type SettledCounts = Pick<

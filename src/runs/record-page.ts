@@ -1,9 +1,9 @@
-import type { Database } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
-import { restoreGames, selectWantedDetails } from '#db/queries/games.ts';
+import { findListedStates, type ListedState, restoreGames } from '#db/queries/games.ts';
 import { findPreviousPage, insertPage, type PreviousPage, selectNamedBefore } from '#db/queries/pages.ts';
-import { lockHeldRun, type RunHold, type RunRow } from '#db/queries/runs.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import { type ListingEnd, listingEnd, type ReadPage, readPage } from '#src/catalogue/listing.ts';
 import { listHash } from '#src/catalogue/mapping.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
@@ -51,7 +51,6 @@ export const recordPage = async (
   answer: ApplicationGameList,
   pageCap: number,
 ): Promise<RecordedPage | undefined> => {
-  const hold: RunHold = run;
   const page_num = run.next_page;
   const page = readPage(answer.list);
   const previous = await findPreviousPage(sql, run.run_id, page_num);
@@ -66,10 +65,17 @@ export const recordPage = async (
     application_game_id: summary.game_id,
     list_hash: listHash(summary),
   }));
-  const wanted = await selectWantedDetails(sql, application.application_id, listed, {
+  const named = [
+    ...listed,
+    ...invalid.map(({ application_game_id }) => ({ application_game_id, list_hash: '' })),
+  ];
+  const states = await findListedStates(sql, application.application_id, named, {
     full: run.full,
     detailMaxAgeMs: application.detail_max_age_ms,
   });
+  const idsWhere = (is: (state: ListedState) => boolean): string[] =>
+    states.filter(is).map((state) => state.application_game_id);
+  const wanted = new Set(idsWhere((state) => state.wanted));
   const end = listingEnd({
     page_num,
     rows,
@@ -85,46 +91,45 @@ export const recordPage = async (
         : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
-  const application_game_ids = [...listed, ...invalid].map((row) => row.application_game_id);
+  const application_game_ids = named.map((game) => game.application_game_id);
   const open = listed.filter((game) => wanted.has(game.application_game_id));
-  const recorded = await sql.begin(async (tx) => {
-    if ((await lockHeldRun(tx, hold)) === undefined) return false;
-    const inserted = await insertPage(
-      tx,
-      {
-        run_id: run.run_id,
-        page_num,
-        row_count: rows,
-        total: answer.total,
-        application_game_ids,
-        unnamed: page.unnamed.length,
-        open_games: Object.fromEntries(open.map((game) => [game.application_game_id, game.list_hash])),
-        listed: application_game_ids.length + page.unnamed.length,
-        unchanged: listed.length - open.length,
-        invalid: invalid.length + page.unnamed.length,
-      },
-      end,
-    );
-    if (!inserted) return true;
-    const unnamedReasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
-    await Promise.all([
-      restoreGames(tx, application.application_id, application_game_ids),
-      recordFailures(tx, application.application_id, 'query_game_list', [
-        ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
-        ...(unnamedReasons.length > 0
-          ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
-          : []),
-      ]),
-      clearFailures(
-        tx,
-        application.application_id,
-        'query_game_list',
-        listed.map((game) => game.application_game_id),
-      ),
-    ]);
-    return true;
-  });
-  if (!recorded) return undefined;
+  const newPage = {
+    run_id: run.run_id,
+    page_num,
+    row_count: rows,
+    total: answer.total,
+    application_game_ids,
+    unnamed: page.unnamed.length,
+    open_games: Object.fromEntries(open.map((game) => [game.application_game_id, game.list_hash])),
+    listed: application_game_ids.length + page.unnamed.length,
+    unchanged: listed.length - open.length,
+    invalid: invalid.length + page.unnamed.length,
+  };
+  const unnamedReasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
+  const failures = [
+    ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
+    ...(unnamedReasons.length > 0
+      ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
+      : []),
+  ];
+  const withdrawn = idsWhere((state) => state.withdrawn);
+  const isInvalid = new Set(invalid.map((row) => row.application_game_id));
+  const mended = idsWhere((state) => state.failed && !isInvalid.has(state.application_game_id));
+  const record = async (tx: Queryable) => {
+    const recorded = await insertPage(tx, run.fence, newPage, end);
+    if (recorded === 'recorded') {
+      await Promise.all([
+        restoreGames(tx, application.application_id, withdrawn),
+        recordFailures(tx, application.application_id, 'query_game_list', failures),
+        clearFailures(tx, application.application_id, 'query_game_list', mended),
+      ]);
+    }
+    return recorded;
+  };
+  // Nearly every page is one statement: a transaction of its own.
+  const alone = withdrawn.length + failures.length + mended.length === 0;
+  const recorded = alone ? await record(sql) : await sql.begin(record);
+  if (recorded === 'not held') return undefined;
   return {
     listed: application_game_ids.length,
     wanted: open.length,

@@ -66,7 +66,7 @@ export const createWebhookClient = (options: ExchangeOptions): WebhookClient => 
   ): Promise<unknown> => {
     const { accessToken } = target;
     const maxBytes = MAX_BODY_BYTES[operation];
-    const post = operation === 'query_game_detail' ? exchange.postBare : exchange.post;
+    const post = operation === 'query_cp_kyc' ? exchange.post : exchange.postBare;
     const answer = await post({
       url: target[WEBHOOKS[operation]],
       accessToken,

@@ -6,11 +6,11 @@ import { recordFailures } from '#db/queries/failures.ts';
 import {
   decideGame,
   findGame,
+  findListedStates,
   type GameRow,
   listAudits,
   listRevisions,
   restoreGames,
-  selectWantedDetails,
   upsertGames,
 } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
@@ -324,13 +324,36 @@ describe('Which details are wanted', () => {
       application_game_id,
       list_hash: application_game_id === entry ? 'another' : list_hash,
     }));
-    const wanted = await selectWantedDetails(database.sql, 'acme', listed, settings);
-    expect([...wanted].sort()).toEqual([entry, old, failed, unknown].sort());
-    expect((await selectWantedDetails(database.sql, 'acme', listed, { ...settings, full: true })).size).toBe(
-      5,
+    const wantedOf = async (application_id: string, options = settings) =>
+      (await findListedStates(database.sql, application_id, listed, options))
+        .filter((state) => state.wanted)
+        .map((state) => state.application_game_id)
+        .sort();
+    expect(await wantedOf('acme')).toEqual([entry, old, failed, unknown].sort());
+    expect(await wantedOf('acme', { ...settings, full: true })).toHaveLength(5);
+    expect(await wantedOf('other')).toHaveLength(5);
+    expect(await findListedStates(database.sql, 'acme', [], settings)).toEqual([]);
+  });
+
+  it('are not those of invalid rows, of which it is told what else there is to do', async () => {
+    const [landed, withdrawn, mended, unknown] = [ownId(), ownId(), ownId(), ownId()];
+    const there = [landed, withdrawn, mended].map((game_id) => fetchedGame({ game_id }));
+    await upsertGames(database.sql, 'acme', there);
+    await database.sql`update games set withdrawn_at = now() where application_game_id = ${withdrawn}`;
+    await recordFailures(database.sql, 'acme', 'query_game_list', [
+      { application_game_id: mended, kind: 'invalid_item', reasons: [] },
+    ]);
+    const named = [landed, withdrawn, mended, unknown].map((application_game_id) => ({
+      application_game_id,
+      list_hash: '',
+    }));
+    const states = await findListedStates(database.sql, 'acme', named, { ...settings, full: true });
+    expect(new Map(states.map(({ application_game_id, ...state }) => [application_game_id, state]))).toEqual(
+      new Map([
+        [withdrawn, { wanted: false, withdrawn: true, failed: false }],
+        [mended, { wanted: false, withdrawn: false, failed: true }],
+      ]),
     );
-    expect((await selectWantedDetails(database.sql, 'other', listed, settings)).size).toBe(5);
-    expect((await selectWantedDetails(database.sql, 'acme', [], settings)).size).toBe(0);
   });
 });
 
