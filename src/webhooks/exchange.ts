@@ -25,11 +25,11 @@ export type ExchangeOptions = {
 export type ExchangeRequest = Omit<Outgoing, 'url'> & { url: string };
 
 export type Exchange = {
-  /** By got. */
+  /** By got: what is asked for once a day. */
   post(request: ExchangeRequest): Promise<Answer>;
   /**
-   * The same by `node:http` alone, for the details, which are 99 calls of 100: got's stream would take more
-   * than half of all that a game costs a worker (docs/architecture.md, "What the code taught").
+   * The same by `node:http` alone: the pages and details of games, which are all calls but a few. got's stream
+   * would take more than half of what a game costs a worker (docs/architecture.md, "What the code taught").
    */
   postBare(request: ExchangeRequest): Promise<Answer>;
   /** Destroys the agents and with them every idle connection. */
