@@ -7,7 +7,7 @@ import { openRun, type RunRow } from '#db/queries/runs.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
 import { sealAccessToken } from '#src/kyc/access-token.ts';
 import { openKeyRing } from '#src/kyc/local-key-ring.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
 import type { ApplicationsRequest, Calls } from './application-server.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { Servers } from './servers.ts';
@@ -21,6 +21,9 @@ const SYNC_MAX_MS = 20 * 60_000;
 
 export type Applications = BenchProcess & { ports: number[]; calls: () => Promise<Calls> };
 
+/** Where a fleet of the bench stands; without `redisUrl` its queues are in its database. */
+export type Ground = Pick<Servers, 'encryptionKeys' | 'home'> & { redisUrl?: string | undefined };
+
 /** Start the servers of these applications, in a process of their own. */
 export const startApplications = async (request: ApplicationsRequest): Promise<Applications> => {
   const server = startProcess('./application-server.ts');
@@ -28,13 +31,14 @@ export const startApplications = async (request: ApplicationsRequest): Promise<A
   return { ...server, ports, calls: () => server.ask<Calls>('calls', 'calls') };
 };
 
-/** Register an application for each server. */
+/** Register an application for each server. @param rate calls a second */
 export const register = async (
-  servers: Servers,
+  servers: Ground,
   sql: Database,
   ports: readonly number[],
   concurrency: number,
   name = 'bench',
+  rate = NO_RATE,
 ): Promise<string[]> => {
   const keys = await openKeyRing({ encryptionKeys: servers.encryptionKeys, home: servers.home });
   return Promise.all(
@@ -50,7 +54,7 @@ export const register = async (
         kyc_every_ms: 24 * HOUR_MS,
         detail_max_age_ms: 24 * HOUR_MS,
         concurrency,
-        rate: NO_RATE,
+        rate,
       };
       const sealed = await sealAccessToken(keys, application_id, 'bench-token');
       await insertApplication(sql, application_id, settings, sealed);
@@ -61,17 +65,20 @@ export const register = async (
   );
 };
 
-/** The real `catalogue worker`, ready. */
+/** The real `catalogue worker`, ready. @param detailJobs how many batches of details it holds at once, if fewer */
 export const startWorker = async (
-  servers: Servers,
+  servers: Ground,
   databaseUrl: string,
   flags: readonly string[] = [],
+  detailJobs?: number,
 ): Promise<BenchProcess> => {
+  const narrow = detailJobs === undefined ? [] : [String(detailJobs)];
   const worker = startProcess('./columns/ours.ts', {
+    args: narrow,
     flags,
     env: {
       DATABASE_URL: databaseUrl,
-      REDIS_URL: servers.redisUrl,
+      REDIS_URL: servers.redisUrl ?? '',
       ENCRYPTION_KEYS: servers.encryptionKeys,
       CATALOGUE_HOME: servers.home,
       WEBHOOK_ALLOW_HTTP: 'true',
@@ -85,30 +92,36 @@ export const startWorker = async (
 
 export type Synced = { wallMs: number; runs: RunRow[] };
 
-/** Open a run for each application, as `catalogue sync` does, and wait until all have ended. */
+/** The database and the queues, as the command line opens them. */
+export const openProducer = (servers: Ground, databaseUrl: string): Foundation =>
+  openFoundation({ redisUrl: servers.redisUrl, queuePrefix: '{catalogue}' }, databaseUrl, {
+    role: 'producer',
+    name: 'bench',
+    maxConnections: 4,
+    logger: pino({ level: 'silent' }),
+  });
+
+/** Open a run, as `catalogue sync` does. */
+export const startRun = async (
+  { sql, producer }: Pick<Foundation, 'sql' | 'producer'>,
+  application_id: string,
+): Promise<string> => {
+  const wanted = { run_id: randomUUIDv7(), application_id, trigger: 'manual' } as const;
+  const { run } = await openRun(sql, { ...wanted, full: false, accept_withdrawals: false });
+  await enqueueNextStep(producer, run, false);
+  return run.run_id;
+};
+
+/** Open a run for each application, and wait until all have ended. */
 export const syncAll = async (
-  servers: Servers,
+  servers: Ground,
   databaseUrl: string,
   sql: Database,
   applicationIds: readonly string[],
 ): Promise<Synced> => {
-  await using foundation = openFoundation(
-    { redisUrl: servers.redisUrl, queuePrefix: '{catalogue}' },
-    databaseUrl,
-    { role: 'producer', name: 'bench', maxConnections: 4, logger: pino({ level: 'silent' }) },
-  );
+  await using foundation = openProducer(servers, databaseUrl);
   const run_ids = await Promise.all(
-    applicationIds.map(async (application_id) => {
-      const { run } = await openRun(foundation.sql, {
-        run_id: randomUUIDv7(),
-        application_id,
-        trigger: 'manual',
-        full: false,
-        accept_withdrawals: false,
-      });
-      await enqueueNextStep(foundation.producer, run, false);
-      return run.run_id;
-    }),
+    applicationIds.map((application_id) => startRun(foundation, application_id)),
   );
   const deadline = Date.now() + SYNC_MAX_MS;
   for (;;) {

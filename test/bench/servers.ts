@@ -5,11 +5,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
-import { migrateDatabase } from '#db/migrate.ts';
-import { installTriggers } from '#db/triggers.ts';
+import { readConfig } from '#src/config.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { migrateAll } from '#src/roles/migrate.ts';
 
 /** The real servers that everything is measured on. */
 export type Servers = {
@@ -23,12 +24,15 @@ export type Servers = {
 
 const TEMPLATE = 'bench_template';
 
-/** Postgres with durable settings, as a fleet has it (or TEST_DATABASE_URL), and redis-server from the PATH. */
-export const startServers = async (): Promise<Servers> => {
+/**
+ * Postgres with durable settings, as a fleet has it (or TEST_DATABASE_URL), and redis-server from the PATH.
+ * @param settings of Postgres, to add to ours
+ */
+export const startServers = async (settings: Record<string, string> = {}): Promise<Servers> => {
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'catalogue-bench-'));
   started.defer(() => rm(home, { recursive: true, force: true }));
-  const adminUrl = process.env.TEST_DATABASE_URL || (await startPostgres(home, started));
+  const adminUrl = process.env.TEST_DATABASE_URL || (await startPostgres(home, settings, started));
   const redisUrl = await startRedis(home, started);
   const redis = new Redis(redisUrl);
   started.defer(() => redis.disconnect());
@@ -40,10 +44,8 @@ export const startServers = async (): Promise<Servers> => {
   await drop(TEMPLATE);
   await admin`create database ${admin(TEMPLATE)}`;
   started.defer(async () => void (await drop(TEMPLATE)));
-  await migrateDatabase(urlOf(TEMPLATE));
-  const template = openDatabase(urlOf(TEMPLATE), { max: 1 });
-  await installTriggers(template);
-  await template.end();
+  // With a schema for queues, for who keeps them there.
+  await migrateAll(readConfig({}), urlOf(TEMPLATE), pino({ level: 'silent' }));
 
   const createDatabase = async () => {
     const name = `bench_${randomBytes(6).toString('hex')}`;
@@ -75,8 +77,12 @@ export const startServers = async (): Promise<Servers> => {
   };
 };
 
-const startPostgres = async (home: string, started: AsyncDisposableStack): Promise<string> => {
-  const instance = await startEmbeddedPostgres({ home });
+const startPostgres = async (
+  home: string,
+  settings: Record<string, string>,
+  started: AsyncDisposableStack,
+): Promise<string> => {
+  const instance = await startEmbeddedPostgres({ home, settings });
   // For root the data may lie outside the home.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   started.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));

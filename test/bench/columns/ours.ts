@@ -1,10 +1,14 @@
-// The column "ours": the worker role as `catalogue worker` starts it.
+// The column "ours": the worker role as `catalogue worker` starts it. An argument narrows it to so many batches of
+// details at once.
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { readConfig } from '#src/config.ts';
 import { createLogger } from '#src/logger.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { endWithParent } from '../processes.ts';
 
 endWithParent();
+const [detailJobs] = process.argv.slice(2);
+if (detailJobs !== undefined) queryGameDetail.options.concurrency = Number(detailJobs);
 const config = readConfig();
 const logger = createLogger(config.logLevel, { pretty: false, role: 'worker' });
 const worker = await startWorker(config, config.databaseUrl ?? '', logger);
