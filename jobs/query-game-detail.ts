@@ -55,7 +55,8 @@ export const queryGameDetail = defineJob({
     const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
     const reached = fetched.invalid.filter((failure) => failure.reached);
     const answered = fetched.landed.length + fetched.missing.length + reached.length;
-    const waits = fetched.retryAfterMs !== undefined && mayWait(run, fetched.retryAfterMs);
+    const { retryAfterMs } = fetched;
+    const waits = retryAfterMs !== undefined && (await mayWait(sql, run, retryAfterMs));
     const givenUp = lastAttempt && !waits && !signal.aborted ? givenUpFailures(fetched, ids) : [];
     const settled = await settleDetails(sql, hold, page_num, fetched, givenUp);
     if (settled === undefined) return { skipped: 'not held' };
@@ -64,7 +65,7 @@ export const queryGameDetail = defineJob({
     // What landed before the shutdown is kept; the rest waits for another worker.
     signal.throwIfAborted();
 
-    if (waits && open > 0) return postpone(fetched.retryAfterMs ?? 0);
+    if (waits && open > 0) return postpone(retryAfterMs);
     const unreached = fetched.passing.length + fetched.invalid.length - reached.length;
     const away =
       page.answered + answered === 0 &&

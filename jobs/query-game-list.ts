@@ -74,7 +74,7 @@ const askForPage = async (
     if (isWebhookError(error)) {
       if (error.code === 'aborted') throw error;
       const waitMs = error.retryAfterMs;
-      if (waitMs !== undefined && mayWait(run, waitMs)) return postpone(waitMs);
+      if (waitMs !== undefined && (await mayWait(deps.sql, run, waitMs))) return postpone(waitMs);
       const reason = `page ${run.next_page}: ${explainWebhookError(error)}`;
       // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
       // a refusal is not.

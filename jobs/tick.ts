@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
+import { readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
@@ -28,7 +29,8 @@ export const tick = defineJob({
       return { added: 'kyc' };
     }
     const { next_attempt_at, every_ms } = application;
-    if (!isDue(next_attempt_at, every_ms, Date.now())) {
+    const now = (await readClock(deps.sql))();
+    if (!isDue(next_attempt_at, every_ms, now.getTime())) {
       return { skipped: 'it keeps failing: backing off', next_attempt_at: next_attempt_at?.toISOString() };
     }
     const { run, opened } = await openRun(deps.sql, {

@@ -29,6 +29,11 @@ export type QueueBackend = {
   ping: () => Promise<void>;
   /** Is it fit for the queues? @returns warnings. @throws CatalogueError when it is not. A worker waits for it. */
   check: () => Promise<string[]>;
+  /**
+   * Free what is locked until a moment that has nothing to do with the database's clock: the worker that wrote it,
+   * or all that are left, may never see it pass. @returns how many jobs. On Redis locks go by Redis's own clock.
+   */
+  freeAstrayLocks: () => Promise<number>;
   close: () => Promise<void>;
 };
 
@@ -73,6 +78,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     redis: redis.client,
     ping: redis.ping,
     check: redis.check,
+    freeAstrayLocks: async () => 0,
     close: redis.close,
   };
 };
@@ -80,8 +86,40 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
 /** BullMQ's own schema in the database. */
 const QUEUE_SCHEMA = 'bullmq';
 
+/** Longer than any lock of ours (runner.ts), and than any of them is left once it has run out. */
+const ASTRAY_MS = 60_000;
+
+/** BullMQ tells locks, and when it last looked for stalled jobs, by the clocks of the workers. */
+const FREE_ASTRAY_LOCKS = `
+  with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
+    looks as (
+      delete from meta using clock
+      where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${ASTRAY_MS} end)
+  update job set locked_until_ms = 0 from clock
+  where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${ASTRAY_MS}`;
+
+/**
+ * Each part of BullMQ asks for its schema before its first statement and keeps the answer (6.7), even if that was a
+ * connection which broke: everything it is asked later fails with the same error, as long as the process lives. A
+ * failure is forgotten here.
+ */
+const createLastingBackend: typeof createPostgresBackend = (name, options, more) => {
+  const backend = createPostgresBackend(name, options, more);
+  const askedAgain = (part: { waitUntilReady: () => Promise<void> }): void => {
+    const ask = part.waitUntilReady.bind(part);
+    part.waitUntilReady = () =>
+      ask().catch((error: unknown) => {
+        Object.assign(part, { readyPromise: undefined });
+        throw error;
+      });
+  };
+  askedAgain(backend);
+  askedAgain(backend.connection);
+  return backend;
+};
+
 const openPostgres = (options: BackendOptions): QueueBackend => {
-  const classes = withBackend(createPostgresBackend);
+  const classes = withBackend(createLastingBackend);
   // One pool for all queues of the process. Each worker holds one client of it for LISTEN.
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -94,6 +132,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   // Every queue and worker of the process listens to this one pool.
   pool.setMaxListeners(0);
   pool.on('error', options.onError);
+  // The pool hears of its idle clients alone: one that BullMQ holds and whose connection breaks would end the process.
+  pool.on('connect', (client) => client.on('error', options.onError));
   const connection = pool as never;
   return {
     kind: 'postgres',
@@ -114,6 +154,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
       await pool.query('select 1');
     },
     check: async () => [],
+    freeAstrayLocks: async () => (await pool.query(FREE_ASTRAY_LOCKS)).rowCount ?? 0,
     close: () => pool.end(),
   };
 };

@@ -46,8 +46,10 @@ export const openRedis = (
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
     connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
     retryStrategy,
-    // A replica that was a master until a moment ago: look for the new one.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // READONLY is a replica that was a master until a moment ago: look for the new one. EXECABORT is a transaction
+    // refused before it ran (memory full): ioredis takes its scripts for loaded on this connection from then on,
+    // and every flow ends in NOSCRIPT for as long as the connection lives. A new one is told them again.
+    reconnectOnError: (error) => /^(READONLY|EXECABORT)\b/.test(error.message),
   };
   const client =
     target.kind === 'cluster'

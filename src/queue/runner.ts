@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, type Worker } from 'bullmq';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnyJob } from '#src/queue/define-job.ts';
@@ -29,8 +30,12 @@ const FETCH_AGAIN_MS = 1_000;
 
 /** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
 const POSTPONE_MIN_MS = 1_000;
-/** A job that is put off again and again spends no try: without this it would never end. */
+/**
+ * A job that is put off again and again spends no try: without this it would never end. Its waits are added up in
+ * what Bull Board shows as its progress, for clocks may jump and workers' differ.
+ */
 const POSTPONED_MAX_MS = 60 * 60_000;
+const postponedSchema = z.object({ postponed_ms: z.number() });
 
 export type Runner = {
   /** Resolves when every worker is connected and takes jobs. */
@@ -150,10 +155,13 @@ const handle = async (
       log,
       lastAttempt: job.attemptsMade + 1 >= definition.options.attempts,
       postpone: async (ms) => {
-        if (Date.now() - job.timestamp > POSTPONED_MAX_MS) {
+        const waitMs = Math.max(ms, POSTPONE_MIN_MS);
+        const before = postponedSchema.safeParse(job.progress).data?.postponed_ms ?? 0;
+        if (before + waitMs > POSTPONED_MAX_MS) {
           throw new PermanentError('put off again and again for over an hour: given up');
         }
-        await job.moveToDelayed(Date.now() + Math.max(ms, POSTPONE_MIN_MS), token);
+        await job.updateProgress({ postponed_ms: before + waitMs });
+        await job.moveToDelayed(Date.now() + waitMs, token);
         throw new DelayedError();
       },
     });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import type { Queryable } from '#db/client.ts';
+import { type Queryable, readClock } from '#db/client.ts';
 import { listSchedules } from '#db/queries/applications.ts';
 import { prune } from '#jobs/prune.ts';
 import { SCHEDULES, type Schedule, tick } from '#jobs/tick.ts';
@@ -11,8 +11,8 @@ const HOUR_MS = 60 * 60_000;
 const PAGE = 1_000;
 /** Changes under way at once: enough to fill the connection, few enough for everybody else's commands. */
 const CHANGES_AT_ONCE = 200;
-/** A tick that is this late is gone, unless it waits in its queue. */
-const OVERDUE_MS = 60_000;
+/** A tick that is this late is gone, unless it waits in its queue; this early, it is no tick of ours. */
+const ASTRAY_MS = 60_000;
 
 /**
  * Where in its interval an application ticks: from its id, so that applications that share an interval do not
@@ -23,20 +23,18 @@ export const tickOffset = (scheduler_id: string, everyMs: number): number =>
 
 const schedulerId = (schedule: Schedule, application_id: string): string => `${schedule}.${application_id}`;
 
-type Scheduler = { every: number | undefined; offset: number | undefined };
+type Scheduler = { every: number | undefined; offset: number | undefined; lost: boolean };
 
 /** Each tick begins a trace; without this one would go on for ever, tick after tick. */
 const OWN_TRACE = { telemetry: { omitContext: true } };
 
-/** What Bull's schedulers hold now, by id. One whose next tick is lost counts as not there. */
-const readSchedulers = async (queue: Queue): Promise<Map<string, Scheduler>> => {
+/** What Bull's schedulers hold now, by id. */
+const readSchedulers = async (queue: Queue, nowMs: number): Promise<Map<string, Scheduler>> => {
   const found = new Map<string, Scheduler>();
   for (let start = 0; ; start += PAGE) {
     const page = await queue.getJobSchedulers(start, start + PAGE - 1, true);
-    const lost = await findLost(queue, page);
-    for (const { key, every, offset } of page) {
-      found.set(key, lost.has(key) ? { every: undefined, offset: undefined } : { every, offset });
-    }
+    const lost = await findLost(queue, page, nowMs);
+    for (const { key, every, offset } of page) found.set(key, { every, offset, lost: lost.has(key) });
     if (page.length < PAGE) return found;
   }
 };
@@ -44,17 +42,21 @@ const readSchedulers = async (queue: Queue): Promise<Map<string, Scheduler>> => 
 /**
  * A scheduler lives from tick to tick: each adds the next. One whose tick was deleted (from Bull Board, by a
  * failover that lost writes) never ticks again, though it is still listed: its next moment stays in the past.
+ * One whose ticks a worker took by a clock that runs ahead is silent until that clock's time has come: its next
+ * moment is further away than its interval.
  */
 const findLost = async (
   queue: Queue,
-  page: readonly { key: string; next?: number }[],
+  page: readonly { key: string; next?: number; every?: number }[],
+  nowMs: number,
 ): Promise<ReadonlySet<string>> => {
-  const overdue = page.filter(({ next }) => next !== undefined && next < Date.now() - OVERDUE_MS);
+  const far = page.filter(({ next = 0, every = 0 }) => next > nowMs + every + ASTRAY_MS);
+  const overdue = page.filter(({ next }) => next !== undefined && next < nowMs - ASTRAY_MS);
   const checked = overdue.map(async ({ key, next }) => {
     const state = await queue.getJobState(`repeat:${key}:${next}`);
     return state === 'unknown' || state === 'completed' || state === 'failed' ? [key] : [];
   });
-  return new Set((await Promise.all(checked)).flat());
+  return new Set([...far.map(({ key }) => key), ...(await Promise.all(checked)).flat()]);
 };
 
 /** Run the changes, a bounded number at once: commands of one moment share a round trip. */
@@ -86,7 +88,7 @@ export const reconcileSchedules = async (
   signal: AbortSignal,
 ): Promise<{ set: number; removed: number }> => {
   const ticks = producer.queue(tick);
-  const existing = await readSchedulers(ticks);
+  const existing = await readSchedulers(ticks, (await readClock(sql))().getTime());
   let set = 0;
   for (let after = ''; !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
@@ -98,8 +100,12 @@ export const reconcileSchedules = async (
         const every = intervals[schedule];
         const known = existing.get(id);
         existing.delete(id);
-        if (known?.every === every && known.offset === tickOffset(id, every)) continue;
-        changes.push(() => setScheduler(ticks, schedule, application_id, every));
+        if (known?.every === every && known.offset === tickOffset(id, every) && !known.lost) continue;
+        changes.push(async () => {
+          // What is set over a scheduler keeps its next moment.
+          if (known?.lost) await ticks.removeJobScheduler(id);
+          await setScheduler(ticks, schedule, application_id, every);
+        });
       }
     }
     await inBatches(changes, signal);

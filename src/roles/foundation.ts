@@ -23,9 +23,9 @@ const REPEAT_MS = 10_000;
 
 /** Log a connection's errors without drowning the log. */
 export const quietly = (logger: Logger, what: string): ((error: Error) => void) => {
-  let silentUntil = 0;
+  let silentUntil = Number.NEGATIVE_INFINITY;
   return (error) => {
-    const now = Date.now();
+    const now = performance.now();
     if (now < silentUntil) return;
     silentUntil = now + REPEAT_MS;
     const { code } = error as { code?: unknown };

@@ -35,18 +35,20 @@ export const reconcile = async (
       select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
     if (lock?.held !== true) return;
     const sessionsEnded = await endSilentSessions(session, options.idleMs ?? SILENT_MS);
-    // Neither keeps the other from healing.
-    const [runs, schedules] = await Promise.allSettled([
+    // None keeps another from healing.
+    const [locks, runs, schedules] = await Promise.allSettled([
+      backend.freeAstrayLocks(),
       takeUpRuns(sql, producer, signal, options),
       reconcileSchedules(session, producer, signal),
     ]);
+    if (locks.status === 'rejected') throw locks.reason;
     if (runs.status === 'rejected') throw runs.reason;
     if (schedules.status === 'rejected') throw schedules.reason;
     for (const { worker_id } of await listSilentWorkers(session)) {
       await removeCanaries(backend, worker_id);
       await deleteWorker(sql, worker_id);
     }
-    const changes = { ...schedules.value, ...runs.value, sessionsEnded };
+    const changes = { ...schedules.value, ...runs.value, sessionsEnded, locksFreed: locks.value };
     if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
   });
 };

@@ -4,6 +4,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { enqueueNextStep, hasOpenGames, queryGameList, stepId } from '#jobs/query-game-list.ts';
+import type { AnyJob } from '#src/queue/define-job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { abandonRun } from '#src/runs/finish-run.ts';
 
@@ -20,14 +21,26 @@ const BATCH = 500;
 /** A page that waits for the details before it is only alive if they are: a failover may lose one of the two. */
 const LIVE_STATES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'prioritized']);
 
+/** Workers' clocks may differ by this much. */
+const CLOCKS_MS = 60_000;
+
 /** Is one of the run's two possible jobs still in the queue? */
-const hasLiveJob = async (producer: Producer, run: RunRow): Promise<boolean> => {
-  const states = await Promise.all([
-    producer.queue(queryGameList).getJobState(stepId(run, run.next_page)),
-    producer.queue(queryGameList).getJobState(stepId(run, run.next_page - 1)),
-    producer.queue(queryGameDetail).getJobState(stepId(run, run.next_page - 1)),
+const hasLiveJob = async (producer: Producer, run: RunRow, now: Date): Promise<boolean> => {
+  const isLive = async (job: AnyJob, page_num: number): Promise<boolean> => {
+    const queue = producer.queue(job);
+    const id = stepId(run, page_num);
+    const state = await queue.getJobState(id);
+    if (state !== 'delayed') return LIVE_STATES.has(state);
+    // It is due by the clock of the worker that put it off: one that runs ahead would let it wait for hours.
+    const { processedOn = 0 } = (await queue.getJob(id)) ?? {};
+    return processedOn < now.getTime() + CLOCKS_MS;
+  };
+  const live = await Promise.all([
+    isLive(queryGameList, run.next_page),
+    isLive(queryGameList, run.next_page - 1),
+    isLive(queryGameDetail, run.next_page - 1),
   ]);
-  return states.some((state) => LIVE_STATES.has(state));
+  return live.includes(true);
 };
 
 export type TakenUp = { takenUp: number; abandoned: number };
@@ -73,7 +86,7 @@ const lookAfter = async (
     if ((await abandonRun(sql, run, reason)) === undefined) return;
     counts.abandoned += 1;
     await reopen(sql, producer, run);
-  } else if (!(await hasLiveJob(producer, run))) {
+  } else if (!(await hasLiveJob(producer, run, now))) {
     const taken = await takeOverRun(sql, run);
     if (taken === undefined) return;
     await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));

@@ -124,9 +124,9 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     const worker = await world.startWorker();
     const rows = () => world.sql`select worker_id from workers`;
     await until('its canary has written', async () => (await rows()).length === 1);
-    expect(await world.redis.keys('{fleet}:canary-*')).not.toEqual([]);
+    expect(await world.redis.client.keys('{fleet}:canary-*')).not.toEqual([]);
     expect((await worker.stop()).code).toBe(0);
-    expect(await world.redis.keys('{fleet}:canary-*')).toEqual([]);
+    expect(await world.redis.client.keys('{fleet}:canary-*')).toEqual([]);
     expect(await rows()).toEqual([]);
   });
 });

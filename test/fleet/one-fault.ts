@@ -1,4 +1,4 @@
-import type { Fault } from './faults.ts';
+import type { Fault } from './faults/fault.ts';
 import { differences, type Snapshot } from './snapshot.ts';
 import { type Ground, openWorld } from './world.ts';
 
@@ -6,7 +6,7 @@ export type Survived = { rows: number; calls: number; tookMs: number };
 
 /**
  * Let one fault happen to a world of its own and wait until all is quiet.
- * @throws when a row differs from an undisturbed run's, or something was asked for too often
+ * @throws when a row differs from an undisturbed run's, something was asked for too often, or a schedule is silent
  */
 export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
   const from = performance.now();
@@ -14,6 +14,7 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
   try {
     await fault.inject(world);
     await world.quiet();
+    await world.scheduled();
     const actual = await world.snapshot();
     const different = differences(expected, actual);
     if (different.length > 0) throw new Error(`the tables differ:\n${different.join('\n')}`);
@@ -22,6 +23,8 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
     return { rows: actual.rows, calls: count, tookMs: performance.now() - from };
   } catch (error) {
     const logs = world.workers.map((worker) => `worker ${worker.pid}:\n${worker.log().slice(-3_000)}`);
-    throw new Error(`${fault.name}: ${(error as Error).message}\n${logs.join('\n')}`, { cause: error });
+    const jobs = JSON.stringify(await world.queue.describe().catch(() => 'no answer'));
+    const what = `${fault.name} (queue: ${world.queue.kind}): ${(error as Error).message}`;
+    throw new Error(`${what}\njobs: ${jobs}\n${logs.join('\n')}`, { cause: error });
   }
 };

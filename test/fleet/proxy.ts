@@ -15,8 +15,11 @@ export type TcpProxy = {
   port: number;
   /** The same URL, by way of this proxy. */
   through: (url: string) => string;
-  /** Nothing passes in either direction, and nobody is told: a network that is lost. */
-  pause: () => void;
+  /**
+   * Nothing passes in either direction, and nobody is told: a network that is lost. With `of`, only connections
+   * whose first words match.
+   */
+  pause: (of?: RegExp) => void;
   /** What waited goes on. */
   resume: () => void;
   /** End every connection, and refuse new ones (or all above a number). */
@@ -30,9 +33,10 @@ export type TcpProxy = {
 
 /** Stand before the server at `port`; it is looked up for each connection, for servers that move. */
 export const startProxy = async (port: () => number): Promise<TcpProxy> => {
-  const pairs = new Set<readonly [Socket, Socket]>();
+  /** Each with its client's first words. */
+  const pairs = new Map<readonly [Socket, Socket], string>();
   let most = Number.POSITIVE_INFINITY;
-  let paused = false;
+  let paused: RegExp | undefined;
   let watcher: Watcher = {};
 
   const relay = (from: Socket, to: Socket, judge: (chunk: Buffer) => Verdict, destroy: () => void): void => {
@@ -51,7 +55,11 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
     }
     const onward = connect(port(), '127.0.0.1');
     const pair = [client, onward] as const;
-    pairs.add(pair);
+    pairs.set(pair, '');
+    client.once('data', (chunk: Buffer) => {
+      if (pairs.has(pair)) pairs.set(pair, chunk.toString('latin1'));
+      pauseIfMeant(pair);
+    });
     client.setNoDelay();
     onward.setNoDelay();
     const memory: Record<string, unknown> = {};
@@ -62,23 +70,26 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
     };
     relay(client, onward, (chunk) => watcher.request?.(chunk, memory) ?? 'pass', destroy);
     relay(onward, client, (chunk) => watcher.reply?.(chunk, memory) ?? 'pass', destroy);
-    if (paused) for (const socket of pair) socket.pause();
+    pauseIfMeant(pair);
   });
+  const pauseIfMeant = (pair: readonly [Socket, Socket]) => {
+    if (paused?.test(pairs.get(pair) ?? '')) for (const socket of pair) socket.pause();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const own = (server.address() as AddressInfo).port;
   const each = (act: (socket: Socket) => void) => {
-    for (const pair of pairs) for (const socket of pair) act(socket);
+    for (const pair of pairs.keys()) for (const socket of pair) act(socket);
   };
   return {
     port: own,
     through: (url) => Object.assign(new URL(url), { port: String(own) }).href,
-    pause: () => {
-      paused = true;
-      each((socket) => socket.pause());
+    pause: (of = /^/) => {
+      paused = of;
+      for (const pair of pairs.keys()) pauseIfMeant(pair);
     },
     resume: () => {
-      paused = false;
+      paused = undefined;
       each((socket) => socket.resume());
     },
     cut: ({ refuse = false, most: allowed } = {}) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { jobs } from '#jobs/index.ts';
 import { tick } from '#jobs/tick.ts';
+import { tickOffset } from '#src/queue/schedules.ts';
 import { reconcile } from '#src/roles/reconcile.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
@@ -58,6 +59,19 @@ onBothBackends('the reconciler', (kind) => {
     expect(await schedulers()).toEqual(before);
     const places = new Set(before.map(({ offset }) => offset));
     expect(places.size).toBe(before.length);
+  });
+
+  test('brings back a schedule that a worker ran ahead with by a wrong clock', async () => {
+    const before = await schedulers();
+    const every = 3_600_000;
+    const astray = { every, offset: tickOffset('games.acme', every), startDate: Date.now() + 24 * every };
+    await ticks().removeJobScheduler('games.acme');
+    await ticks().upsertJobScheduler('games.acme', astray, { name: 'acme games', data: {} });
+    expect((await ticks().getJobScheduler('games.acme'))?.next).toBeGreaterThan(Date.now() + 2 * every);
+    await heal();
+    expect((await ticks().getJobScheduler('games.acme'))?.next).toBeLessThanOrEqual(Date.now() + every);
+    expect(await schedulers()).toEqual(before);
+    expect(await ticks().getDelayedCount()).toBe(4);
   });
 
   test('does nothing while another holds the lock', async () => {

@@ -174,7 +174,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
 
   test('that Redis would evict jobs', async () => {
     await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
-    const redis = new Redis(world.redisServer.url);
+    const redis = new Redis(world.redis.server.url);
     onTestFinished(() => redis.disconnect());
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const worker = await world.startWorker();

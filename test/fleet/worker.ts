@@ -31,10 +31,11 @@ export const FAST: Required<WorkerTiming> = {
 /**
  * Start a worker process and wait until it takes jobs (unless `waitUntilReady` is false). Killed with its scope.
  * @param options.preload a module that Node loads first
+ * @param options.signal kills it, even one that is not ready yet
  */
 export const startWorkerProcess = async (
   env: Record<string, string>,
-  options: { timing?: WorkerTiming; waitUntilReady?: boolean; preload?: string } = {},
+  options: { timing?: WorkerTiming; waitUntilReady?: boolean; preload?: string; signal?: AbortSignal } = {},
 ): Promise<WorkerProcess> => {
   const timing = { ...FAST, ...options.timing };
   const flags = options.preload === undefined ? [] : ['--import', options.preload];
@@ -47,6 +48,9 @@ export const startWorkerProcess = async (
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const abort = () => void child.kill('SIGKILL');
+  options.signal?.addEventListener('abort', abort);
+  if (options.signal?.aborted) abort();
   let log = '';
   child.stderr.on('data', (chunk) => {
     log += chunk;

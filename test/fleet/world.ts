@@ -1,18 +1,29 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
-import { Redis } from 'ioredis';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import { updateApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
 import { installTriggers } from '#db/triggers.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { SCHEDULES, tick } from '#jobs/tick.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { until } from '#test/support/until.ts';
 import { type FleetApplication, startFleetApplication } from './application.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
-import { type RedisServer, startRedisServer } from './redis-server.ts';
+import type { SmallDisk } from './small-disk.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker.ts';
+import {
+  openPostgresQueue,
+  openRedisQueue,
+  QUEUE_PREFIX,
+  type RedisSide,
+  type WorldQueue,
+} from './world-queue.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
 export type Ground = {
@@ -23,21 +34,25 @@ export type Ground = {
   landed?: boolean;
   /** Cut all of Postgres down and start it again; undefined where it is not ours. */
   restartPostgres?: () => Promise<void>;
+  /** Make a small disk for one database; undefined where that can't be done. */
+  openSmallDisk?: () => Promise<SmallDisk>;
   /** Where it listens now. */
   postgresPort: () => number;
 };
 
-/** One fleet: a database, a Redis, applications, and a network between them that can be broken. */
+/** One fleet: a database, queues, applications, and a network between them that can be broken. */
 export type World = {
   applications: FleetApplication[];
   first: FleetApplication;
   /** Past the network. */
   sql: Database;
-  redis: Redis;
   databaseUrl: string;
-  redisServer: RedisServer;
-  toRedis: TcpProxy;
   toPostgres: TcpProxy;
+  queue: WorldQueue;
+  /** The queue's Redis. @throws in a world that has none */
+  redis: RedisSide;
+  /** What the database lies on, if the world asked for a small one. @throws in a world that did not */
+  disk: SmallDisk;
   ground: Ground;
   env: Record<string, string>;
   startWorker: (options?: Parameters<typeof startWorkerProcess>[1]) => Promise<WorkerProcess>;
@@ -46,6 +61,8 @@ export type World = {
   startRuns: () => Promise<void>;
   /** Wait until every run has ended. */
   quiet: (withinMs?: number) => Promise<void>;
+  /** Wait until every application's schedules tick in time. */
+  scheduled: () => Promise<void>;
   snapshot: () => Promise<Snapshot>;
   /** The most calls that one page or one game has had. */
   mostCalls: () => { key: string; count: number };
@@ -57,32 +74,38 @@ const POLL_MS = 20;
 const QUIET_MS = 60_000;
 
 export type WorldOptions = {
+  queue?: WorldQueue['kind'];
   applications?: number;
   games?: number;
   latencyMs?: number;
   redisArgs?: readonly string[];
+  /** Lay the database on a disk that can be filled. */
+  smallDisk?: boolean;
 };
 
 /** Open a world. On landed ground, its applications have changed since they were synced. */
 export const openWorld = async (ground: Ground, options: WorldOptions = {}): Promise<World> => {
-  const { applications: count = 3, games = 120, latencyMs = 1 } = options;
+  const { applications: count = 3, games = 120, latencyMs = 1, queue: kind = 'redis' } = options;
   await using opened = new AsyncDisposableStack();
   const admin = opened.adopt(openDatabase(ground.adminUrl, { max: 1 }), (sql) => sql.end());
   const name = `fleet_${randomBytes(6).toString('hex')}`;
-  await admin.unsafe(`create database ${name} ${ground.template}`);
+  const disk = options.smallDisk ? await ground.openSmallDisk?.() : undefined;
+  if (disk !== undefined) opened.use(disk);
+  await admin.unsafe(`create database ${name} ${ground.template} ${disk?.clause ?? ''}`);
   opened.defer(async () => void (await admin.unsafe(`drop database ${name} with (force)`)));
   const databaseUrl = Object.assign(new URL(ground.adminUrl), { pathname: name }).href;
   const sql = opened.adopt(openDatabase(databaseUrl, { max: 4, applicationName: 'world' }), (pool) =>
     pool.end({ timeout: 1 }),
   );
   if (ground.landed !== true) await installTriggers(sql);
-  const redisServer = opened.use(
-    await startRedisServer(options.redisArgs === undefined ? {} : { args: options.redisArgs }),
-  );
-  const toRedis = opened.use(await startProxy(() => redisServer.port));
   const toPostgres = opened.use(await startProxy(ground.postgresPort));
-  const redis = opened.adopt(new Redis(redisServer.url), (client) => client.disconnect());
-  redis.on('error', () => {});
+  const queue =
+    kind === 'redis'
+      ? await openRedisQueue(opened, options.redisArgs)
+      : await openPostgresQueue(sql, databaseUrl, toPostgres);
+  const home = opened.adopt(await mkdtemp(join(tmpdir(), 'catalogue-world-')), (directory) =>
+    rm(directory, { recursive: true, force: true }),
+  );
 
   const applications: FleetApplication[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -95,12 +118,14 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   const env = {
     // Seconds, where production waits half a minute.
     DATABASE_URL: `${toPostgres.through(databaseUrl)}?idle_in_transaction_session_timeout=2000`,
-    REDIS_URL: toRedis.through(redisServer.url),
-    QUEUE_PREFIX: '{fleet}',
+    ...queue.env,
     ENCRYPTION_KEYS: ENCRYPTION_KEYS,
-    CATALOGUE_HOME: redisServer.directory,
+    CATALOGUE_HOME: home,
   };
   const workers: WorkerProcess[] = [];
+  // A supervisor may be in the middle of starting one.
+  const over = new AbortController();
+  opened.defer(() => over.abort());
   const all = opened.move();
   const [first] = applications;
   if (first === undefined) throw new Error('a world has applications');
@@ -108,21 +133,27 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     applications,
     first,
     sql,
-    redis,
     databaseUrl,
-    redisServer,
-    toRedis,
     toPostgres,
+    queue,
+    get redis() {
+      if (queue.redis === undefined) throw new Error('this world has no Redis');
+      return queue.redis;
+    },
+    get disk() {
+      if (disk === undefined) throw new Error('this world has no small disk');
+      return disk;
+    },
     ground,
     env,
     workers,
     startWorker: async (given) => {
       const start = async (): Promise<WorkerProcess> => {
-        const worker = all.use(await startWorkerProcess(env, given));
+        const worker = all.use(await startWorkerProcess(env, { ...given, signal: over.signal }));
         workers.push(worker);
         // As a fleet's supervisor does with what ends by itself.
         worker.exited.then((code) => {
-          if (code !== null && code !== 0 && !all.disposed) start().catch(() => {});
+          if (code !== null && code !== 0 && !over.signal.aborted) start().catch(() => {});
         });
         return worker;
       };
@@ -131,7 +162,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     startRuns: () =>
       addRuns(
         databaseUrl,
-        redisServer.url,
+        queue.redisUrl,
         applications.map(({ application_id }) => application_id),
       ),
     quiet: async (withinMs = QUIET_MS) => {
@@ -144,10 +175,19 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
         if (open.length === 0) return;
         if (Date.now() > deadline)
           throw new Error(
-            `not quiet after ${withinMs} ms: ${JSON.stringify(await describeStandstill(sql, redis, open))}`,
+            `not quiet after ${withinMs} ms: ${JSON.stringify(await describeStandstill(sql, queue, open))}`,
           );
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
+    },
+    scheduled: async () => {
+      await using foundation = openProducer(databaseUrl, queue.redisUrl);
+      const ticks = foundation.producer.queue(tick);
+      await until('every schedule ticks in time', async () => {
+        const found = await ticks.getJobSchedulers();
+        const inTime = found.filter(({ next = 0, every = 0 }) => next <= Date.now() + every);
+        return inTime.length === applications.length * SCHEDULES.length;
+      });
     },
     snapshot: () => takeSnapshot(sql),
     mostCalls: () => {
@@ -159,33 +199,32 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   };
 };
 
-/** What holds everything up: sessions that do something, and the keys of jobs that have not ended. */
-const describeStandstill = async (sql: Database, redis: Redis, open: unknown) => {
+/** What holds everything up: sessions that do something, and jobs that have not ended. */
+const describeStandstill = async (sql: Database, queue: WorldQueue, open: unknown) => {
   const sessions = await sql`
     select pid, state, wait_event, left(query, 80) as query, pg_blocking_pids(pid)::text as waits_for
     from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.catch(
     () => 'no answer',
   );
-  const lists = await redis.keys('{fleet}:query-game-*:*');
-  const states: Record<string, unknown> = {};
-  for (const key of lists) {
-    if (/:(active|wait|stalled)$/.test(key))
-      states[key] = await (key.endsWith('stalled') ? redis.smembers(key) : redis.lrange(key, 0, -1));
-    if (/:(delayed|waiting-children)$/.test(key)) states[key] = await redis.zrange(key, '0', '-1');
-    if (key.endsWith(':lock')) states[key] = await redis.pttl(key);
-  }
-  return { open, sessions, states };
+  return { open, sessions, jobs: await queue.describe() };
 };
 
-/** As `catalogue sync` does. */
-const addRuns = async (databaseUrl: string, redisUrl: string, application_ids: readonly string[]) => {
-  await using foundation = openFoundation({ redisUrl, queuePrefix: '{fleet}' }, databaseUrl, {
+const openProducer = (databaseUrl: string, redisUrl: string | undefined) =>
+  openFoundation({ redisUrl, queuePrefix: QUEUE_PREFIX }, databaseUrl, {
     role: 'producer',
     name: 'world',
     maxConnections: 2,
     logger: silent,
   });
+
+/** As `catalogue sync` does. */
+const addRuns = async (
+  databaseUrl: string,
+  redisUrl: string | undefined,
+  application_ids: readonly string[],
+) => {
+  await using foundation = openProducer(databaseUrl, redisUrl);
   for (const application_id of application_ids) {
     const { run } = await openRun(foundation.sql, {
       run_id: randomUUIDv7(),
@@ -237,16 +276,18 @@ export const landOnce = async (
     await admin.end();
   };
   {
-    await using world = await openWorld(ground, options);
+    // With its queues in the database, so that worlds of either kind can begin there.
+    await using world = await openWorld(ground, { ...options, queue: 'postgres' });
     const worker = await world.startWorker();
     await world.startRuns();
     await world.quiet();
     await worker.stop();
+    await world.queue.flush();
     await world.sql.end();
     await asAdmin(`create database ${name} template ${new URL(world.databaseUrl).pathname.slice(1)}`);
   }
   const landed = { ...ground, template: `template ${name}`, landed: true };
-  await using world = await openWorld(landed, options);
+  await using world = await openWorld(landed, { ...options, queue: 'postgres' });
   await world.startWorker();
   await world.startRuns();
   await world.quiet();

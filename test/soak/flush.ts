@@ -38,7 +38,7 @@ const landed = async () => {
 };
 const started = performance.now();
 while ((await landed()) < games / 2) await sleep(20);
-await world.redis.flushall();
+await world.queue.flush();
 const flushed = performance.now();
 const at = await landed();
 await world.quiet(180_000);

@@ -1,4 +1,4 @@
-// npm run soak -- [--rounds N] [--minutes N] [--only TEXT] [--at-once N]
+// npm run soak -- [--queue redis|postgres|both] [--rounds N] [--minutes N] [--only TEXT] [--at-once N]
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,24 +7,32 @@ import { parseArgs } from 'node:util';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import { FAULTS, type Fault } from '#test/fleet/faults.ts';
+import type { Fault } from '#test/fleet/faults/fault.ts';
+import { faultsOf, type QueueKind } from '#test/fleet/faults.ts';
 import { survive } from '#test/fleet/one-fault.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
+import { mayMount, openSmallDisk } from '#test/fleet/small-disk.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
 import { type Ground, landOnce } from '#test/fleet/world.ts';
 
 const { values } = parseArgs({
   options: {
+    queue: { type: 'string', default: 'both' },
     rounds: { type: 'string', default: '20' },
     minutes: { type: 'string', default: '120' },
     only: { type: 'string', default: '' },
-    'at-once': { type: 'string', default: '2' },
+    'at-once': { type: 'string', default: '4' },
   },
 });
+const queues: readonly QueueKind[] = (['redis', 'postgres'] as const).filter((kind) =>
+  [kind, 'both'].includes(values.queue),
+);
 const rounds = Number(values.rounds);
 const deadline = Date.now() + Number(values.minutes) * 60_000;
 const atOnce = Number(values['at-once']);
 
+/** One fault of one kind of queue. */
+type Case = { fault: Fault; tally: Tally };
 type Tally = { injected: number; rows: number; calls: number; longestMs: number; failed: number };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -52,30 +60,42 @@ const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {
       await instance.stop();
       instance = await start();
     },
+    ...(mayMount() ? { openSmallDisk: () => openSmallDisk(adminUrl) } : {}),
   };
+};
+
+const chooseCases = (): Case[] => {
+  const faults = queues.flatMap(faultsOf).filter(({ name }) => name.includes(values.only));
+  const possible = faults.filter(({ world }) => !world?.smallDisk || mayMount());
+  if (possible.length < faults.length)
+    say('not injected, for only root of Linux may mount a disk: Postgres has no room left on its disk');
+  return possible.map((fault) => ({
+    fault,
+    tally: { injected: 0, rows: 0, calls: 0, longestMs: 0, failed: 0 },
+  }));
 };
 
 const main = async (): Promise<number> => {
   await using stack = new AsyncDisposableStack();
   const bare = await startGround(stack);
   const landed = stack.use(await landOnce(bare));
-  const faults = FAULTS.filter(({ name }) => name.includes(values.only));
-  const tallies = new Map<string, Tally>(
-    faults.map(({ name }) => [name, { injected: 0, rows: 0, calls: 0, longestMs: 0, failed: 0 }]),
-  );
-  const inject = (fault: Fault) => injectOne(fault, landed.ground, landed.expected, tallies);
+  const cases = chooseCases();
+  const inject = (one: Case) => injectOne(one, landed.ground, landed.expected);
   for (let round = 0; round < rounds && Date.now() < deadline; round += 1) {
-    const queue = faults.filter((fault) => !fault.alone);
+    // What took longest last time goes first: no lane waits for it at the end.
+    const waiting = cases
+      .filter(({ fault }) => !fault.alone)
+      .toSorted((one, other) => other.tally.longestMs - one.tally.longestMs);
     const lane = async () => {
-      for (let fault = queue.shift(); fault !== undefined && Date.now() < deadline; fault = queue.shift())
-        await inject(fault);
+      for (let one = waiting.shift(); one !== undefined && Date.now() < deadline; one = waiting.shift())
+        await inject(one);
     };
     await Promise.all(Array.from({ length: atOnce }, lane));
-    for (const fault of faults.filter(({ alone }) => alone)) if (Date.now() < deadline) await inject(fault);
+    for (const one of cases.filter(({ fault }) => fault.alone)) if (Date.now() < deadline) await inject(one);
   }
   say('');
-  say('injected  rows compared  most calls  longest s  failed  fault');
-  for (const [name, tally] of tallies) {
+  say('injected  rows compared  most calls  longest s  failed  queue     fault');
+  for (const { fault, tally } of cases) {
     const cells = [
       tally.injected,
       tally.rows,
@@ -84,29 +104,24 @@ const main = async (): Promise<number> => {
       tally.failed,
     ];
     const widths = [8, 13, 10, 9, 6];
-    say(`${cells.map((cell, index) => String(cell).padStart(widths[index] ?? 0)).join('  ')}  ${name}`);
+    const numbers = cells.map((cell, index) => String(cell).padStart(widths[index] ?? 0)).join('  ');
+    say(`${numbers}  ${fault.world?.queue?.padEnd(8)}  ${fault.name}`);
   }
-  const all = [...tallies.values()];
-  const sum = (key: keyof Tally) => all.reduce((total, tally) => total + tally[key], 0);
+  const sum = (key: keyof Tally) => cases.reduce((total, { tally }) => total + tally[key], 0);
   say(`${sum('injected')} faults injected, ${sum('rows')} rows compared, ${sum('failed')} failed`);
   return sum('failed') === 0 && sum('injected') > 0 ? 0 : 1;
 };
 
-const injectOne = async (
-  fault: Fault,
-  ground: Ground,
-  expected: Snapshot,
-  tallies: ReadonlyMap<string, Tally>,
-): Promise<void> => {
-  const tally = tallies.get(fault.name);
-  if (tally === undefined) return;
+const injectOne = async ({ fault, tally }: Case, ground: Ground, expected: Snapshot): Promise<void> => {
   tally.injected += 1;
   try {
     const { rows, calls, tookMs } = await survive(fault, ground, expected);
     tally.rows += rows;
     tally.calls = Math.max(tally.calls, calls);
     tally.longestMs = Math.max(tally.longestMs, tookMs);
-    say(`ok    ${(tookMs / 1_000).toFixed(1).padStart(5)} s  ${fault.name}`);
+    say(
+      `ok    ${(tookMs / 1_000).toFixed(1).padStart(5)} s  ${fault.world?.queue?.padEnd(8)}  ${fault.name}`,
+    );
   } catch (error) {
     tally.failed += 1;
     say(`FAIL  ${(error as Error).message}`);

@@ -1,0 +1,64 @@
+import type { FleetApplication } from '#test/fleet/application.ts';
+import type { World, WorldOptions } from '#test/fleet/world.ts';
+import { until } from '#test/support/until.ts';
+
+/** Something that happens to a fleet in the middle of its runs. */
+export type Fault = {
+  name: string;
+  /** Starts workers and runs, does its harm, and puts right what only the world outside can. */
+  inject: (world: World) => Promise<void>;
+  /** How often one page or game may be asked for: once, and once more for each time the work was torn away. */
+  mostCalls: number;
+  /** Only where the queues live here; without it, wherever they live. */
+  on?: World['queue']['kind'];
+  world?: WorldOptions;
+  /** Brings down what other worlds stand on. */
+  alone?: boolean;
+};
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Which calls an application is to keep waiting. */
+export type Held = Parameters<FleetApplication['hold']>[0];
+export const isList =
+  (page_num: number): Held =>
+  (call) =>
+    call.operation === 'query_game_list' && call.page_num === page_num;
+export const isDetail: Held = (call) => call.operation === 'query_game_detail';
+
+/** A worker that is in the middle of a call of the first application, and runs of all. */
+export const workerAt = async (
+  world: World,
+  at: Held,
+  options: Parameters<World['startWorker']>[0] = {},
+): ReturnType<World['startWorker']> => {
+  world.first.hold(at);
+  const worker = await world.startWorker(options);
+  await world.startRuns();
+  await world.first.held(1);
+  return worker;
+};
+
+/** What the first application's run has committed. */
+export const progress = async ({ sql }: World) => {
+  const rows = await sql<{ run_id: string; fence: number; next_page: number; open: number }[]>`
+    select r.run_id, r.fence, r.next_page, coalesce(sum((select count(*) from jsonb_object_keys(p.open_games))), 0)::int as open
+    from sync_runs r left join sync_run_pages p using (run_id)
+    where r.application_id = 'app-0' and r.finished_at is null group by 1, 2, 3`;
+  return rows[0];
+};
+
+/** Runs are under way: some of the games have been asked for. */
+export const underWay = (world: World) =>
+  until('the runs are under way', async () => {
+    const [row] = await world.sql<{ pages: number }[]>`
+      select count(*)::int as pages from sync_run_pages p join sync_runs r using (run_id) where r.finished_at is null`;
+    return (row?.pages ?? 0) >= 2;
+  });
+
+export const twoWorkers = async (world: World) => {
+  const workers = await Promise.all([world.startWorker(), world.startWorker()]);
+  await world.startRuns();
+  await underWay(world);
+  return workers;
+};

@@ -1,0 +1,109 @@
+import { Redis } from 'ioredis';
+import type { Database } from '#db/client.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import { startProxy, type TcpProxy } from './proxy.ts';
+import { type RedisServer, startRedisServer } from './redis-server.ts';
+
+export const QUEUE_PREFIX = '{fleet}';
+
+/** A Redis of the world's own. */
+export type RedisSide = { server: RedisServer; client: Redis; network: TcpProxy };
+
+/** Where a world's queues live, and what can be done to them from outside. */
+export type WorldQueue = {
+  kind: 'redis' | 'postgres';
+  /** Past the network; undefined when the queues are in the database. */
+  redisUrl: string | undefined;
+  /** What workers are told. */
+  env: Record<string, string>;
+  redis: RedisSide | undefined;
+  /** Keep what workers say to the queue on its way, and nothing else. */
+  pause: () => void;
+  /** Let it go on, by connections made anew. */
+  resume: () => void;
+  /** Lose every job and every schedule. */
+  flush: () => Promise<void>;
+  /** Make a waiting job's payload another. */
+  rewrite: (queue: string, job_id: string, payload: object) => Promise<void>;
+  /** Jobs that have not ended, by their state: for the message of a standstill. */
+  describe: () => Promise<unknown>;
+};
+
+/** Queues in a Redis of their own, behind a proxy. */
+export const openRedisQueue = async (
+  stack: AsyncDisposableStack,
+  args: readonly string[] = [],
+): Promise<WorldQueue> => {
+  const server = stack.use(await startRedisServer({ args }));
+  const network = stack.use(await startProxy(() => server.port));
+  const client = stack.adopt(new Redis(server.url), (open) => open.disconnect());
+  client.on('error', () => {});
+  return {
+    kind: 'redis',
+    redisUrl: server.url,
+    env: { REDIS_URL: network.through(server.url), QUEUE_PREFIX },
+    redis: { server, client, network },
+    pause: () => network.pause(),
+    resume: () => {
+      network.resume();
+      network.cut();
+    },
+    flush: async () => void (await client.flushall()),
+    rewrite: async (queue, job_id, payload) =>
+      void (await client.hset(`${QUEUE_PREFIX}:${queue}:${job_id}`, 'data', JSON.stringify(payload))),
+    describe: () => describeRedis(client),
+  };
+};
+
+const describeRedis = async (client: Redis): Promise<unknown> => {
+  const states: Record<string, unknown> = {};
+  for (const key of await client.keys(`${QUEUE_PREFIX}:query-game-*:*`)) {
+    if (/:(active|wait|stalled)$/.test(key))
+      states[key] = await (key.endsWith('stalled') ? client.smembers(key) : client.lrange(key, 0, -1));
+    if (/:(delayed|waiting-children)$/.test(key)) states[key] = await client.zrange(key, '0', '-1');
+    if (key.endsWith(':lock')) states[key] = await client.pttl(key);
+  }
+  return states;
+};
+
+/** BullMQ's connections among all that go to Postgres, by their first words (src/queue/backend.ts). */
+const QUEUE_CONNECTIONS = /catalogue queue/;
+
+/** Queues in the world's own database, behind the proxy that everything else of it goes through. */
+export const openPostgresQueue = async (
+  sql: Database,
+  databaseUrl: string,
+  network: TcpProxy,
+): Promise<WorldQueue> => {
+  const backend = openQueueBackend({
+    databaseUrl,
+    prefix: QUEUE_PREFIX,
+    role: 'producer',
+    onError: () => {},
+  });
+  await backend.migrate();
+  await backend.close();
+  return {
+    kind: 'postgres',
+    redisUrl: undefined,
+    env: { QUEUE_PREFIX },
+    redis: undefined,
+    pause: () => network.pause(QUEUE_CONNECTIONS),
+    resume: () => {
+      network.resume();
+      network.cut();
+    },
+    flush: async () => {
+      const tables = await sql<{ name: string }[]>`
+        select format('bullmq.%I', tablename) as name from pg_tables
+        where schemaname = 'bullmq' and tablename not in ('meta', 'migration')`;
+      await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+    },
+    rewrite: async (queue, job_id, payload) => {
+      await sql`update bullmq.job set data = ${sql.json(payload as never)} where queue = ${queue} and id = ${job_id}`;
+    },
+    describe: () => sql`
+      select queue, id, state, locked_until_ms, process_at_ms from bullmq.job
+      where queue like 'query-game-%' and state not in ('completed', 'failed') order by queue, id`,
+  };
+};

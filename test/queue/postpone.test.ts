@@ -1,0 +1,41 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineJob } from '#src/queue/define-job.ts';
+import { createProducer } from '#src/queue/producer.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+const putOff = defineJob({
+  name: 'put-off',
+  payload: z.object({ waitMs: z.number() }),
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'put off',
+  handler: async ({ waitMs }, { postpone }) => postpone(waitMs),
+});
+
+onBothBackends('a job that is put off', (kind) => {
+  test('is given up once it was asked to wait for over an hour in all, whatever the clocks say', async () => {
+    const fleet = await startTestFleet(kind);
+    await using stack = new AsyncDisposableStack();
+    stack.defer(fleet.stop);
+    const onError = () => {};
+    const producer = createProducer(fleet.backend, [putOff], onError);
+    stack.defer(producer.close);
+    const queue = producer.queue(putOff);
+    const waits = await producer.add(putOff, { waitMs: HOUR_MS / 2 }, { id: 'waits' });
+    const waited = await producer.add(putOff, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
+    await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1 });
+
+    const runner = startRunner(fleet.backend, [putOff], fleet.deps, pino({ level: 'silent' }), onError);
+    stack.defer(() => runner.stop(1_000));
+    await until('both were taken', async () => (await queue.getJobCounts('failed')).failed === 1);
+    expect(await (await queue.getJob('waited'))?.getState()).toBe('failed');
+    expect((await queue.getJob('waited'))?.failedReason).toContain('over an hour');
+    expect(await waits.getState()).toBe('delayed');
+    expect((await queue.getJob('waits'))?.progress).toEqual({ postponed_ms: HOUR_MS / 2 });
+  });
+});
