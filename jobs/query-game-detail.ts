@@ -9,7 +9,7 @@ import { explainPassing } from '#src/runs/explain.ts';
 import { fetchDetails, givenUpFailures } from '#src/runs/fetch-details.ts';
 import { failRun } from '#src/runs/finish-run.ts';
 import { mayWait } from '#src/runs/may-wait.ts';
-import { settleDetails } from '#src/runs/settle-details.ts';
+import { settleAlong } from '#src/runs/settle-along.ts';
 
 /**
  * A page whose every detail call failed on its way means that the application is away, if there were this many:
@@ -52,13 +52,15 @@ export const queryGameDetail = defineJob({
 
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
-    const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
+    const settler = settleAlong(sql, hold, page_num);
+    const clock = await readClock(sql);
+    const fetched = await fetchDetails(deps.webhooks, target, games, pace, clock, settler.onAnswer);
     const reached = fetched.invalid.filter((failure) => failure.reached);
     const answered = fetched.landed.length + fetched.missing.length + reached.length;
     const { retryAfterMs } = fetched;
     const waits = retryAfterMs !== undefined && (await mayWait(sql, run, retryAfterMs));
     const givenUp = lastAttempt && !waits && !signal.aborted ? givenUpFailures(fetched, ids) : [];
-    const settled = await settleDetails(sql, hold, page_num, fetched, givenUp);
+    const settled = await settler.finish(fetched, givenUp);
     if (settled === undefined) return { skipped: 'not held' };
     const { open, ...counts } = settled;
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details settled');

@@ -77,6 +77,7 @@ const STOP_AFTER_MIN = 3;
  *
  * @param clock the database's: answers of several workers are compared by when they were asked for
  * @param games application_game_id and the hash of its list entry ("" if not known)
+ * @param onAnswer told after each call of all that came so far; with 'stop' no further call is made
  */
 export const fetchDetails = async (
   webhooks: Pick<WebhookClient, 'queryGameDetail'>,
@@ -84,6 +85,7 @@ export const fetchDetails = async (
   games: readonly (readonly [application_game_id: string, list_hash: string])[],
   pace: Pace,
   clock: () => Date,
+  onAnswer: (soFar: FetchedDetails) => 'go on' | 'stop' = () => 'go on',
 ): Promise<FetchedDetails> => {
   const fetched: FetchedDetails = {
     landed: [],
@@ -100,7 +102,7 @@ export const fetchDetails = async (
       transportFailures = 0;
       if (detail === null) {
         fetched.missing.push(application_game_id);
-        return 'go on';
+        return onAnswer(fetched);
       }
       const content = toGameContent(detail);
       const content_hash = contentHash(content);
@@ -112,7 +114,7 @@ export const fetchDetails = async (
         list_hash,
         fetched_at,
       });
-      return 'go on';
+      return onAnswer(fetched);
     } catch (thrown) {
       if (!isWebhookError(thrown)) throw coerceError(thrown);
       if (thrown.code === 'aborted') return 'stop';
@@ -123,7 +125,7 @@ export const fetchDetails = async (
         fetched.retryAfterMs = Math.max(fetched.retryAfterMs ?? 0, thrown.retryAfterMs);
         return 'stop';
       }
-      return transportFailures >= Math.max(pace.concurrency, STOP_AFTER_MIN) ? 'stop' : 'go on';
+      return transportFailures >= Math.max(pace.concurrency, STOP_AFTER_MIN) ? 'stop' : onAnswer(fetched);
     }
   });
   return fetched;
