@@ -112,16 +112,23 @@ export const startRun = async (
   return run.run_id;
 };
 
-/** Open a run for each application, and wait until all have ended. */
+/**
+ * Open a run for each application, and wait until all have ended.
+ * @param spreadMs the runs open one by one over this time, as schedules open them; all at once without it
+ */
 export const syncAll = async (
   servers: Ground,
   databaseUrl: string,
   sql: Database,
   applicationIds: readonly string[],
+  spreadMs = 0,
 ): Promise<Synced> => {
   await using foundation = openProducer(servers, databaseUrl);
   const run_ids = await Promise.all(
-    applicationIds.map((application_id) => startRun(foundation, application_id)),
+    applicationIds.map(async (application_id, index) => {
+      if (spreadMs > 0) await sleep((spreadMs * index) / applicationIds.length);
+      return startRun(foundation, application_id);
+    }),
   );
   const deadline = Date.now() + SYNC_MAX_MS;
   for (;;) {

@@ -1,21 +1,14 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { loadGames, withDatabase } from '../api-database.ts';
+import { measureHttp } from '../api-http.ts';
+import { measurePages } from '../api-pages.ts';
 import type { Row } from '../report.ts';
 
-const SCRIPTS = ['../api-pages.ts', '../api-http.ts'];
-const FIGURE = /^(.+): (?:(\d+) requests\/s, )?p50 ([\d.]+) ms, p99 ([\d.]+) ms$/gm;
-
-/** The platform's own operations: what their own scripts measure, of a query alone and over HTTP. */
+/** The platform's own operations: a page's query alone, and both operations over HTTP beside a bare route. */
 export const measurePlatform = async (games: number): Promise<Row[]> => {
   const rows: Row[] = [];
-  for (const script of SCRIPTS) {
-    const file = fileURLToPath(new URL(script, import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [file, String(games)]);
-    for (const [, figure = '', perSecond, p50, p99] of stdout.matchAll(FIGURE)) {
-      const note = `p99 ${p99} ms${perSecond === undefined ? '' : `, ${perSecond} requests/s`}`;
-      rows.push({ section: 'api', figure: figure.trim(), value: Number(p50), unit: 'ms, median', note });
-    }
-  }
+  await withDatabase(async (sql, databaseUrl) => {
+    await loadGames(sql, games);
+    rows.push(...(await measurePages(sql)), ...(await measureHttp(databaseUrl, games)));
+  });
   return rows;
 };
