@@ -1,7 +1,9 @@
 import { Agent, request } from 'node:http';
 import got from 'got';
+import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createExchange } from '#src/webhooks/exchange.ts';
 import { startApplications } from '../fleet.ts';
 import { median, type Row } from '../report.ts';
 
@@ -41,10 +43,17 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
     retry: { limit: 0 },
     headers: HEADERS,
   });
-  const ours = createWebhookClient({
-    egress: createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] }),
-  });
+  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
+  const ours = createWebhookClient({ egress });
+  const exchange = createExchange({ egress });
   const { signal } = new AbortController();
+  const posted = (port: number) => ({
+    url: `http://127.0.0.1:${port}/detail`,
+    accessToken: TOKEN,
+    body: BODY,
+    maxBytes: MAX_BODY_BYTES.query_game_detail,
+    signal,
+  });
   const variants: Record<string, Call> = {
     'node:http': bare(agent),
     'got.stream': (port) =>
@@ -57,7 +66,10 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
       }),
     "got's promises": (port) =>
       client(`http://127.0.0.1:${port}/detail`, { body: BODY, responseType: 'json' }),
-    'our client': (port) => {
+    'our sender, by got': async (port) => parsed([(await exchange.post(posted(port))).bytes ?? Buffer.of()]),
+    'our sender, by node:http': async (port) =>
+      parsed([(await exchange.postBare(posted(port))).bytes ?? Buffer.of()]),
+    'our client, validation included': (port) => {
       const url = `http://127.0.0.1:${port}/detail`;
       const target = {
         applicationId: 'bench',
@@ -87,6 +99,7 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
     }
   }
   ours.close();
+  exchange.close();
   agent.destroy();
   return Object.entries(cpuUs).map(([name, values]) => ({
     section: 'one call',
