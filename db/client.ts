@@ -15,10 +15,12 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
  * Open a pool. Connections are made when first used; a statement that can't reach the server within ten
  * seconds rejects. Queries are written in SQL with postgres.js: drizzle owns the schema, its types and the
  * migrations, and is never loaded by a running role.
+ * @param options.planOnce plan a statement once a connection, whatever its parameters: for few statements that are
+ * asked very often, where planning costs more than running
  */
 export const openDatabase = (
   databaseUrl: string,
-  options: { max?: number; applicationName?: string } = {},
+  options: { max?: number; applicationName?: string; planOnce?: boolean } = {},
 ): Database =>
   postgres(databaseUrl, {
     max: options.max ?? 10,
@@ -30,6 +32,7 @@ export const openDatabase = (
     connection: {
       application_name: options.applicationName ?? 'catalogue',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      ...(options.planOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   });
 

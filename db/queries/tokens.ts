@@ -49,9 +49,10 @@ export const findPresentedToken = async (
 ): Promise<PresentedToken | undefined> => {
   const rows = await sql<PresentedToken[]>`
     select t.token_id, t.application_id,
-           t.revoked_at is not null or coalesce(t.expires_at <= now(), false) or coalesce(a.status = 'removed', false) as ended,
+           t.revoked_at is not null or coalesce(t.expires_at <= now(), false) or coalesce(
+             (select a.status = 'removed' from applications a where a.application_id = t.application_id), false) as ended,
            coalesce(t.last_used_at > now() - interval '1 minute', false) as recently_used
-    from api_tokens t left join applications a on a.application_id = t.application_id
+    from api_tokens t
     where t.token_hash = ${token_hash}`;
   return rows[0];
 };

@@ -1,16 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { bigint, check, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import { AUDIT_STATUSES } from './games.ts';
 
 /**
  * How many games an application has in each audit_status, as a tree over `game_id`: what `data.total` and any
  * `page_num` are answered from (interface document, section 4.1). Withdrawn games are not counted.
  *
- * A UUID v7 begins with 48 bits of milliseconds; `bucket` is the leading bits of the ids it holds, so buckets
- * follow the order of the ids. `level` 0 is the whole; 1 to 5 are buckets of 14, 20, 26, 32 and 38 bits (198
- * days, 3 days, 70 minutes, 66 seconds, one second), each with at most 64 below it. An application's games come
- * in slower than everybody's together: its tree ends at level 4. Written only by the functions of
- * db/triggers/game-counts.sql.
+ * A UUID v7 begins with 48 bits of milliseconds. A row is a node: the games of one span of time, and of each of the
+ * 128 spans it is made of. `level` 0 is the whole, in parts of 398 days; those of level 1 are of three days, then 35
+ * minutes, 16 seconds, 128 milliseconds. An application's games come in slower than everybody's together: its tree
+ * ends at level 3. So a page is found in five rows. Written only by the functions of db/triggers/game-counts.sql.
  */
 export const gameCounts = pgTable(
   'game_counts',
@@ -19,12 +18,15 @@ export const gameCounts = pgTable(
     application_id: text().notNull(),
     audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
     level: smallint().notNull(),
+    /** The leading bits that the node's ids share, 7 a level: nodes follow the order of the ids. */
     bucket: bigint({ mode: 'number' }).notNull(),
     games: bigint({ mode: 'number' }).notNull(),
+    /** For each of the 128 parts, the games up to its end: the part of the n-th game is found by bisection. */
+    upto: integer().array().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.application_id, table.audit_status, table.level, table.bucket] }),
-    check('game_counts_level', sql`${table.level} between 0 and 5`),
+    check('game_counts_level', sql`${table.level} between 0 and 4`),
   ],
 );
 
@@ -35,7 +37,7 @@ export const gameCounts = pgTable(
 export const gameCountChanges = pgTable('game_count_changes', {
   application_id: text().notNull(),
   audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
-  /** Of level 5. */
+  /** Of 128 milliseconds. */
   bucket: bigint({ mode: 'number' }).notNull(),
   games: bigint({ mode: 'number' }).notNull(),
 });

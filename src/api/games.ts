@@ -38,7 +38,12 @@ export const addGameRoutes = (
       const { total, list } = await selectCataloguePage(sql, scopeOf(request), audit_status, page);
       return success({
         total,
-        list: list.map((game) => ({ ...game, audit_time: formatAuditTime(game.audit_time) })),
+        list: list.map(({ game_id, game_name, audit_time }) => ({
+          game_id,
+          game_name,
+          audit_status,
+          audit_time: formatAuditTime(audit_time),
+        })),
       });
     },
   );

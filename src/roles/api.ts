@@ -16,6 +16,7 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
       role: 'producer',
       name: 'api',
       maxConnections: DATABASE_CONNECTIONS,
+      planOnce: true,
       logger,
     }),
   );

@@ -45,11 +45,18 @@ export const quietly = (logger: Logger, what: string): ((error: Error) => void) 
 export const openFoundation = (
   config: Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>,
   databaseUrl: string,
-  options: { role: 'producer' | 'worker'; name: string; maxConnections: number; logger: Logger },
+  options: {
+    role: 'producer' | 'worker';
+    name: string;
+    maxConnections: number;
+    planOnce?: boolean;
+    logger: Logger;
+  },
 ): Foundation => {
   const sql = openDatabase(databaseUrl, {
     max: options.maxConnections,
     applicationName: `catalogue ${options.name}`,
+    planOnce: options.planOnce ?? false,
   });
   const telemetry = queueTelemetry(config.tracing ?? false);
   const plain = openQueueBackend({

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '#db/client.ts';
 import { recountGames, type Scope, selectCataloguePage } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
@@ -167,6 +168,32 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     expect(await reading).toBeGreaterThan(10);
     expect(await recountGames(api.sql, { repair: false })).toEqual([]);
   });
+});
+
+test('the games of a rare status are read without the others that lie before them', async () => {
+  const own = await startApi();
+  await addApplication(own.sql, 'one');
+  await own.sql`
+    insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
+      game_store_video, game_store_pic, content_hash, list_hash, fetched_at, audit_status, audit_time)
+    select ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'one', i, 'Game', '{}', '', '', '{}', '', '',
+      now(), case when i > 19_900 then 'rejected' else 'pending' end, case when i > 19_900 then now() end
+    from generate_series(1, 20_000) i`;
+  await own.sql`analyze games`;
+  const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
+  const fetched = async () => {
+    const [row] =
+      await pool`select idx_tup_fetch::int as games from pg_stat_xact_user_tables where relname = 'games'`;
+    return row?.games as number;
+  };
+  for (const scope of [null, 'one']) {
+    const before = await fetched();
+    const { list } = await selectCataloguePage(pool, scope, 'rejected', { page_num: 1, page_size: 20 });
+    expect(list).toHaveLength(20);
+    expect((await fetched()) - before).toBeLessThan(100);
+  }
+  await pool.end({ timeout: 1 });
+  await own.close();
 });
 
 describe('drift', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { installTriggers } from '#db/triggers.ts';
+import { selectCataloguePage } from '#db/queries/catalogue.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
 const APPLICATIONS = 100;
@@ -11,35 +11,42 @@ const LOAD_BATCH = 100_000;
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** A Postgres of one's own, with durable settings and our tables, for as long as `work` takes. */
+/**
+ * A Postgres of one's own, with durable settings and our tables, for as long as `work` takes.
+ * @param kept a directory where it is kept afterwards, and found again the next time
+ */
 export const withDatabase = async (
   work: (sql: Database, databaseUrl: string) => Promise<void>,
+  kept?: string,
 ): Promise<void> => {
-  const home = await mkdtemp(join(tmpdir(), 'catalogue-api-bench-'));
+  const home = kept ?? (await mkdtemp(join(tmpdir(), 'catalogue-api-bench-')));
   const { databaseUrl, stop } = await startEmbeddedPostgres({ home });
   // For root the data may lie outside the home.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   const sql = openDatabase(databaseUrl, { max: 2 });
   try {
     await migrateDatabase(databaseUrl);
-    await sql`create index if not exists games_catalogue_application on games (application_id, audit_status, game_id) where withdrawn_at is null`;
-    await sql`create index if not exists games_catalogue on games (audit_status, game_id) where withdrawn_at is null`;
-    await installTriggers(sql);
     await sql`
       insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
         query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
-      select 'app-' || i, 'App', '', '', '', 1, 1, 1, 1, 1 from generate_series(0, ${APPLICATIONS - 1}::int) i`;
+      select 'app-' || i, 'App', '', '', '', 1, 1, 1, 1, 1 from generate_series(0, ${APPLICATIONS - 1}::int) i
+      on conflict do nothing`;
     await work(sql, databaseUrl);
   } finally {
-    await sql.end();
+    await sql.end({ timeout: 5 });
     await stop();
-    await rm(resolve(home, directory), { recursive: true });
-    await rm(home, { recursive: true, force: true });
+    if (kept === undefined) {
+      await rm(resolve(home, directory), { recursive: true });
+      await rm(home, { recursive: true, force: true });
+    }
   }
 };
 
-/** Pending games of a hundred applications that came in evenly over ten days. */
+/** Pending games of a hundred applications that came in evenly over ten days; a kept database has them. */
 export const loadGames = async (sql: Database, games: number): Promise<void> => {
+  const { total } = await selectCataloguePage(sql, null, 'pending', { page_num: 1, page_size: 1 });
+  if (total === games) return;
+  if (total > 0) throw new Error(`${total} games are kept there, not ${games}`);
   for (let from = 1; from <= games; from += LOAD_BATCH) {
     await sql`
       insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,

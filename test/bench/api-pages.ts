@@ -1,16 +1,14 @@
-import type { Database } from '#db/client.ts';
+import { openDatabase } from '#db/client.ts';
 import { recountGames, selectCataloguePage } from '#db/queries/catalogue.ts';
 import { loadGames, say, withDatabase } from './api-database.ts';
+import { type Row, tableOf } from './report.ts';
 
-/**
- * How long a page takes at the beginning, in the middle and at the end: `node test/bench/api-pages.ts 1000000`.
- * Prints milliseconds of the query alone, for an operator and for one application out of a hundred.
- */
-const games = Number(process.argv[2] ?? 10_000);
+// How long a page takes at the beginning, in the middle and at the end, of the query alone, for an operator and for
+// one application out of a hundred: `node test/bench/api-pages.ts 1000000 [a directory to keep the database in]`.
 const PAGE_SIZE = 20;
 const ROUNDS = 300;
 
-const measure = async (work: () => Promise<unknown>, rounds = ROUNDS): Promise<string> => {
+const measure = async (figure: string, work: () => Promise<unknown>, rounds = ROUNDS): Promise<Row> => {
   for (let i = 0; i < rounds / 15; i += 1) await work();
   const times: number[] = [];
   for (let i = 0; i < rounds; i += 1) {
@@ -19,7 +17,45 @@ const measure = async (work: () => Promise<unknown>, rounds = ROUNDS): Promise<s
     times.push(performance.now() - from);
   }
   times.sort((a, b) => a - b);
-  return `p50 ${times[rounds / 2]?.toFixed(2)} ms, p99 ${times[Math.floor(rounds * 0.99)]?.toFixed(2)} ms`;
+  const at = (share: number) => times[Math.floor(rounds * share)] ?? Number.NaN;
+  return {
+    section: 'api',
+    figure,
+    value: at(0.5),
+    unit: 'ms, median',
+    note: `p99 ${at(0.99).toFixed(2)} ms`,
+  };
+};
+
+/** The pages of an operator and of an application, and the last one as it would be by offset alone. */
+export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
+  const sql = openDatabase(databaseUrl, { max: 1, planOnce: true });
+  const rows: Row[] = [];
+  for (const scope of [null, 'app-7']) {
+    const read = (page_num: number) =>
+      selectCataloguePage(sql, scope, 'pending', { page_num, page_size: PAGE_SIZE });
+    const { total } = await read(1);
+    const last = Math.ceil(total / PAGE_SIZE);
+    const who = `${scope ?? 'operator'}, ${total.toLocaleString('en')} games`;
+    const pages = {
+      first: 1,
+      '6th': 6,
+      '7th': 7,
+      middle: Math.ceil(last / 2),
+      last,
+      'past the end': last + 1,
+    };
+    for (const [name, page_num] of Object.entries(pages)) {
+      rows.push(await measure(`${who}: ${name} page`, () => read(page_num)));
+    }
+    const byOffset = () => sql`
+      select game_id, game_name, audit_status, audit_time from games where audit_status = 'pending' and withdrawn_at is null
+      ${scope === null ? sql`` : sql`and application_id = ${scope}`}
+      order by game_id limit ${PAGE_SIZE} offset ${Math.max(total - PAGE_SIZE, 0)}`;
+    rows.push(await measure(`${who}: last page by offset alone`, byOffset, 10));
+  }
+  await sql.end({ timeout: 5 });
+  return rows;
 };
 
 const timed = async (work: () => Promise<unknown>): Promise<string> => {
@@ -28,38 +64,11 @@ const timed = async (work: () => Promise<unknown>): Promise<string> => {
   return `${Math.round(performance.now() - from)} ms`;
 };
 
-const measurePages = async (sql: Database): Promise<void> => {
-  for (const scope of [null, 'app-7']) {
-    const { total } = await selectCataloguePage(sql, scope, 'pending', { page_num: 1, page_size: PAGE_SIZE });
-    const last = Math.ceil(total / PAGE_SIZE);
-    for (const [name, page_num] of [
-      ['first', 1],
-      ['11th', 11],
-      ['12th', 12],
-      ['middle', Math.ceil(last / 2)],
-      ['last', last],
-      ['past the end', last + 1],
-    ] as const) {
-      const read = () => selectCataloguePage(sql, scope, 'pending', { page_num, page_size: PAGE_SIZE });
-      const { list } = await read();
-      say(
-        `${scope ?? 'operator'} ${total} games, ${name} page (${page_num}, ${list.length} rows): ${await measure(read)}`,
-      );
-    }
-    const offset = Math.max(total - PAGE_SIZE, 0);
-    say(
-      `  by offset alone, last page: ${await measure(
-        () => sql`
-      select game_id, game_name, audit_status, audit_time from games where audit_status = 'pending' and withdrawn_at is null
-      ${scope === null ? sql`` : sql`and application_id = ${scope}`} order by game_id limit ${PAGE_SIZE} offset ${offset}`,
-        10,
-      )}`,
-    );
-  }
-};
-
-await withDatabase(async (sql) => {
-  say(`${games} games loaded and counted in ${await timed(() => loadGames(sql, games))}`);
-  say(`counters checked in ${await timed(() => recountGames(sql, { repair: false }))}`);
-  await measurePages(sql);
-});
+if (import.meta.main) {
+  const [games = '10000', kept] = process.argv.slice(2);
+  await withDatabase(async (sql, databaseUrl) => {
+    say(`${games} games loaded and counted in ${await timed(() => loadGames(sql, Number(games)))}`);
+    say(tableOf(await measurePages(databaseUrl)));
+    say(`counters checked in ${await timed(() => recountGames(sql, { repair: false }))}`);
+  }, kept);
+}

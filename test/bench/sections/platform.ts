@@ -8,7 +8,7 @@ export const measurePlatform = async (games: number): Promise<Row[]> => {
   const rows: Row[] = [];
   await withDatabase(async (sql, databaseUrl) => {
     await loadGames(sql, games);
-    rows.push(...(await measurePages(sql)), ...(await measureHttp(databaseUrl, games)));
+    rows.push(...(await measurePages(databaseUrl)), ...(await measureHttp(databaseUrl, games)));
   });
   return rows;
 };
