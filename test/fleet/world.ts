@@ -72,6 +72,8 @@ export type World = {
 const silent = pino({ level: 'silent' });
 const POLL_MS = 20;
 const QUIET_MS = 60_000;
+/** What a supervisor waits before it tries again. */
+const RESTART_MS = 500;
 
 export type WorldOptions = {
   queue?: WorldQueue['kind'];
@@ -151,11 +153,21 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
       const start = async (): Promise<WorkerProcess> => {
         const worker = all.use(await startWorkerProcess(env, { ...given, signal: over.signal }));
         workers.push(worker);
-        // As a fleet's supervisor does with what ends by itself.
         worker.exited.then((code) => {
-          if (code !== null && code !== 0 && !over.signal.aborted) start().catch(() => {});
+          if (code !== null && code !== 0) return restart();
         });
         return worker;
+      };
+      // As a fleet's supervisor does with what ends by itself, and again where what it needs is still away.
+      const restart = async (): Promise<void> => {
+        while (!over.signal.aborted) {
+          try {
+            await start();
+            return;
+          } catch {
+            await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
+          }
+        }
       };
       return start();
     },
