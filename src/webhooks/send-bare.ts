@@ -5,6 +5,7 @@ import { urlToHttpOptions } from 'node:url';
 import { aborted, isRedirect, redirected, transportFault } from '#src/webhooks/faults.ts';
 import { collect } from '#src/webhooks/read-body.ts';
 import { type Answer, REQUEST_HEADERS, type Sender, type SenderOptions } from '#src/webhooks/sender.ts';
+import { whenAborted } from '#src/webhooks/when-aborted.ts';
 
 /** How far a call has come: what a failure of it means depends on that. */
 type Progress = { inHandshake: boolean; answered: boolean };
@@ -36,7 +37,7 @@ export const createBareSender = ({ agents, callTimeoutMs, connectTimeoutMs }: Se
 
       const settle = (): void => {
         clearTimeout(deadline);
-        signal.removeEventListener('abort', abort);
+        forget();
       };
       // The first reason stands: what breaks because the request is destroyed has nothing more to say.
       const fail = (error: Error): void => {
@@ -47,9 +48,8 @@ export const createBareSender = ({ agents, callTimeoutMs, connectTimeoutMs }: Se
       const broken = (nodeCode: string | undefined, late = false): void =>
         fail(transportFault({ nodeCode, late, ...progress }));
       const onError = (error: NodeJS.ErrnoException): void => broken(error.code);
-      const abort = (): void => fail(aborted());
       const deadline = setTimeout(broken, callTimeoutMs, 'ETIMEDOUT', true);
-      signal.addEventListener('abort', abort);
+      const forget = whenAborted(signal, () => fail(aborted()));
 
       request.on('error', onError);
       // A server that switches protocols, say: closed without an error and without an answer.

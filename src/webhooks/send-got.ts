@@ -4,6 +4,7 @@ import got, { RequestError, type Response, TimeoutError } from 'got';
 import { aborted, isRedirect, redirected, transportFault } from '#src/webhooks/faults.ts';
 import { collect } from '#src/webhooks/read-body.ts';
 import { type Answer, REQUEST_HEADERS, type Sender, type SenderOptions } from '#src/webhooks/sender.ts';
+import { whenAborted } from '#src/webhooks/when-aborted.ts';
 
 /** Sends by got's stream. */
 export const createGotSender = ({ agents, callTimeoutMs, connectTimeoutMs }: SenderOptions): Sender => {
@@ -34,10 +35,9 @@ export const createGotSender = ({ agents, callTimeoutMs, connectTimeoutMs }: Sen
         headers: accessToken === null ? {} : { authorization: `Bearer ${accessToken}` },
       });
       // Not got's `signal`: it listens anew at every step of a call.
-      const abort = () => stream.destroy(aborted());
-      signal.addEventListener('abort', abort);
+      const forget = whenAborted(signal, () => stream.destroy(aborted()));
       const fail = (error: Error): void => {
-        signal.removeEventListener('abort', abort);
+        forget();
         reject(error);
       };
       let answered = false;
@@ -49,7 +49,7 @@ export const createGotSender = ({ agents, callTimeoutMs, connectTimeoutMs }: Sen
           return;
         }
         collect(stream, maxBytes, (bytes) => {
-          signal.removeEventListener('abort', abort);
+          forget();
           if (bytes === null) stream.destroy();
           const retryAfter = headers['retry-after'];
           resolve({ status, retryAfter, contentEncoding: headers['content-encoding'], bytes });
