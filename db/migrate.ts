@@ -1,13 +1,11 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '#db/client.ts';
+import { LOCKS } from '#db/locks.ts';
 import { refuseNewerSchema } from '#db/schema-version.ts';
 import { installTriggers } from '#db/triggers.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
-
-/** Any number, the same for every process: whoever holds this advisory lock migrates, the others wait. */
-const MIGRATION_LOCK = 7_205_311_846;
 
 /**
  * Bring the catalogue's tables up to date. Safe to run from many processes at once: one migrates under an
@@ -25,7 +23,7 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
   const lock = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate lock' });
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
   try {
-    await lock`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await lock`select pg_advisory_lock(${LOCKS.migration})`;
     await refuseNewerSchema(lock);
     await migrate(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
     await installTriggers(sql);

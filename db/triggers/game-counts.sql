@@ -51,7 +51,7 @@ create or replace function fold_game_counts() returns void
 language plpgsql
 as $$
 begin
-  if not pg_try_advisory_xact_lock(7205311847) then
+  if not pg_try_advisory_xact_lock(7205311848) then
     return;
   end if;
   with folded as (
@@ -119,7 +119,7 @@ language plpgsql
 as $$
 begin
   -- Nobody folds while this runs; the next statement sees everything folded before.
-  perform pg_advisory_xact_lock(7205311847);
+  perform pg_advisory_xact_lock(7205311848);
   return query
   with leaves as (
     select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games

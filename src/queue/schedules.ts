@@ -77,9 +77,20 @@ const setScheduler = (ticks: Queue, schedule: Schedule, application_id: string, 
   return ticks.upsertJobScheduler(id, { every, offset: tickOffset(id, every) }, template);
 };
 
+/** Prune once an hour. Set only when it is not so already: a scheduler set over itself makes its tick anew. */
+const schedulePruning = async (prunes: Queue, nowMs: number): Promise<void> => {
+  const known = (await readSchedulers(prunes, nowMs)).get('prune');
+  if (known?.every === HOUR_MS && known.offset === 1 && !known.lost) return;
+  if (known?.lost) await prunes.removeJobScheduler('prune');
+  const opts = { removeOnComplete: { count: 10 }, ...OWN_TRACE };
+  await prunes.upsertJobScheduler('prune', { every: HOUR_MS, offset: 1 }, { name: 'prune', data: {}, opts });
+};
+
 /**
  * Make BullMQ's schedulers agree with the `applications` table. Schedulers are derived state: added, changed
  * and paused applications are followed, and a flushed Redis heals. Touches only what differs.
+ * One caller at a time (`reconcile` holds the lock): two that set the same scheduler at the same moment leave two
+ * of its ticks with the queue in Postgres.
  * @returns how many schedulers were set and removed
  */
 export const reconcileSchedules = async (
@@ -88,7 +99,8 @@ export const reconcileSchedules = async (
   signal: AbortSignal,
 ): Promise<{ set: number; removed: number }> => {
   const ticks = producer.queue(tick);
-  const existing = await readSchedulers(ticks, (await readClock(sql))().getTime());
+  const nowMs = (await readClock(sql))().getTime();
+  const existing = await readSchedulers(ticks, nowMs);
   let set = 0;
   for (let after = ''; !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
@@ -117,12 +129,6 @@ export const reconcileSchedules = async (
   if (signal.aborted) return { set, removed: 0 };
   const removals = [...existing.keys()].map((id) => () => ticks.removeJobScheduler(id));
   await inBatches(removals, signal);
-  await producer
-    .queue(prune)
-    .upsertJobScheduler(
-      'prune',
-      { every: HOUR_MS, offset: 1 },
-      { name: 'prune', data: {}, opts: { removeOnComplete: { count: 10 }, ...OWN_TRACE } },
-    );
+  await schedulePruning(producer.queue(prune), nowMs);
   return { set, removed: removals.length };
 };

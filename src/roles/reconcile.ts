@@ -1,14 +1,12 @@
 import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
+import { LOCKS } from '#db/locks.ts';
 import { deleteWorker, endSilentSessions, listSilentWorkers } from '#db/queries/workers.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { removeCanaries } from '#src/queue/liveness.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { reconcileSchedules } from '#src/queue/schedules.ts';
 import { takeUpRuns } from '#src/runs/take-up.ts';
-
-/** Any number, the same for every worker: whoever holds this advisory lock reconciles. */
-const RECONCILE_LOCK = 7_205_311_847;
 
 /** Between the messages of one statement a living process takes no time at all. */
 const SILENT_MS = 30_000;
@@ -32,7 +30,7 @@ export const reconcile = async (
   await sql.begin(async (session) => {
     await session`set local idle_in_transaction_session_timeout = '60s'`;
     const [lock] = await session<{ held: boolean }[]>`
-      select pg_try_advisory_xact_lock(${RECONCILE_LOCK}) as held`;
+      select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as held`;
     if (lock?.held !== true) return;
     const sessionsEnded = await endSilentSessions(session, options.idleMs ?? SILENT_MS);
     // None keeps another from healing.

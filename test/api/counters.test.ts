@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { LOCKS } from '#db/locks.ts';
 import { recountGames, type Scope, selectCataloguePage } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
@@ -168,6 +169,29 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     expect(await reading).toBeGreaterThan(10);
     expect(await recountGames(api.sql, { repair: false })).toEqual([]);
   });
+});
+
+test('changes are folded into the counters while a worker reconciles, but not while another folds', async () => {
+  const waiting = async () => {
+    const [row] = await api.sql<
+      { changes: number }[]
+    >`select count(*)::integer as changes from game_count_changes`;
+    return row?.changes ?? 0;
+  };
+  const under = (lock: number, fold: () => Promise<unknown>) =>
+    api.sql.begin(async (other) => {
+      await other`select pg_advisory_xact_lock(${lock})`;
+      await fold();
+    });
+  const fold = () => api.sql`select fold_game_counts()`;
+  await fold();
+  await under(LOCKS.gameCounts, async () => {
+    await insert('one', [idAt(Date.parse('2026-04-01'))]);
+    await fold();
+  });
+  expect(await waiting()).toBe(1);
+  await under(LOCKS.reconcile, fold);
+  expect(await waiting()).toBe(0);
 });
 
 test('the games of a rare status are read without the others that lie before them', async () => {

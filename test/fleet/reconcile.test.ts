@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LOCKS } from '#db/locks.ts';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { jobs } from '#jobs/index.ts';
 import { tick } from '#jobs/tick.ts';
@@ -77,7 +78,7 @@ onBothBackends('the reconciler', (kind) => {
   test('does nothing while another holds the lock', async () => {
     await fleet.flushQueue();
     await fleet.sql.begin(async (other) => {
-      await other`select pg_advisory_xact_lock(7205311847)`;
+      await other`select pg_advisory_xact_lock(${LOCKS.reconcile})`;
       await heal();
       expect(await schedulers()).toEqual([]);
     });

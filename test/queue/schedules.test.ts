@@ -84,10 +84,19 @@ onBothBackends('Schedules', (kind) => {
     );
   });
 
-  it('hold one pruning, whatever the number of reconcilers', async () => {
-    await Promise.all([reconcile(), reconcile(), reconcile()]);
-    expect(await fleet.producer.queue(prune).getJobSchedulersCount()).toBe(1);
-    expect(await fleet.producer.queue(prune).getDelayedCount()).toBe(1);
+  it('hold one pruning, which nothing disturbs, and which comes back when it was removed', async () => {
+    const prunes = fleet.producer.queue(prune);
+    const held = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
+    await reconcile();
+    const before = await held();
+    expect(before).toHaveLength(1);
+    for (let again = 0; again < 3; again += 1) await reconcile();
+    expect(await held()).toEqual(before);
+    expect(await prunes.getJobSchedulersCount()).toBe(1);
+
+    await prunes.removeJobScheduler('prune');
+    await reconcile();
+    expect(await held()).toHaveLength(1);
   });
 
   it('tick within their interval, not all at once', async () => {

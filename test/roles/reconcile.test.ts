@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { findRun } from '#db/queries/runs.ts';
+import { prune } from '#jobs/prune.ts';
 import { tick } from '#jobs/tick.ts';
 import { reconcile } from '#src/roles/reconcile.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
@@ -23,6 +24,8 @@ onBothBackends('Reconcilers', (kind) => {
       expect(await findRun(fleet.sql, run_id)).toMatchObject({ fence: 2, finished_at: null });
       const schedulers = await fleet.producer.queue(tick).getJobSchedulers(0, -1, true);
       expect(schedulers.map(({ key }) => key).sort()).toEqual(['games.acme', 'kyc.acme']);
+      expect(await fleet.producer.queue(tick).getDelayedCount()).toBe(2);
+      expect(await fleet.producer.queue(prune).getDelayedCount()).toBe(1);
 
       await fleet.startWorker();
       const ended = await fleet.ended(run_id);
