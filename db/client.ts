@@ -42,7 +42,11 @@ export const openDatabase = (
  */
 export const readClock = async (sql: Queryable): Promise<() => Date> => {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return clockFrom(row?.now ?? new Date());
+};
+
+/** The clock that `readClock` returns, from a `clock_timestamp()` that has just been read. */
+export const clockFrom = (now: Date): (() => Date) => {
   const from = performance.now();
-  const startMs = row?.now.getTime() ?? Date.now();
-  return () => new Date(startMs + performance.now() - from);
+  return () => new Date(now.getTime() + performance.now() - from);
 };

@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { readClock } from '#db/client.ts';
-import { findApplication } from '#db/queries/applications.ts';
-import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun } from '#db/queries/runs.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import { defineJob } from '#src/queue/define-job.ts';
@@ -40,12 +37,9 @@ export const queryGameDetail = defineJob({
   ) => {
     const { sql } = deps;
     const hold = { run_id, fence };
-    const [run, page, application] = await Promise.all([
-      findHeldRun(sql, hold),
-      findPage(sql, run_id, page_num),
-      findApplication(sql, application_id),
-    ]);
-    if (run === undefined || page === undefined || application === undefined) return { skipped: 'not held' };
+    const held = await findHeldRun(sql, hold, page_num);
+    if (held?.page === undefined) return { skipped: 'not held' };
+    const { run, application, page, clock } = held;
     const games = Object.entries(page.open_games);
     const ids = games.map(([id]) => id);
     if (games.length === 0) return { skipped: 'settled before' };
@@ -53,7 +47,6 @@ export const queryGameDetail = defineJob({
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
     const settler = settleAlong(sql, hold, page_num);
-    const clock = await readClock(sql);
     const fetched = await fetchDetails(deps.webhooks, target, games, pace, clock, settler.onAnswer);
     const reached = fetched.invalid.filter((failure) => failure.reached);
     const answered = fetched.landed.length + fetched.missing.length + reached.length;

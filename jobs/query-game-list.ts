@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun, type RunRow } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
@@ -35,11 +35,9 @@ export const queryGameList = defineJob({
   handler: async ({ application_id, run_id, fence, page_num }, context) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
-    const [run, application] = await Promise.all([
-      findHeldRun(sql, hold),
-      findApplication(sql, application_id),
-    ]);
-    if (run === undefined || application === undefined) return { skipped: 'not held' };
+    const held = await findHeldRun(sql, hold, page_num - 1);
+    if (held === undefined) return { skipped: 'not held' };
+    const { run, application, page: previous } = held;
     if (run.next_page > page_num) {
       // Recorded by an earlier try of this very job, which may have died before it added the next step.
       await enqueueNextStep(producer, run, await hasOpenGames(sql, run));
@@ -48,7 +46,7 @@ export const queryGameList = defineJob({
     if (run.listing_end !== null) return finish(context, run);
 
     const answer = await askForPage(context, application, run);
-    const recorded = await recordPage(sql, application, run, answer, context.deps.pageCap);
+    const recorded = await recordPage(sql, { application, run, previous }, answer, context.deps.pageCap);
     if (recorded === undefined) return { skipped: 'not held' };
     context.log.info({ run_id, application_id, page_num, ...recorded }, 'page listed');
     if (recorded.end !== null && recorded.wanted === 0)

@@ -3,20 +3,6 @@ import type { PageRow } from '#db/queries/runs.ts';
 import type { ListingEnd } from '#src/catalogue/listing.ts';
 import type { FinishedListing } from '#src/catalogue/outcome.ts';
 
-/** The games that a page of a run named first, and how many rows it held. */
-export type PreviousPage = Pick<PageRow, 'row_count' | 'application_game_ids'>;
-
-export const findPreviousPage = async (
-  sql: Queryable,
-  run_id: string,
-  page_num: number,
-): Promise<PreviousPage | undefined> => {
-  const rows = await sql<PreviousPage[]>`
-    select row_count, application_game_ids from sync_run_pages
-    where run_id = ${run_id} and page_num = ${page_num - 1}`;
-  return rows[0];
-};
-
 /** Which of these games did any earlier page of the run name? Reads the whole run: only asked when in doubt. */
 export const selectNamedBefore = async (
   sql: Queryable,

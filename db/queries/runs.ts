@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import type { Queryable } from '#db/client.ts';
+import { clockFrom, type Queryable } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunOutcome, RunTrigger, syncRunPages, syncRuns } from '#db/schema/runs.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
@@ -51,16 +52,43 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<Ru
     RunRow[]
   >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
-/** The run, if it is open and still held under this fence. */
-export const findHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
-    select * from sync_runs
-    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null`;
-  return rows[0];
+/** What each step of a run asks for first: its run, the application, one page of the run, and Postgres's clock. */
+export type HeldRun = {
+  run: RunRow;
+  application: ApplicationRow;
+  /** Undefined when the run has no such page. */
+  page: StoredPage | undefined;
+  clock: () => Date;
+};
+
+/** A page as JSON tells of it. */
+export type StoredPage = Omit<PageRow, 'listed_at'>;
+
+/** Run and application in one row: that goes as long as no other column has the same name in both tables. */
+type HeldRow = keyof RunRow & keyof ApplicationRow extends 'application_id'
+  ? RunRow & ApplicationRow & { page: StoredPage | null; now: Date }
+  : never;
+
+/**
+ * The run, if it is open and still held under this fence, and its application is not removed.
+ * @param page_num the page to read along: in one statement, for a step asks for little else
+ */
+export const findHeldRun = async (
+  sql: Queryable,
+  hold: RunHold,
+  page_num: number,
+): Promise<HeldRun | undefined> => {
+  const [row] = await sql<HeldRow[]>`
+    select a.*, r.*, to_jsonb(p) - 'listed_at' as page, clock_timestamp() as now
+    from sync_runs r join applications a using (application_id)
+      left join sync_run_pages p on p.run_id = r.run_id and p.page_num = ${page_num}
+    where r.run_id = ${hold.run_id} and r.fence = ${hold.fence} and r.finished_at is null
+      and a.status <> 'removed'`;
+  return row && { run: row, application: row, page: row.page ?? undefined, clock: clockFrom(row.now) };
 };
 
 /**
- * The same inside a transaction, locked until its end: whoever closes the run or takes it over waits, and a
+ * The run alone, inside a transaction, locked until its end: whoever closes the run or takes it over waits, and a
  * worker that lost its hold writes nothing.
  */
 export const lockHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {

@@ -2,12 +2,14 @@ import type { Database, Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { findListedStates, type ListedState, restoreGames } from '#db/queries/games.ts';
-import { findPreviousPage, insertPage, type PreviousPage, selectNamedBefore } from '#db/queries/pages.ts';
-import type { RunRow } from '#db/queries/runs.ts';
+import { insertPage, selectNamedBefore } from '#db/queries/pages.ts';
+import type { RunRow, StoredPage } from '#db/queries/runs.ts';
 import { type ListingEnd, listingEnd, type ReadPage, readPage } from '#src/catalogue/listing.ts';
 import { listHash } from '#src/catalogue/mapping.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 
+/** A run that asked for its next page, and the page before that. */
+export type Listing = { application: ApplicationRow; run: RunRow; previous: StoredPage | undefined };
 export type RecordedPage = { listed: number; wanted: number; invalid: number; end: ListingEnd | null };
 
 /** The failure row of rows that name no game stands under this id. */
@@ -23,7 +25,7 @@ const namedBefore = async (
   sql: Database,
   run: RunRow,
   ids: readonly string[],
-  previous: PreviousPage | undefined,
+  previous: StoredPage | undefined,
   rowsSoFar: number,
   total: number,
 ): Promise<Set<string>> => {
@@ -46,14 +48,12 @@ const fresh = (page: ReadPage, seen: ReadonlySet<string>) => ({
  */
 export const recordPage = async (
   sql: Database,
-  application: ApplicationRow,
-  run: RunRow,
+  { application, run, previous }: Listing,
   answer: ApplicationGameList,
   pageCap: number,
 ): Promise<RecordedPage | undefined> => {
   const page_num = run.next_page;
   const page = readPage(answer.list);
-  const previous = await findPreviousPage(sql, run.run_id, page_num);
   const ids = [
     ...page.summaries.map((summary) => summary.game_id),
     ...page.invalid.map((row) => row.application_game_id),

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { removeApplication } from '#db/queries/applications.ts';
 import { clearFailures, listFailedGameIds, listFailures, recordFailures } from '#db/queries/failures.ts';
 import { findPage } from '#db/queries/pages.ts';
 import {
@@ -72,8 +73,26 @@ describe('Holding a run', () => {
     const [winner, ...others] = taken.filter((each) => each !== undefined);
     expect(others).toEqual([]);
     expect(winner).toMatchObject({ run_id: run.run_id, fence: run.fence + 1 });
-    expect(await findHeldRun(database.sql, run)).toBeUndefined();
-    expect(await findHeldRun(database.sql, { run_id: run.run_id, fence: run.fence + 1 })).toBeDefined();
+    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
+    expect(await findHeldRun(database.sql, { run_id: run.run_id, fence: run.fence + 1 }, 1)).toBeDefined();
+  });
+
+  it('shows the run, its application, the page asked for, and the time it is', async () => {
+    const application = await ownApplication();
+    const run = await anOpenRun(database.sql, application.application_id);
+    const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
+    await recordPage(database.sql, { application, run, previous: undefined }, { total: 1, list }, 10);
+
+    const held = await findHeldRun(database.sql, run, 1);
+    expect(held?.run).toMatchObject({ ...(await findRun(database.sql, run.run_id)) });
+    expect(held?.application).toMatchObject({ ...application });
+    const { listed_at: _, ...page } = (await findPage(database.sql, run.run_id, 1)) ?? { listed_at: null };
+    expect(held?.page).toEqual(page);
+    expect(Math.abs((held?.clock().getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+
+    expect(await findHeldRun(database.sql, run, 2)).toMatchObject({ page: undefined });
+    await removeApplication(database.sql, application.application_id);
+    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
   });
 
   it('ends when the run is closed, which happens once', async () => {
@@ -81,7 +100,7 @@ describe('Holding a run', () => {
     const verdict = { outcome: 'failed', reason: 'away' } as const;
     const closed = await Promise.all([1, 2, 3].map(() => closeRun(database.sql, run, verdict)));
     expect(closed.filter((each) => each !== undefined)).toHaveLength(1);
-    expect(await findHeldRun(database.sql, run)).toBeUndefined();
+    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
     expect(await takeOverRun(database.sql, run)).toBeUndefined();
   });
 
@@ -174,7 +193,12 @@ describe('Pruning', () => {
   const finished = async (days: number): Promise<string> => {
     const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);
-    await recordPage(database.sql, application, run, { total: 1, list: [summaryOf(aDetail())] }, 10);
+    await recordPage(
+      database.sql,
+      { application, run, previous: undefined },
+      { total: 1, list: [summaryOf(aDetail())] },
+      10,
+    );
     await closeRun(database.sql, run, { outcome: 'succeeded', reason: null });
     await database.sql`
       update sync_runs set finished_at = now() - ${days} * interval '1 day' where run_id = ${run.run_id}`;
@@ -205,6 +229,6 @@ it('sums what the pages of an open run have counted so far', async () => {
   const run = await anOpenRun(database.sql, application.application_id);
   expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 0, settled: 0, total: 0 });
   const rows = ['a', 'b', null].map((game_id) => summaryOf(aDetail({ game_id: game_id as string })));
-  await recordPage(database.sql, application, run, { total: 9, list: rows }, 10);
+  await recordPage(database.sql, { application, run, previous: undefined }, { total: 9, list: rows }, 10);
   expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 3, settled: 1, total: 9 });
 });

@@ -28,7 +28,7 @@ const page = (ids: readonly string[]) => ({
 const aRecordedRun = async (ids = GAMES) => {
   const application = await ownApplication();
   const run = await anOpenRun(database.sql, application.application_id);
-  await recordPage(database.sql, application, run, page(ids), 10);
+  await recordPage(database.sql, { application, run, previous: undefined }, page(ids), 10);
   return { application, run };
 };
 
@@ -36,7 +36,8 @@ const aRecordedRun = async (ids = GAMES) => {
 const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecordedRun>>) => {
   const now = await findRun(database.sql, run.run_id);
   if (now === undefined) throw new Error('the run is gone');
-  await recordPage(database.sql, application, now, { total: now.row_count, list: [] }, 10);
+  const previous = await findPage(database.sql, run.run_id, 1);
+  await recordPage(database.sql, { application, run: now, previous }, { total: now.row_count, list: [] }, 10);
 };
 
 type Outcome = 'landed' | 'missing' | 'invalid' | 'given up' | 'passing';
@@ -161,7 +162,7 @@ describe('recordPage', () => {
   it('records a page once, whatever a replay is answered', async () => {
     const { run, application } = await aRecordedRun();
     const before = await everyRow(database.sql);
-    await recordPage(database.sql, application, run, page(['x-1', 'x-2']), 10);
+    await recordPage(database.sql, { application, run, previous: undefined }, page(['x-1', 'x-2']), 10);
     expect(await everyRow(database.sql)).toEqual(before);
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ next_page: 2, total_last: 8 });
   });
@@ -169,7 +170,11 @@ describe('recordPage', () => {
   it('moves the run by one page when a page arrives many times at once', async () => {
     const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);
-    await Promise.all([1, 2, 3, 4].map(() => recordPage(database.sql, application, run, page(GAMES), 10)));
+    await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        recordPage(database.sql, { application, run, previous: undefined }, page(GAMES), 10),
+      ),
+    );
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ next_page: 2, total_max: 8 });
   });
 });
@@ -192,7 +197,9 @@ describe('A job that lost its hold', () => {
     await lose(run);
     const before = await everyRow(database.sql);
     const moved = { ...run, next_page: 2 };
-    expect(await recordPage(database.sql, application, moved, page(['x-1']), 10)).toBeUndefined();
+    expect(
+      await recordPage(database.sql, { application, run: moved, previous: undefined }, page(['x-1']), 10),
+    ).toBeUndefined();
     expect(await settle(run, settled)).toBeUndefined();
     expect(await finishRun(database.sql, run)).toBeUndefined();
     expect(await failRun(database.sql, run, 'late', 'application')).toBeUndefined();

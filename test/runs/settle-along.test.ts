@@ -17,7 +17,7 @@ const aRecordedRun = async () => {
   const application = await addApplication(database.sql, `app-${randomUUID()}`);
   const run = await anOpenRun(database.sql, application.application_id);
   const list = IDS.map((game_id) => summaryOf(aDetail({ game_id })));
-  await recordPage(database.sql, application, run, { total: list.length, list }, 10);
+  await recordPage(database.sql, { application, run, previous: undefined }, { total: list.length, list }, 10);
   return run;
 };
 
