@@ -94,16 +94,19 @@ export const settleGames = async (
   application_game_ids: readonly string[],
   counts: SettledCounts,
 ): Promise<void> => {
-  await sql`
-    update sync_run_pages
-    set open_games = open_games - ${application_game_ids as string[]}::text[],
-        inserted = inserted + ${counts.inserted}, updated = updated + ${counts.updated},
-        unchanged = unchanged + ${counts.unchanged}, invalid = invalid + ${counts.invalid},
-        failed = failed + ${counts.failed}, missing = missing + ${counts.missing}, answered = answered + ${counts.answered}
-    where run_id = ${run_id} and page_num = ${page_num}`;
   // A batch that settled nothing is no progress: a run that only waits is given up some day.
-  if (application_game_ids.length === 0) return;
-  await sql`update sync_runs set progress_at = now() where run_id = ${run_id}`;
+  await sql`
+    with page as (
+      update sync_run_pages
+      set open_games = open_games - ${application_game_ids as string[]}::text[],
+          inserted = inserted + ${counts.inserted}, updated = updated + ${counts.updated},
+          unchanged = unchanged + ${counts.unchanged}, invalid = invalid + ${counts.invalid},
+          failed = failed + ${counts.failed}, missing = missing + ${counts.missing},
+          answered = answered + ${counts.answered}
+      where run_id = ${run_id} and page_num = ${page_num}
+    )
+    update sync_runs set progress_at = now()
+    where run_id = ${run_id} and ${application_game_ids.length > 0}`;
 };
 
 /** Count what is still open on any page of the run as failed: its detail jobs are gone. */
