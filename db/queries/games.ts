@@ -95,63 +95,6 @@ export const upsertGames = async (
   return { inserted, updated };
 };
 
-/** What there is to do about a game that a page of the list names. */
-export type ListedState = {
-  application_game_id: string;
-  /**
-   * Its detail is wanted (design, section 4, step 3): new, list entry changed, detail older than
-   * `detailMaxAgeMs`, last detail failed, or all with `full`.
-   */
-  wanted: boolean;
-  /** It was withdrawn: it is named again. */
-  withdrawn: boolean;
-  /** A failure of its row in the list is on record. */
-  failed: boolean;
-};
-
-/**
- * Look up the games that a page of the list names; of most there is nothing to say once they have landed.
- * @param named each with the hash of its list entry; "" for rows that are invalid, whose detail is not wanted
- */
-export const findListedStates = async (
-  sql: Queryable,
-  application_id: string,
-  named: readonly { application_game_id: string; list_hash: string }[],
-  options: { full: boolean; detailMaxAgeMs: number },
-): Promise<ListedState[]> => {
-  if (named.length === 0) return [];
-  return sql<ListedState[]>`
-    select * from (
-      select l.id as application_game_id,
-             l.list_hash <> '' and (${options.full} or g.game_id is null or g.list_hash <> l.list_hash
-               or detail.application_id is not null
-               or g.fetched_at < now() - ${options.detailMaxAgeMs} * interval '1 millisecond') as wanted,
-             g.withdrawn_at is not null as withdrawn, list.application_id is not null as failed
-      from unnest(
-        ${named.map((game) => game.application_game_id)}::text[], ${named.map((game) => game.list_hash)}::text[]
-      ) as l(id, list_hash)
-      left join games g on g.application_id = ${application_id} and g.application_game_id = l.id
-      left join ingest_failures detail on detail.application_id = ${application_id}
-        and detail.operation = 'query_game_detail' and detail.application_game_id = l.id
-      left join ingest_failures list on list.application_id = ${application_id}
-        and list.operation = 'query_game_list' and list.application_game_id = l.id
-    ) as states
-    where wanted or withdrawn or failed`;
-};
-
-/** Games that were withdrawn and are named again are present again. */
-export const restoreGames = async (
-  sql: Queryable,
-  application_id: string,
-  application_game_ids: readonly string[],
-): Promise<void> => {
-  if (application_game_ids.length === 0) return;
-  await sql`
-    update games set withdrawn_at = null, updated_at = now()
-    where application_id = ${application_id} and withdrawn_at is not null
-      and application_game_id = any(${application_game_ids as string[]}::text[])`;
-};
-
 export type GameFilter = {
   audit_status?: AuditStatus | undefined;
   application_id?: string | undefined;

@@ -28,57 +28,79 @@ export const findPage = async (
   return rows[0];
 };
 
-export type NewPage = Pick<
-  PageRow,
-  | 'run_id'
-  | 'page_num'
-  | 'row_count'
-  | 'total'
-  | 'application_game_ids'
-  | 'unnamed'
-  | 'open_games'
-  | 'listed'
-  | 'unchanged'
-  | 'invalid'
->;
+/** A page of a run as it was answered, for `insertPage`. */
+export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unnamed'> & {
+  /** The games that this page is the first of the run to name; `list_hash` is "" where the row is not valid. */
+  named: readonly { application_game_id: string; list_hash: string }[];
+  listing_end: ListingEnd | null;
+};
+
+/** When to ask for a detail that is there already. */
+export type DetailAge = { full: boolean; detailMaxAgeMs: number };
 
 /**
- * Record a page and move its run on, under the run's fence: the run stays locked to the end of the transaction.
- * @returns 'recorded before' for a page that is there already, 'not held' when somebody closed the run or took
- *   it over: then nothing was written.
+ * Record a page under the run's fence, in one statement: which of its games want their detail (design, section 4,
+ * step 3: new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where
+ * the run stands. Games that were withdrawn are present again, and failures of rows that are valid now are gone.
+ * The run stays locked to the end of the transaction.
+ * @returns how many details are wanted; `recorded` false for a page that is there already; undefined when somebody
+ *   closed the run or took it over: then nothing was written.
  */
 export const insertPage = async (
   sql: Queryable,
-  fence: number,
+  run: { run_id: string; fence: number; application_id: string },
   page: NewPage,
-  listing_end: ListingEnd | null,
-): Promise<'recorded' | 'recorded before' | 'not held'> => {
-  const rows = await sql<{ held: boolean; recorded: boolean }[]>`
+  age: DetailAge,
+): Promise<{ recorded: boolean; wanted: number } | undefined> => {
+  const { run_id, fence, application_id } = run;
+  const ids = page.named.map((game) => game.application_game_id);
+  const listHashes = page.named.map((game) => game.list_hash);
+  const invalid = page.named.filter((game) => game.list_hash === '').length + page.unnamed;
+  const [row] = await sql<{ held: boolean; recorded: boolean; wanted: number }[]>`
     with held as (
-      select run_id from sync_runs
-      where run_id = ${page.run_id} and fence = ${fence} and finished_at is null
-      for update
+      select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
+    ), states as materialized (
+      select l.id, l.list_hash, g.withdrawn_at is not null as withdrawn, list.application_id is not null as failed,
+             l.list_hash <> '' and (${age.full} or g.game_id is null or g.list_hash <> l.list_hash
+               or detail.application_id is not null
+               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
+      from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
+      left join games g on g.application_id = ${application_id} and g.application_game_id = l.id
+      left join ingest_failures detail on detail.application_id = ${application_id}
+        and detail.operation = 'query_game_detail' and detail.application_game_id = l.id
+      left join ingest_failures list on list.application_id = ${application_id}
+        and list.operation = 'query_game_list' and list.application_game_id = l.id
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
         listed, unchanged, invalid)
-      select run_id, ${page.page_num}, ${page.row_count}, ${page.total},
-             ${page.application_game_ids}::text[], ${page.unnamed}, ${sql.json(page.open_games)},
-             ${page.listed}, ${page.unchanged}, ${page.invalid}
-      from held
+      select held.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
+             coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others, ${invalid}
+      from held, (
+        select jsonb_object_agg(id, list_hash) filter (where wanted) as games,
+               count(*) filter (where list_hash <> '' and not wanted) as others
+        from states
+      ) as open
       on conflict (run_id, page_num) do nothing
       returning run_id
     ), moved as (
       update sync_runs
-      set next_page = ${page.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+      set next_page = ${page.page_num + 1}, listing_end = ${page.listing_end}, progress_at = now(),
           row_count = row_count + ${page.row_count}, largest_page = greatest(largest_page, ${page.row_count}),
           total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
           total_max = greatest(total_max, ${page.total})
       where run_id in (select run_id from recorded)
+    ), restored as (
+      update games set withdrawn_at = null, updated_at = now()
+      where application_id = ${application_id} and withdrawn_at is not null and exists (select from recorded)
+        and application_game_id = any(array(select id from states where withdrawn))
+    ), mended as (
+      delete from ingest_failures
+      where application_id = ${application_id} and operation = 'query_game_list' and exists (select from recorded)
+        and application_game_id = any(array(select id from states where failed and list_hash <> ''))
     )
-    select exists (select from held) as held, exists (select from recorded) as recorded`;
-  const [row] = rows;
-  if (row?.held !== true) return 'not held';
-  return row.recorded ? 'recorded' : 'recorded before';
+    select exists (select from held) as held, exists (select from recorded) as recorded,
+           (select count(*)::integer from states where wanted) as wanted`;
+  return row?.held === true ? { recorded: row.recorded, wanted: row.wanted } : undefined;
 };
 
 export type SettledCounts = Pick<

@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { clearFailures, recordFailures } from '#db/queries/failures.ts';
-import { findListedStates, type ListedState, restoreGames } from '#db/queries/games.ts';
+import { recordFailures } from '#db/queries/failures.ts';
 import { insertPage, selectNamedBefore } from '#db/queries/pages.ts';
 import type { RunRow, StoredPage } from '#db/queries/runs.ts';
 import { type ListingEnd, listingEnd, type ReadPage, readPage } from '#src/catalogue/listing.ts';
@@ -69,13 +68,6 @@ export const recordPage = async (
     ...listed,
     ...invalid.map(({ application_game_id }) => ({ application_game_id, list_hash: '' })),
   ];
-  const states = await findListedStates(sql, application.application_id, named, {
-    full: run.full,
-    detailMaxAgeMs: application.detail_max_age_ms,
-  });
-  const idsWhere = (is: (state: ListedState) => boolean): string[] =>
-    states.filter(is).map((state) => state.application_game_id);
-  const wanted = new Set(idsWhere((state) => state.wanted));
   const end = listingEnd({
     page_num,
     rows,
@@ -91,20 +83,6 @@ export const recordPage = async (
         : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
-  const application_game_ids = named.map((game) => game.application_game_id);
-  const open = listed.filter((game) => wanted.has(game.application_game_id));
-  const newPage = {
-    run_id: run.run_id,
-    page_num,
-    row_count: rows,
-    total: answer.total,
-    application_game_ids,
-    unnamed: page.unnamed.length,
-    open_games: Object.fromEntries(open.map((game) => [game.application_game_id, game.list_hash])),
-    listed: application_game_ids.length + page.unnamed.length,
-    unchanged: listed.length - open.length,
-    invalid: invalid.length + page.unnamed.length,
-  };
   const unnamedReasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
   const failures = [
     ...invalid.map((row) => ({ ...row, kind: 'invalid_item' })),
@@ -112,27 +90,26 @@ export const recordPage = async (
       ? [{ application_game_id: NO_GAME, kind: 'invalid_item', reasons: unnamedReasons }]
       : []),
   ];
-  const withdrawn = idsWhere((state) => state.withdrawn);
-  const isInvalid = new Set(invalid.map((row) => row.application_game_id));
-  const mended = idsWhere((state) => state.failed && !isInvalid.has(state.application_game_id));
+  const newPage = {
+    page_num,
+    row_count: rows,
+    total: answer.total,
+    unnamed: page.unnamed.length,
+    named,
+    listing_end: end,
+  };
+  const age = { full: run.full, detailMaxAgeMs: application.detail_max_age_ms };
   const record = async (tx: Queryable) => {
-    const recorded = await insertPage(tx, run.fence, newPage, end);
-    if (recorded === 'recorded') {
-      await Promise.all([
-        restoreGames(tx, application.application_id, withdrawn),
-        recordFailures(tx, application.application_id, 'query_game_list', failures),
-        clearFailures(tx, application.application_id, 'query_game_list', mended),
-      ]);
-    }
-    return recorded;
+    const inserted = await insertPage(tx, run, newPage, age);
+    if (inserted?.recorded) await recordFailures(tx, run.application_id, 'query_game_list', failures);
+    return inserted;
   };
   // Nearly every page is one statement: a transaction of its own.
-  const alone = withdrawn.length + failures.length + mended.length === 0;
-  const recorded = alone ? await record(sql) : await sql.begin(record);
-  if (recorded === 'not held') return undefined;
+  const inserted = failures.length === 0 ? await record(sql) : await sql.begin(record);
+  if (inserted === undefined) return undefined;
   return {
-    listed: application_game_ids.length,
-    wanted: open.length,
+    listed: named.length,
+    wanted: inserted.wanted,
     invalid: invalid.length + page.unnamed.length,
     end,
   };

