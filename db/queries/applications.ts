@@ -79,8 +79,9 @@ export const setApplicationStatus = async (
 };
 
 /**
- * Take an application out of service: no more calls, its token forgotten, its games withdrawn. Games,
- * revisions and decisions stay readable. @returns false when there is no such application.
+ * Take an application out of service: no more calls, its token forgotten, its games withdrawn, the API tokens
+ * that read them revoked: whoever registers the id anew is given tokens anew. Games, revisions and decisions stay
+ * readable. @returns false when there is no such application.
  */
 export const removeApplication = async (sql: Queryable, application_id: string): Promise<boolean> => {
   const rows = await sql`
@@ -95,6 +96,9 @@ export const removeApplication = async (sql: Queryable, application_id: string):
     ), withdrawn as (
       update games set withdrawn_at = now(), updated_at = now()
       where application_id in (select application_id from removed) and withdrawn_at is null
+    ), revoked as (
+      update api_tokens set revoked_at = now()
+      where application_id in (select application_id from removed) and revoked_at is null
     )
     select application_id from removed`;
   return rows.length === 1;

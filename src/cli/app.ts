@@ -269,7 +269,7 @@ export const register = (program: Command): void => {
   const remove = defineCommand(app, 'remove', {
     summary: 'take an application out of service',
     details:
-      'No more calls, its token is forgotten, its games are withdrawn. Games, revisions and decisions stay readable.',
+      'No more calls, its token is forgotten, its games are withdrawn, its API tokens are revoked. Games, revisions and decisions stay readable.',
     examples: ['app remove acme'],
   }).argument('<application_id>', 'the application', applicationId);
   act<[string], { json?: boolean }>(remove, async (context, _options, application_id) => {
@@ -278,7 +278,7 @@ export const register = (program: Command): void => {
       await removeApplication(sql, application_id);
     });
     context.out.document({ application_id, status: 'removed' });
-    context.out.line(`Removed ${application_id}; its games are withdrawn.`);
+    context.out.line(`Removed ${application_id}; its games are withdrawn, its API tokens revoked.`);
     return undefined;
   });
 };

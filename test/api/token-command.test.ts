@@ -1,17 +1,31 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addApplication, LIST, post, startApi, type TestApi } from './support.ts';
 
 let api: TestApi;
+let home: string;
 beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'catalogue-tokens-'));
   api = await startApi();
   await addApplication(api.sql, 'acme');
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await api.close();
+  await rm(home, { recursive: true, force: true });
+});
 
 const catalogue = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((done) => {
-    const env = { ...process.env, DATABASE_URL: api.databaseUrl, REDIS_URL: '' };
+    const env = {
+      ...process.env,
+      DATABASE_URL: api.databaseUrl,
+      REDIS_URL: '',
+      CATALOGUE_HOME: home,
+      LEAVING_TOKEN: 'what-leaving-takes-from-us',
+    };
     const child = execFile(
       process.execPath,
       ['src/cli/catalogue.ts', ...args],
@@ -38,6 +52,34 @@ test('token create shows a token that works, token revoke ends it at once, token
   ]);
   expect(listed.stdout).not.toContain('hash');
   expect(listed.stdout).not.toContain(token.slice(4, 20));
+});
+
+test('a token ends with its application, and stays ended when the id is registered again', async () => {
+  const webhooks = ['query-game-list', 'query-game-detail', 'query-cp-kyc'].flatMap((operation) => [
+    `--${operation}-webhook`,
+    'https://127.0.0.1/',
+  ]);
+  const tokenFrom = ['--access-token-env', 'LEAVING_TOKEN'];
+  const register = ['app', 'add', 'leaving', '--name', 'Leaving', ...tokenFrom, ...webhooks];
+  expect(await catalogue(...register)).toMatchObject({ code: 0 });
+  const made = await catalogue('token', 'create', '--application', 'leaving', '--json');
+  const { token, token_id } = JSON.parse(made.stdout);
+  expect((await list(token)).status).toBe(200);
+  const stateOf = async () => {
+    const { tokens } = JSON.parse((await catalogue('token', 'list', '--json')).stdout);
+    return tokens.find((each: { token_id: string }) => each.token_id === token_id);
+  };
+
+  expect(await catalogue('app', 'remove', 'leaving')).toMatchObject({ code: 0 });
+  const ended = await stateOf();
+  expect(ended.state).toBe('revoked');
+  expect((await list(token)).body.ret_code).toBe(40103);
+
+  expect(await catalogue(...register)).toMatchObject({ code: 0 });
+  expect(await stateOf()).toEqual(ended);
+  expect((await list(token)).body.ret_code).toBe(40103);
+  const anew = await catalogue('token', 'create', '--application', 'leaving');
+  expect((await list(anew.stdout.trim())).status).toBe(200);
 });
 
 test('without --json the token stands alone on stdout, for a pipe', async () => {
