@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { requireApplication, withDatabase } from '#src/cli/connect.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
-import { printable } from '#src/cli/output.ts';
 import { applicationId } from '#src/cli/values.ts';
 import { EXIT } from '#src/errors.ts';
 
@@ -18,9 +17,9 @@ const linesOf = ({ outcome, name, section, rule, ...found }: CaseResult): string
   if (outcome === 'passed') return [head];
   if (outcome === 'skipped') return [`${head}: ${problem}`];
   return [
-    `${head}: ${printable(problem)}`,
-    `           sent: ${printable(sent)}`,
-    `           came: ${printable(came)}`,
+    `${head}: ${problem}`,
+    `           sent: ${sent}`,
+    `           came: ${came}`,
     `           ${section === null ? 'the platform' : `section ${section}`} says: ${rule}`,
   ];
 };

@@ -10,7 +10,7 @@ export const register = (program: Command): void => {
     act<[], { json?: boolean }>(command, async (context) => {
       const document = await load();
       context.out.document(document);
-      context.out.line(JSON.stringify(document, null, 2));
+      for (const line of JSON.stringify(document, null, 2).split('\n')) context.out.line(line);
       return undefined;
     });
   };

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { lockKycState, saveKycState } from '#db/queries/kyc.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+
+/** Sets the window's title, clears the screen by the one-character form of ESC [, writes backwards, ends the line. */
+const HOSTILE = 'Lantern\u001b]0;owned\u0007 \u009b2J\u202eHarbour\u2066\nRejected: nothing';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+
+let fleet: TestFleet;
+let env: Record<string, string>;
+let game_id: string;
+
+beforeAll(async () => {
+  fleet = await startTestFleet('postgres');
+  const { sql, databaseUrl } = fleet;
+  env = { DATABASE_URL: databaseUrl };
+  await addApplication(sql, 'acme');
+  const game = fetchedGame({ game_id: HOSTILE, game_name: HOSTILE, game_info: HOSTILE });
+  await upsertGames(sql, 'acme', [game]);
+  ({ game_id } = game);
+  await lockKycState(sql, 'acme');
+  await saveKycState(sql, 'acme', { state: 'cp_id_changed', refused_cp_id: HOSTILE, asked_at: new Date() });
+});
+afterAll(() => fleet.stop());
+
+const READABLE = /Lantern\ufffd\]0;owned\ufffd \ufffd2J\ufffdHarbour\ufffd Rejected: nothing/;
+
+it.for([
+  ['game list', () => ['game', 'list']],
+  ['game show', () => ['game', 'show', game_id]],
+  ['game pass', () => ['game', 'pass', game_id, '--by', 'kim']],
+  ['kyc accept-cp-id', () => ['kyc', 'accept-cp-id', 'acme', '--by', 'kim']],
+] as const)('%s shows what an application chose, and the terminal acts on none of it', async ([, args]) => {
+  const { exit, stdout, stderr } = await runCli(args(), env);
+  expect(exit).toBe(0);
+  expect(stdout).toMatch(READABLE);
+  expect(stdout + stderr).not.toMatch(ACTED_ON);
+});
+
+it('a JSON document says exactly what an application chose, in escapes', async () => {
+  const result = await runCli(['game', 'show', game_id, '--json'], env);
+  expect(documentOf(result)).toMatchObject({ game_name: HOSTILE, application_game_id: HOSTILE });
+  expect(result.stdout).not.toMatch(ACTED_ON);
+});
