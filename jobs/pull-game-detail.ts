@@ -23,7 +23,10 @@ export const pullGameDetail = defineJob({
     application_game_ids.length === 1
       ? `${application_id} game ${application_game_ids[0]}`
       : `${application_id} ${application_game_ids.length} games`,
-  handler: async ({ application_id, application_game_ids }, { deps, signal, lastAttempt, postpone }) => {
+  handler: async (
+    { application_id, application_game_ids },
+    { deps, signal, lastAttempt, mayPostpone, postpone },
+  ) => {
     const { sql } = deps;
     const application = await findApplication(sql, application_id);
     if (application === undefined) return { skipped: 'no such application' };
@@ -32,7 +35,8 @@ export const pullGameDetail = defineJob({
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
     const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
     signal.throwIfAborted();
-    const waits = fetched.retryAfterMs !== undefined;
+    const { retryAfterMs } = fetched;
+    const waits = retryAfterMs !== undefined && mayPostpone(retryAfterMs);
     const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];
     const { inserted, updated } = await sql.begin(async (tx) => {
       const written = await upsertGames(tx, application_id, fetched.landed);
@@ -41,7 +45,7 @@ export const pullGameDetail = defineJob({
       await recordFailures(tx, application_id, 'query_game_detail', [...fetched.invalid, ...givenUp]);
       return written;
     });
-    if (waits) return postpone(fetched.retryAfterMs ?? 0);
+    if (waits) return postpone(retryAfterMs);
     const open =
       application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;
     if (open > 0) {

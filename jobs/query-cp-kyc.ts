@@ -16,7 +16,7 @@ export const queryCpKyc = defineJob({
   options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
   title: ({ application_id }) => `${application_id} kyc`,
   handler: async ({ application_id }, context) => {
-    const { deps, signal, log, postpone } = context;
+    const { deps, signal, log, mayPostpone, postpone } = context;
     const [application, before] = await Promise.all([
       findApplication(deps.sql, application_id),
       findKycState(deps.sql, application_id),
@@ -34,7 +34,8 @@ export const queryCpKyc = defineJob({
       return { state };
     } catch (thrown) {
       const error = coerceError(thrown);
-      if (isWebhookError(error) && error.retryAfterMs !== undefined) return postpone(error.retryAfterMs);
+      const waitMs = isWebhookError(error) ? error.retryAfterMs : undefined;
+      if (waitMs !== undefined && mayPostpone(waitMs)) return postpone(waitMs);
       throw await settleFailure(error, pull, context);
     }
   },

@@ -33,7 +33,7 @@ export const queryGameDetail = defineJob({
   title: (payload) => `${payload.application_id} page ${payload.page_num}`,
   handler: async (
     { application_id, run_id, fence, page_num },
-    { deps, signal, lastAttempt, log, postpone },
+    { deps, signal, lastAttempt, log, mayPostpone, postpone },
   ) => {
     const { sql } = deps;
     const hold = { run_id, fence };
@@ -51,7 +51,8 @@ export const queryGameDetail = defineJob({
     const reached = fetched.invalid.filter((failure) => failure.reached);
     const answered = fetched.landed.length + fetched.missing.length + reached.length;
     const { retryAfterMs } = fetched;
-    const waits = retryAfterMs !== undefined && (await mayWait(sql, run, retryAfterMs));
+    const waits =
+      retryAfterMs !== undefined && mayPostpone(retryAfterMs) && (await mayWait(sql, run, retryAfterMs));
     const givenUp = lastAttempt && !waits && !signal.aborted ? givenUpFailures(fetched, ids) : [];
     const settled = await settler.finish(fetched, givenUp);
     if (settled === undefined) return { skipped: 'not held' };

@@ -59,7 +59,7 @@ export const queryGameList = defineJob({
 
 /** Call the webhook; on the last try a failure ends the run. */
 const askForPage = async (
-  { deps, signal, lastAttempt, postpone }: JobContext,
+  { deps, signal, lastAttempt, mayPostpone, postpone }: JobContext,
   application: ApplicationRow,
   run: RunRow,
 ): Promise<ApplicationGameList> => {
@@ -72,7 +72,8 @@ const askForPage = async (
     if (isWebhookError(error)) {
       if (error.code === 'aborted') throw error;
       const waitMs = error.retryAfterMs;
-      if (waitMs !== undefined && (await mayWait(deps.sql, run, waitMs))) return postpone(waitMs);
+      if (waitMs !== undefined && mayPostpone(waitMs) && (await mayWait(deps.sql, run, waitMs)))
+        return postpone(waitMs);
       const reason = `page ${run.next_page}: ${explainWebhookError(error)}`;
       // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
       // a refusal is not.

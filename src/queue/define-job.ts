@@ -20,6 +20,8 @@ export type JobContext = {
   /** Is this the last try BullMQ will make? */
   lastAttempt: boolean;
   log: Logger;
+  /** May it be put off by `ms` once more? Not when it would have waited for over an hour in all. */
+  mayPostpone: (ms: number) => boolean;
   /** Put the job back to run again after `ms`, without spending a try. Never returns. */
   postpone: (ms: number) => Promise<never>;
 };

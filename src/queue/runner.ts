@@ -148,20 +148,20 @@ const handle = async (
   }
   const signal = lockSignal === undefined ? shutdown : AbortSignal.any([shutdown, lockSignal]);
   const log = logger.child({ job: definition.name, job_id: job.id });
+  /** All that the job will have waited for, with this wait. */
+  const postponedMs = (ms: number): number =>
+    (postponedSchema.safeParse(job.progress).data?.postponed_ms ?? 0) + Math.max(ms, POSTPONE_MIN_MS);
   try {
     return await definition.handler(parsed.data, {
       deps,
       signal,
       log,
       lastAttempt: job.attemptsMade + 1 >= definition.options.attempts,
+      mayPostpone: (ms) => postponedMs(ms) <= POSTPONED_MAX_MS,
       postpone: async (ms) => {
-        const waitMs = Math.max(ms, POSTPONE_MIN_MS);
-        const before = postponedSchema.safeParse(job.progress).data?.postponed_ms ?? 0;
-        if (before + waitMs > POSTPONED_MAX_MS) {
-          throw new PermanentError('put off again and again for over an hour: given up');
-        }
-        await job.updateProgress({ postponed_ms: before + waitMs });
-        await job.moveToDelayed(Date.now() + waitMs, token);
+        const postponed_ms = postponedMs(ms);
+        await job.updateProgress({ postponed_ms });
+        await job.moveToDelayed(Date.now() + Math.max(ms, POSTPONE_MIN_MS), token);
         throw new DelayedError();
       },
     });

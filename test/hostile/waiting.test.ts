@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
+import { pullGameDetail } from '#jobs/pull-game-detail.ts';
+import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { tick } from '#jobs/tick.ts';
+import type { AnyJob } from '#src/queue/define-job.ts';
 import {
   aFleet,
   type Behaviour,
@@ -165,6 +169,43 @@ test('an application that asks to wait for ever is one that fails: its run ends'
     reason: 'page 1: http_status HTTP 503',
   });
 });
+
+test.each([
+  { job: queryCpKyc, payload: { application_id: 'acme' }, failed: '' },
+  {
+    job: pullGameDetail,
+    payload: { application_id: 'acme', application_game_ids: ['g-1'] },
+    failed: 'g-1',
+  },
+])(
+  '$job.name, asked to wait for over an hour in all, fails and says so',
+  async ({ job, payload, failed }) => {
+    const fleet = await aFleet();
+    const later = () => raw('later', 503, { 'retry-after': '900' });
+    const application = await startHostileApplication(fleet, 'acme', { list: later, detail: later });
+    const queue = fleet.producer.queue(job);
+    await fleet.producer.add(job as AnyJob, payload);
+    const [waiting] = await until('it waits', async () => {
+      const delayed = await queue.getDelayed();
+      return delayed.length > 0 ? delayed : undefined;
+    });
+    expect(application.calls.detail).toBe(1);
+    await waiting?.updateProgress({ postponed_ms: 50 * 60_000 });
+    await until('it failed', async () => {
+      // Its tries from here on are spaced by seconds.
+      for (const each of await queue.getDelayed()) await each.promote().catch(() => {});
+      return (await queue.getFailedCount()) === 1;
+    });
+    expect(await listFailures(fleet.sql, { application_id: 'acme', limit: 10 })).toMatchObject([
+      {
+        operation: failed === '' ? 'query_cp_kyc' : 'query_game_detail',
+        application_game_id: failed,
+        kind: 'http_status',
+        reasons: [{ path: '', code: 'http_status 503' }],
+      },
+    ]);
+  },
+);
 
 test('an application that goes away in the middle is not asked a hundred times', async () => {
   const fleet = await aFleet();

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { PermanentError } from '#src/errors.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -14,11 +15,14 @@ const putOff = defineJob({
   payload: z.object({ waitMs: z.number() }),
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'put off',
-  handler: async ({ waitMs }, { postpone }) => postpone(waitMs),
+  handler: async ({ waitMs }, { mayPostpone, postpone }) => {
+    if (!mayPostpone(waitMs)) throw new PermanentError('waited long enough');
+    return postpone(waitMs);
+  },
 });
 
 onBothBackends('a job that is put off', (kind) => {
-  test('is given up once it was asked to wait for over an hour in all, whatever the clocks say', async () => {
+  test('may not wait for over an hour in all, whatever the clocks say', async () => {
     const fleet = await startTestFleet(kind);
     await using stack = new AsyncDisposableStack();
     stack.defer(fleet.stop);
@@ -34,7 +38,7 @@ onBothBackends('a job that is put off', (kind) => {
     stack.defer(() => runner.stop(1_000));
     await until('both were taken', async () => (await queue.getJobCounts('failed')).failed === 1);
     expect(await (await queue.getJob('waited'))?.getState()).toBe('failed');
-    expect((await queue.getJob('waited'))?.failedReason).toContain('over an hour');
+    expect((await queue.getJob('waited'))?.failedReason).toContain('waited long enough');
     expect(await waits.getState()).toBe('delayed');
     expect((await queue.getJob('waits'))?.progress).toEqual({ postponed_ms: HOUR_MS / 2 });
   });
