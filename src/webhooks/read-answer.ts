@@ -25,6 +25,9 @@ export type AnswerReader = {
   keepRetMsg: boolean;
 };
 
+/** Too Many Requests, Service Unavailable: where Retry-After is heeded. */
+const WAITING: ReadonlySet<number> = new Set([429, 503]);
+
 /**
  * The `data` of an answer, as yet unread. The envelope decides (sections 2.1 and 7), whatever the HTTP status:
  * the status speaks only where there is no envelope.
@@ -36,7 +39,8 @@ export const readEnvelope = async (
   { maxBytes, accessToken, keepRetMsg }: AnswerReader,
 ): Promise<unknown> => {
   const { status } = answer;
-  const wait = () => retryAfterMs(answer.retryAfter, Date.now());
+  // On any other status the header is no request to wait: what is wrong stays wrong (design, section 6).
+  const wait = () => (WAITING.has(status) ? retryAfterMs(answer.retryAfter, Date.now()) : undefined);
   const statusError = () =>
     new WebhookError('http_status', `HTTP status ${status}, without an envelope`, {
       status,

@@ -119,6 +119,18 @@ test('lets the status speak where the body of an error cannot be read', async ()
   expect(error).toMatchObject({ code: 'http_status', status: 503, retryable: true, retryAfterMs: 1_000 });
 });
 
+const refusal = JSON.stringify({ ret_code: 7, ret_msg: 'not now', data: null });
+test.each([
+  [429, refusal, 60_000],
+  [503, '<h1>busy</h1>', 60_000],
+  [200, refusal, undefined],
+  [404, '<h1>no such page</h1>', undefined],
+  [500, refusal, undefined],
+])('heeds Retry-After with 429 and 503 alone: %i', async (status, body, retryAfterMs) => {
+  const server = await anAnswer(body, { status, headers: { 'retry-after': '60' } });
+  expect((await errorOf(askDetail(aClient(), server.url))).retryAfterMs).toBe(retryAfterMs);
+});
+
 test('refuses bytes that are not UTF-8, and ignores a byte order mark', async () => {
   const client = aClient();
   const latin1 = Buffer.from(envelope({ ...detail(), game_name: 'Café' }), 'latin1');
