@@ -66,9 +66,22 @@ const timeZone = z
     { error: 'is not a time zone such as UTC or Asia/Shanghai' },
   );
 
-const databaseUrl = z.string().refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
-  error: 'is not postgres://user:password@host:5432/database',
-});
+const isPercentEncoded = (url: string): boolean => {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const databaseUrl = z
+  .string()
+  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'is not postgres://user:password@host:5432/database',
+    abort: true,
+  })
+  .refine(isPercentEncoded, { error: 'has a "%" that stands for nothing: in a password it is written %25' });
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 

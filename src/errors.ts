@@ -43,3 +43,22 @@ export const safeMessage = (error: Error): string => {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
 };
+
+/** How the drivers of Postgres and Redis, and the sockets below them, say that there is no server to talk to. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Does this error say that a server can't be reached, or that the connection to it broke? */
+export const isUnreachable = (error: Error): boolean => UNREACHABLE.has((error as { code?: unknown }).code);

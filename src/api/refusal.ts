@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify';
+import { isPostgresError } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
-import { CatalogueError, coerceError } from '#src/errors.ts';
+import { CatalogueError, coerceError, isUnreachable } from '#src/errors.ts';
 
 /** A call that is answered with one of the failures of the contract. */
 export class Refusal extends CatalogueError {
@@ -27,29 +28,11 @@ const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
 };
 
-/** How the Postgres driver, and the sockets below it, say that there is no server to talk to. */
-const UNREACHABLE = new Set([
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
 /** SQLSTATE classes of a server that is there and can't serve: connection, resources, operator intervention. */
 const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 
-const isUnavailable = (error: Error): boolean => {
-  const { code } = error as { code?: unknown };
-  if (typeof code !== 'string') return false;
-  return UNREACHABLE.has(code) || (error.name === 'PostgresError' && UNAVAILABLE_STATES.test(code));
-};
+const isUnavailable = (error: Error): boolean =>
+  isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
 /** Anything thrown while a call was answered, as one of the contract's failures. */
 export const refusalOf = (thrown: unknown): Refusal => {

@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import { isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { createOutput, type Output } from '#src/cli/output.ts';
 import { type Config, loadDotEnv, readConfig } from '#src/config.ts';
-import { CatalogueError, coerceError, EXIT, type ExitCode, safeMessage, UsageError } from '#src/errors.ts';
+import {
+  CatalogueError,
+  coerceError,
+  EXIT,
+  type ExitCode,
+  isUnreachable,
+  safeMessage,
+  UsageError,
+} from '#src/errors.ts';
 
 /** What a command's action works with. */
 export type CommandContext = { config: Config; out: Output };
@@ -56,16 +64,6 @@ export const act = <Arguments extends unknown[], Options extends { json?: boolea
   });
 };
 
-const CONNECTION_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_ENDED',
-  'CONNECTION_CLOSED',
-]);
-
 /** The sentence an error is worth to a person at a terminal. */
 const explain = (error: Error): string => {
   if (error instanceof CatalogueError) return error.message;
@@ -73,8 +71,8 @@ const explain = (error: Error): string => {
     return 'The database has not been brought up to date: run npx catalogue migrate.';
   }
   if (isPostgresError(error)) return `Postgres refused: ${error.message} (${error.code}).`;
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code !== undefined && CONNECTION_CODES.has(code)) {
+  if (isUnreachable(error)) {
+    const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
     const where = address === undefined ? '' : ` at ${address}:${port}`;
     return `Nothing answers${where} (${code}): check DATABASE_URL and REDIS_URL, and that the servers run.`;
   }

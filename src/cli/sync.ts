@@ -7,7 +7,7 @@ import { enqueueNextStep } from '#jobs/query-game-list.ts';
 import { requireApplication, withFoundation } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { exitCodeOf, RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
-import { applicationId, duration } from '#src/cli/values.ts';
+import { applicationGameId, applicationId, duration, each } from '#src/cli/values.ts';
 import { awaitJobs } from '#src/cli/wait-jobs.ts';
 import { awaitRuns, warnWithoutWorker } from '#src/cli/wait-runs.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
@@ -82,7 +82,7 @@ export const register = (program: Command): void => {
       'sync acme --accept-withdrawals --wait',
     ],
   })
-    .argument('[application_id...]', 'the applications')
+    .argument('[application_id...]', 'the applications', each(applicationId))
     .option('--all', 'every active application')
     .option('--full', 'ask for every detail, changed or not')
     .option('--wait', 'wait for the runs to end, with progress on a terminal')
@@ -90,7 +90,7 @@ export const register = (program: Command): void => {
     .option('--accept-withdrawals', 'let the run withdraw more than half of the games');
   act<[string[]], SyncOptions>(sync, (context, options, given) =>
     withFoundation(context, async (foundation) => {
-      const ids = await chooseApplications(foundation, given.map(applicationId), options.all === true);
+      const ids = await chooseApplications(foundation, given, options.all === true);
       const { opened, alreadyRunning } = await startRuns(foundation, ids, {
         full: options.full === true,
         acceptWithdrawals: options.acceptWithdrawals === true,
@@ -123,7 +123,7 @@ export const register = (program: Command): void => {
     examples: ['pull acme g-1001', 'pull acme g-1001 g-1002 --wait'],
   })
     .argument('<application_id>', 'the application', applicationId)
-    .argument('<application_game_id...>', "the games, by the application's own ids")
+    .argument('<application_game_id...>', "the games, by the application's own ids", each(applicationGameId))
     .option('--wait', 'wait for the answer');
   act<[string, string[]], { json?: boolean; wait?: boolean }>(
     pull,

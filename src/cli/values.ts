@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -40,6 +41,19 @@ export const applicationId = (text: string): string => {
   if (APPLICATION_ID.test(text)) return text;
   throw new InvalidArgumentError('Give lower-case letters, digits and "-", 63 characters at most.');
 };
+
+/** An application's own id of a game: whatever the interface document lets it be (section 2.4). */
+export const applicationGameId = (text: string): string => {
+  if (identifier.safeParse(text).success) return text;
+  throw new InvalidArgumentError(
+    `Give an id of 1 to ${IDENTIFIER_MAX} characters, as the application has it.`,
+  );
+};
+
+/** The values of an argument that may be given several times, each read by `read`. */
+export const each =
+  <Value>(read: (text: string) => Value) =>
+  (text: string, before: Value[] = []): Value[] => [...before, read(text)];
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { documentOf, runCli } from '#test/support/cli.ts';
@@ -94,6 +96,8 @@ describe('Wrong usage', () => {
     [['app'], 'Usage: catalogue app'],
     [['app', 'add', 'acme'], 'required option'],
     [['app', 'update', 'acme', '--every', '1.5h'], 'Give a span'],
+    [['sync', 'acme', 'Bolt'], 'Give lower-case letters'],
+    [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
     [
       ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
       "'--reason <why>' not specified",
@@ -146,6 +150,18 @@ describe('Without a database', () => {
     expect(result.exit).toBe(1);
     expect(documentOf(result).error).toContain('Nothing answers at 127.0.0.1:9 (ECONNREFUSED)');
     expect(result.stdout + result.stderr).not.toContain('s3cret-word');
+    expect(result.stderr).not.toContain('    at ');
+  });
+
+  it('that breaks every connection, a command says the same', async () => {
+    const server = createServer((socket) => socket.resetAndDestroy());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const resetting = { DATABASE_URL: `postgres://u@127.0.0.1:${port}/x` };
+    const result = await runCli(['app', 'list', '--json'], { ...env, ...resetting });
+    server.close();
+    expect(result.exit).toBe(1);
+    expect(documentOf(result).error).toMatch(/^Nothing answers.*check DATABASE_URL/);
     expect(result.stderr).not.toContain('    at ');
   });
 });

@@ -1,7 +1,16 @@
 import { InvalidArgumentError } from 'commander';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applicationId, duration, formatDuration, formatMoment, integer, uuid } from '#src/cli/values.ts';
+import {
+  applicationGameId,
+  applicationId,
+  duration,
+  each,
+  formatDuration,
+  formatMoment,
+  integer,
+  uuid,
+} from '#src/cli/values.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -54,6 +63,18 @@ it('takes an application_id that the database takes too', () => {
   for (const text of ['a', '9', 'acme-games', 'a'.repeat(63)]) expect(applicationId(text)).toBe(text);
   for (const text of ['', '-a', 'Acme', 'a_b', 'a.b', 'a:b', 'ä', 'a'.repeat(64), 'a\n'])
     expect(() => applicationId(text)).toThrow(InvalidArgumentError);
+});
+
+it('takes any id of a game that the interface document allows', () => {
+  for (const text of ['g-1', ' ', 'Ünïcödé/?#', 'x'.repeat(512)]) expect(applicationGameId(text)).toBe(text);
+  for (const text of ['', 'x'.repeat(513)])
+    expect(() => applicationGameId(text)).toThrow(InvalidArgumentError);
+});
+
+it('reads each value of an argument that is given several times', () => {
+  const read = each(applicationId);
+  expect(read('bolt', read('acme'))).toEqual(['acme', 'bolt']);
+  expect(() => read('Bolt', ['acme'])).toThrow(InvalidArgumentError);
 });
 
 it('takes an id in any case, and whole', () => {

@@ -110,3 +110,12 @@ it.for(['redis://:%E0%A4%A@redis.example', 'redis://redis.example:99999', 'redis
     );
   },
 );
+
+it.for(['postgres://u:p%zz@db.example/x', 'postgres://u@db.example/100%'])(
+  'refuses DATABASE_URL=%s as usage, without repeating it',
+  (DATABASE_URL) => {
+    const { message } = refusal({ DATABASE_URL });
+    expect(message).toContain('  - DATABASE_URL has a "%" that stands for nothing');
+    expect(message).not.toContain(DATABASE_URL);
+  },
+);
