@@ -27,9 +27,8 @@ const linesOf = ({ outcome, name, section, rule, ...found }: CaseResult): string
 const loadTarget = async (context: CommandContext, application_id: string) => {
   const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
   const { createTargetOpener } = await import('#src/runs/open-target.ts');
-  const { encryptionKeys, home } = context.config;
   const application = await withDatabase(context, (sql) => requireApplication(sql, application_id));
-  return createTargetOpener(await openKeyRing({ encryptionKeys, home }))(application);
+  return createTargetOpener(await openKeyRing(context.config))(application);
 };
 
 /** `catalogue app check`: does an application answer as the interface document says? */

@@ -118,7 +118,7 @@ const sealToken = async ({ config }: CommandContext, application_id: string, opt
   if (token === undefined) return undefined;
   const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
   const { sealAccessToken } = await import('#src/kyc/access-token.ts');
-  const keys = await openKeyRing({ encryptionKeys: config.encryptionKeys, home: config.home });
+  const keys = await openKeyRing(config);
   return sealAccessToken(keys, application_id, token);
 };
 

@@ -13,8 +13,7 @@ import { type KycView, revealKyc, showKyc } from '#src/kyc/read-record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
-const keysOf = ({ config }: CommandContext) =>
-  openKeyRing({ encryptionKeys: config.encryptionKeys, home: config.home });
+const keysOf = ({ config }: CommandContext) => openKeyRing(config);
 
 /** An operator's pull: at most one a time for each application, and one that is under way will do. */
 const askNow = async ({ sql, producer }: Foundation, application_id: string) => {

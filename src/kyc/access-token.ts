@@ -39,6 +39,10 @@ export const openAccessToken = async (
   const record = tokenRecord(application.application_id);
   if (application.access_token === null)
     throw new KeyError('does_not_open', `${nameRecord(record)} holds no access token.`);
-  const dataKey = await unwrapDataKey(keys.records, application.access_token_keys, record);
+  const dataKey = await unwrapDataKey(
+    [...keys.records, ...keys.tokens],
+    application.access_token_keys,
+    record,
+  );
   return Buffer.from(openValue(dataKey, { ...record, column: COLUMN }, application.access_token)).toString();
 };

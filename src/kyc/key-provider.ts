@@ -18,7 +18,7 @@ export type KeyRing = {
   readonly records: readonly KeyProvider[];
   /**
    * Access tokens: each of these seals, so that an application's token outlives a mistake with the KYC keys.
-   * What opens them is every key of the ring.
+   * What opens them is every key there is.
    */
   readonly tokens: readonly KeyProvider[];
 };
@@ -32,7 +32,7 @@ export const wrapDataKey = async (
   if (providers.length === 0) {
     throw new KeyError(
       'no_key',
-      `There is no key to seal ${nameRecord(record)} under: set ENCRYPTION_KEYS, or make CATALOGUE_HOME writable.`,
+      `There is no key to seal ${nameRecord(record)} under: set ENCRYPTION_KEYS (on the embedded database a CATALOGUE_HOME that can be written will do).`,
     );
   }
   return Promise.all(

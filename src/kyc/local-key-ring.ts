@@ -113,19 +113,24 @@ const createHomeKey = async (home: string, file: string): Promise<string | undef
 };
 
 /**
- * The keys of this process. With ENCRYPTION_KEYS: that ring. Without: the installation's own key, so that a
- * single machine works without setting anything. Records that the home key sealed before ENCRYPTION_KEYS was
- * set still open, until `kyc reseal` moves them to the ring.
- * @param home CATALOGUE_HOME
+ * The keys of this process. With ENCRYPTION_KEYS: that ring. Without, on the embedded database: the installation's
+ * own key, so that a single machine works without setting anything. Records that the home key sealed before
+ * ENCRYPTION_KEYS was set still open, until `kyc reseal` moves them to the ring.
+ *
+ * With a database of its own (DATABASE_URL) and no ENCRYPTION_KEYS there is no key for records (design, section 7):
+ * the home of one of many machines, or of a container, is no place to keep the only key to them.
+ * @param options.home CATALOGUE_HOME
  * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or another key fails where it is used
  */
 export const openKeyRing = async (options: {
   encryptionKeys: string | undefined;
   home: string;
+  databaseUrl: string | undefined;
 }): Promise<KeyRing> => {
   const entries = options.encryptionKeys === undefined ? [] : parseEncryptionKeys(options.encryptionKeys);
   const ring = await Promise.all(entries.map(openEntry));
   const home = await openHomeKey(options.home);
   const own = home === undefined || ring.some((key) => key.key_id === home.key_id) ? [] : [home];
-  return { records: [...ring, ...own], tokens: [...ring.slice(0, 1), ...own] };
+  const noKey = ring.length === 0 && options.databaseUrl !== undefined;
+  return { records: noKey ? [] : [...ring, ...own], tokens: [...ring.slice(0, 1), ...own] };
 };

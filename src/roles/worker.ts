@@ -68,7 +68,10 @@ export const startWorker = async (
   const { sql, backend, producer } = foundation;
   await sql`select 1`;
   for (const warning of await backend.check()) logger.warn(warning);
-  const keys = await openKeyRing({ encryptionKeys: config.encryptionKeys, home: config.home });
+  const keys = await openKeyRing(config);
+  if (keys.records.length === 0) {
+    logger.warn('there is no key for KYC records: set ENCRYPTION_KEYS. Games are ingested, KYC fails.');
+  }
   const webhooks = observeWebhooks(createWebhookClient({ egress: createEgressPolicy(config.webhooks) }));
   started.defer(() => webhooks.close());
   const openTarget = createTargetOpener(keys);

@@ -40,7 +40,7 @@ export const register = async (
   name = 'bench',
   rate = NO_RATE,
 ): Promise<string[]> => {
-  const keys = await openKeyRing({ encryptionKeys: servers.encryptionKeys, home: servers.home });
+  const keys = await openKeyRing({ ...servers, databaseUrl: undefined });
   return Promise.all(
     ports.map(async (port, index) => {
       const application_id = `${name}-${index}`;

@@ -55,7 +55,7 @@ test('up, killed in the middle of a run and started again, recovers its Postgres
     query_game_list_webhook: `${application.url}/query_game_list`,
     query_game_detail_webhook: `${application.url}/query_game_detail`,
   });
-  const keys = await openKeyRing({ encryptionKeys: undefined, home });
+  const keys = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
   await updateApplication(sql, 'acme', await sealAccessToken(keys, 'acme', 'a-token'));
   await sql.end();
 

@@ -143,7 +143,11 @@ describe('a key in AWS KMS', () => {
   });
 
   it('is chosen by an entry of ENCRYPTION_KEYS', async () => {
-    const ring = await openKeyRing({ encryptionKeys: `aws-kms:${ARN}`, home: await aHome() });
+    const ring = await openKeyRing({
+      encryptionKeys: `aws-kms:${ARN}`,
+      home: await aHome(),
+      databaseUrl: undefined,
+    });
     expect(ring.records[0]?.key_id).toBe(`aws-kms:${ARN}`);
   });
 });

@@ -47,8 +47,8 @@ describe('ENCRYPTION_KEYS', () => {
 describe('the key ring', () => {
   it('makes a key of its own once, readable by nobody else, and finds it again', async () => {
     const home = join(await aHome(), 'new', 'home');
-    const first = await openKeyRing({ encryptionKeys: undefined, home });
-    const again = await openKeyRing({ encryptionKeys: undefined, home });
+    const first = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
+    const again = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
     expect(first.records[0]?.key_id).toMatch(/^home-[0-9a-f]{8}$/);
     const wraps = await wrapDataKey(first.tokens, keyBytes('data'), RECORD);
     expect(Buffer.from(await unwrapDataKey(again.records, wraps, RECORD))).toEqual(
@@ -68,24 +68,48 @@ describe('the key ring', () => {
   });
 
   it('seals by the first key of ENCRYPTION_KEYS, and tokens by its own key too', async () => {
-    const ring = await openKeyRing({ encryptionKeys: keysText('k2', 'k1'), home: await aHome() });
+    const ring = await openKeyRing({
+      encryptionKeys: keysText('k2', 'k1'),
+      home: await aHome(),
+      databaseUrl: undefined,
+    });
     expect(ring.records.map(({ key_id }) => key_id)).toEqual(['k2', 'k1', expect.stringMatching(/^home-/)]);
     expect(ring.tokens.map(({ key_id }) => key_id)).toEqual(['k2', expect.stringMatching(/^home-/)]);
+  });
+
+  it('of a database elsewhere seals records by ENCRYPTION_KEYS alone, and tokens by what there is', async () => {
+    const home = await aHome();
+    const fleet = { home, databaseUrl: 'postgres://db/catalogue' };
+    const none = await openKeyRing({ ...fleet, encryptionKeys: undefined });
+    expect((await keyErrorOf(() => wrapDataKey(none.records, keyBytes('data'), RECORD))).code).toBe('no_key');
+    const sealed = await sealAccessToken(none, 'acme', TOKEN);
+    expect(await openAccessToken(none, { application_id: 'acme', ...sealed })).toBe(TOKEN);
+    // Its own key opens what it sealed while the database was the embedded one.
+    const both = await openKeyRing({ ...fleet, encryptionKeys: keysText('k1') });
+    expect(both.records.map(({ key_id }) => key_id)).toEqual(['k1', expect.stringMatching(/^home-/)]);
   });
 
   it('goes without a key of its own where the home cannot be written', async () => {
     const file = join(await aHome(), 'file');
     await writeFile(file, '');
-    const ring = await openKeyRing({ encryptionKeys: keysText('k1'), home: join(file, 'home') });
+    const ring = await openKeyRing({
+      encryptionKeys: keysText('k1'),
+      home: join(file, 'home'),
+      databaseUrl: undefined,
+    });
     expect(ring.tokens.map(({ key_id }) => key_id)).toEqual(['k1']);
-    const none = await openKeyRing({ encryptionKeys: undefined, home: join(file, 'home') });
+    const none = await openKeyRing({
+      encryptionKeys: undefined,
+      home: join(file, 'home'),
+      databaseUrl: undefined,
+    });
     expect((await keyErrorOf(() => wrapDataKey(none.records, keyBytes('data'), RECORD))).code).toBe('no_key');
   });
 
   it('says which file is broken, and not what it holds', async () => {
     const home = await aHome();
     await writeFile(join(home, 'keys'), 'half-a-key:SECRET');
-    const opening = openKeyRing({ encryptionKeys: undefined, home });
+    const opening = openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
     await expect(opening).rejects.toThrow(UsageError);
     await expect(opening).rejects.toThrow(join(home, 'keys'));
     await expect(opening).rejects.not.toThrow('SECRET');
