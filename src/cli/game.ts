@@ -15,6 +15,7 @@ import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
+import { requireWord } from '#src/kyc/accountable.ts';
 
 const STATUSES: readonly AuditStatus[] = ['pending', 'passed', 'rejected'];
 
@@ -122,13 +123,15 @@ export const register = (program: Command): void => {
     if (verb === 'reject') command.requiredOption('--reason <why>', 'why');
     else command.option('--reason <why>', 'why');
     act<[string], DecideOptions>(command, async (context, options, game_id) => {
+      const decided_by = requireWord(options.by, '--by');
+      const reason = options.reason === undefined ? null : requireWord(options.reason, '--reason');
       const decided = await withDatabase(context, async (sql) => {
         const row = await requireGame(sql, game_id);
         const decision = {
           game_id,
           audit_status,
-          decided_by: options.by,
-          reason: options.reason ?? null,
+          decided_by,
+          reason,
           revision: options.revision ?? row.revision,
         };
         if (await decideGame(sql, decision)) return requireGame(sql, game_id);

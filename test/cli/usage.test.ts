@@ -110,6 +110,21 @@ describe('Wrong usage', () => {
   });
 });
 
+describe('A decision on a game', () => {
+  const id = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
+
+  it.for<[args: string[], names: string]>([
+    [['pass', id, '--by', ''], '--by'],
+    [['reject', id, '--by', '  ', '--reason', 'no icon'], '--by'],
+    [['reject', id, '--by', 'kim', '--reason', ''], '--reason'],
+    [['pass', id, '--by', 'kim', '--reason', ' '], '--reason'],
+  ])('is not recorded with nobody, or for a reason that says nothing: %j', async ([args, names]) => {
+    const result = await runCli(['game', ...args, '--json']);
+    expect(result.exit).toBe(2);
+    expect(documentOf(result).error).toContain(`${names} says nothing`);
+  });
+});
+
 describe('A wrong environment', () => {
   const wrong = {
     API_PORT: 'http',
