@@ -75,7 +75,7 @@ export const fieldCases = (
     {
       name: `${prefix}.limits`,
       section: null,
-      rule: 'The platform takes names of 512 characters, descriptions of 65,536, 100 URLs of 2,048, and no U+0000 or lone surrogate.',
+      rule: 'The platform takes names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
       judge: judge('limit'),
     },
   ];
