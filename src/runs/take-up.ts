@@ -18,29 +18,43 @@ const PATIENCE: Patience = {
 };
 const BATCH = 500;
 
-/** A page that waits for the details before it is only alive if they are: a failover may lose one of the two. */
-const LIVE_STATES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'prioritized']);
-
 /** Workers' clocks may differ by this much. */
 const CLOCKS_MS = 60_000;
 
-/** Is one of the run's two possible jobs still in the queue? */
-const hasLiveJob = async (producer: Producer, run: RunRow, now: Date): Promise<boolean> => {
-  const isLive = async (job: AnyJob, page_num: number): Promise<boolean> => {
-    const queue = producer.queue(job);
-    const id = stepId(run, page_num);
-    const state = await queue.getJobState(id);
-    if (state !== 'delayed') return LIVE_STATES.has(state);
-    // It is due by the clock of the worker that put it off: one that runs ahead would let it wait for hours.
-    const { processedOn = 0 } = (await queue.getJob(id)) ?? {};
-    return processedOn < now.getTime() + CLOCKS_MS;
-  };
-  const live = await Promise.all([
-    isLive(queryGameList, run.next_page),
-    isLive(queryGameList, run.next_page - 1),
-    isLive(queryGameDetail, run.next_page - 1),
+/** In a backlog or a paused queue. A page that waits for the details before it stands where they stand. */
+const WAITING: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
+
+/**
+ * Since when a job is in a worker's care, in milliseconds: since now while it waits its turn, however long that
+ * takes; undefined when it is gone from the queue.
+ */
+const inCareSince = async (
+  producer: Producer,
+  job: AnyJob,
+  id: string,
+  now: number,
+): Promise<number | undefined> => {
+  const queue = producer.queue(job);
+  const state = await queue.getJobState(id);
+  if (WAITING.has(state)) return now;
+  if (state !== 'active' && state !== 'delayed') return undefined;
+  const { timestamp = 0, processedOn = timestamp, delay = 0 } = (await queue.getJob(id)) ?? {};
+  const ahead = processedOn >= now + CLOCKS_MS;
+  if (state === 'active') return ahead ? 0 : processedOn;
+  // It is due by the clock of the worker that put it off: one that runs ahead would let it wait for hours.
+  if (ahead) return undefined;
+  return processedOn + delay <= now ? now : processedOn;
+};
+
+/** The same of a run: of any of its possible jobs, for a failover may lose one of two. */
+const runInCareSince = async (producer: Producer, run: RunRow, now: number): Promise<number | undefined> => {
+  const moments = await Promise.all([
+    inCareSince(producer, queryGameList, stepId(run, run.next_page), now),
+    inCareSince(producer, queryGameList, stepId(run, run.next_page - 1), now),
+    inCareSince(producer, queryGameDetail, stepId(run, run.next_page - 1), now),
   ]);
-  return live.includes(true);
+  const known = moments.filter((moment) => moment !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 };
 
 export type TakenUp = { takenUp: number; abandoned: number };
@@ -49,7 +63,7 @@ export type TakenUp = { takenUp: number; abandoned: number };
  * Look after open runs that do not move (design, section 4, step 2): one whose job is gone from the queue (a
  * flush, a failover that lost writes, a worker that died too often) is taken up at its recorded next page
  * under a new fence; one without progress for longer than the longest retry is closed as abandoned, and a new
- * one opened.
+ * one opened. While its job waits its turn in the queue nobody lets it stand still: it is left alone.
  */
 export const takeUpRuns = async (
   sql: Database,
@@ -60,7 +74,7 @@ export const takeUpRuns = async (
   const { idleMs, abandonMs } = { ...PATIENCE, ...patience };
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
   const failures: unknown[] = [];
-  const now = (await readClock(sql))();
+  const now = (await readClock(sql))().getTime();
   for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
     if (signal.aborted) break;
     try {
@@ -78,15 +92,16 @@ const lookAfter = async (
   sql: Database,
   producer: Producer,
   run: RunRow,
-  { now, abandonMs }: { now: Date; abandonMs: number },
+  { now, abandonMs }: { now: number; abandonMs: number },
   counts: TakenUp,
 ): Promise<void> => {
-  if (now.getTime() - run.progress_at.getTime() > abandonMs) {
+  const inCare = await runInCareSince(producer, run, now);
+  if (now - Math.max(run.progress_at.getTime(), inCare ?? 0) > abandonMs) {
     const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
     if ((await abandonRun(sql, run, reason)) === undefined) return;
     counts.abandoned += 1;
     await reopen(sql, producer, run);
-  } else if (!(await hasLiveJob(producer, run, now))) {
+  } else if (inCare === undefined) {
     const taken = await takeOverRun(sql, run);
     if (taken === undefined) return;
     await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));
@@ -94,16 +109,12 @@ const lookAfter = async (
   }
 };
 
-const reopen = async (sql: Database, producer: Producer, { application_id, full }: RunRow): Promise<void> => {
+/** What was asked of the abandoned run is asked of the new one. */
+const reopen = async (sql: Database, producer: Producer, abandoned: RunRow): Promise<void> => {
+  const { application_id, trigger, full, accept_withdrawals } = abandoned;
   const application = await findApplication(sql, application_id);
   if (application?.status !== 'active') return;
-  const next = {
-    run_id: randomUUIDv7(),
-    application_id,
-    trigger: 'schedule' as const,
-    full,
-    accept_withdrawals: false,
-  };
+  const next = { run_id: randomUUIDv7(), application_id, trigger, full, accept_withdrawals };
   const { run, opened } = await openRun(sql, next);
   if (opened) await enqueueNextStep(producer, run, false);
 };

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findRun, takeOverRun } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { takeUpRuns } from '#src/runs/take-up.ts';
@@ -112,19 +112,66 @@ onBothBackends('A run that is disturbed', (kind) => {
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ fence: 1 });
   });
 
-  it('is abandoned when it has stood still too long, and a new one takes its place', async () => {
+  it('is left alone however long its job waits its turn, and no less once that is due or taken', async () => {
+    await addApplication(3);
+    const [list, details] = [queryGameList, queryGameDetail].map(fleet.producer.queue);
+    const standStill = () => fleet.sql`update sync_runs set progress_at = now() - interval '2 hours'`;
+    const expectLeftAlone = async () =>
+      expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 0 });
+    const run = await fleet.startRun('acme');
+    await standStill();
+    await expectLeftAlone();
+
+    // It was put off, and came due while its queue was paused.
+    const first = await job(queryGameList, stepId(run, 1));
+    await first.remove();
+    const putOffAt = Date.now() - 2 * 60 * 60_000;
+    await list?.add(first.name, first.data, { ...first.opts, timestamp: putOffAt, delay: 1_000 });
+    expect(await list?.getJobState(stepId(run, 1))).toBe('delayed');
+    await expectLeftAlone();
+
+    await Promise.all([list?.pause(), details?.pause()]);
+    await fleet.startWorker();
+    await expectLeftAlone();
+    gate.hold(({ operation }) => operation === 'query_game_list');
+    await list?.resume();
+    await gate.held(1);
+    await expectLeftAlone();
+
+    gate.release();
+    await until('its details wait', async () => (await details?.getJobState(stepId(run, 1))) === 'waiting');
+    await standStill();
+    await expectLeftAlone();
+    await details?.resume();
+    expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', inserted: 3, fence: 1 });
+  });
+
+  it('is abandoned when its job has stood still too long, and a new one like it takes its place', async () => {
+    await addApplication(3);
+    gate.hold(({ operation }) => operation === 'query_game_list');
+    await fleet.startWorker();
+    const run = await fleet.startRun('acme', { full: true, accept_withdrawals: true });
+    await gate.held(1);
+    const patience = { ...NOW, abandonMs: 0 };
+    expect(await takeUpRuns(fleet.sql, fleet.producer, live, patience)).toEqual({ takenUp: 0, abandoned: 1 });
+    expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
+    const next = await findOpenRun(fleet.sql, 'acme');
+    gate.release();
+    const asked = { trigger: 'manual', full: true, accept_withdrawals: true };
+    expect(await fleet.ended(next?.run_id ?? '')).toMatchObject({
+      ...asked,
+      outcome: 'succeeded',
+      inserted: 3,
+    });
+  });
+
+  it('is abandoned when its job has been gone too long', async () => {
     await addApplication(3);
     const run = await fleet.startRun('acme');
+    await fleet.flushQueue();
     await fleet.sql`update sync_runs set progress_at = now() - interval '2 minutes'`;
     expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 1 });
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
-    await fleet.startWorker();
-    const [next] = await until('the new run ends', async () => {
-      const runs =
-        await fleet.sql`select * from sync_runs where outcome is not null and outcome <> 'abandoned'`;
-      return runs.length === 1 && runs;
-    });
-    expect(next).toMatchObject({ outcome: 'succeeded', inserted: 3, trigger: 'schedule' });
   });
 
   it('is not written to any more by a worker that lost it and is still alive', async () => {
