@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '#src/errors.ts';
+import { parseEncryptionKeys } from '#src/kyc/local-key-ring.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
 import { parseNetwork } from '#src/webhooks/networks.ts';
 
@@ -33,6 +34,13 @@ const parsed = <Out>(parse: (text: string) => Out) =>
       context.addIssue(error instanceof Error ? error.message.replace(/^[A-Z_]+:? /, '') : 'is not valid');
       return z.NEVER;
     }
+  });
+
+/** Text that such a function takes: it stays the text that it is. */
+const readableBy = (parse: (text: string) => unknown) =>
+  parsed((text) => {
+    parse(text);
+    return text;
   });
 
 const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
@@ -87,12 +95,9 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 const environmentSchema = z.object({
   DATABASE_URL: databaseUrl.optional(),
-  REDIS_URL: parsed((text) => {
-    parseRedisUrl(text);
-    return text;
-  }).optional(),
+  REDIS_URL: readableBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
-  ENCRYPTION_KEYS: z.string().optional(),
+  ENCRYPTION_KEYS: readableBy(parseEncryptionKeys).optional(),
   API_HOST: z.string().min(1).default('127.0.0.1'),
   API_PORT: port(8080),
   BOARD_HOST: z.string().min(1).default('127.0.0.1'),
@@ -147,13 +152,13 @@ const wantsTraces = (e: z.infer<typeof environmentSchema>): boolean =>
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
-/** Problems that no single variable has. */
-const crossProblems = (environment: z.infer<typeof environmentSchema>): string[] => {
+/** Problems that no single variable has, of what is set, be it right or wrong in itself. */
+const crossProblems = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
-  if ((environment.BOARD_USER === undefined) !== (environment.BOARD_PASSWORD === undefined)) {
+  if ((present.BOARD_USER === undefined) !== (present.BOARD_PASSWORD === undefined)) {
     problems.push('BOARD_USER and BOARD_PASSWORD go together: set both or neither');
   }
-  if (environment.REDIS_URL !== undefined && environment.DATABASE_URL === undefined) {
+  if (present.REDIS_URL !== undefined && present.DATABASE_URL === undefined) {
     problems.push('REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither');
   }
   return problems;
@@ -168,9 +173,9 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const result = environmentSchema.safeParse(present);
-  const problems = result.success
-    ? crossProblems(result.data)
-    : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  const issues = result.error?.issues ?? [];
+  const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  problems.push(...crossProblems(present));
   if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: access tokens would go to anybody; unset it');
   }

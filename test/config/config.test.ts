@@ -34,10 +34,12 @@ it('takes an empty variable for an absent one', () => {
 });
 
 it('reads a fleet', () => {
+  const keys = `k2:${Buffer.alloc(32, 2).toString('base64')},k1:${Buffer.alloc(32, 1).toString('base64')}`;
   const config = readConfig({
     DATABASE_URL: 'postgresql://catalogue:secret@db.example/catalogue',
     REDIS_URL: 'rediss://:secret@redis.example:6380/2',
     QUEUE_PREFIX: 'games{a}',
+    ENCRYPTION_KEYS: keys,
     BOARD_USER: 'kim',
     BOARD_PASSWORD: 'secret',
     BOARD_READ_ONLY: 'TRUE',
@@ -49,6 +51,7 @@ it('reads a fleet', () => {
     databaseUrl: 'postgresql://catalogue:secret@db.example/catalogue',
     redisUrl: 'rediss://:secret@redis.example:6380/2',
     queuePrefix: 'games{a}',
+    encryptionKeys: keys,
     board: { login: { user: 'kim', password: 'secret' }, readOnly: true },
     webhooks: { allowHttp: true, allowNetworks: ['10.0.0.0/8', 'fd00::/8'] },
     auditTimeZone: 'Asia/Shanghai',
@@ -60,6 +63,7 @@ it('names every problem in one message, and leaves with exit code 2', () => {
     DATABASE_URL: 'mysql://db.example',
     REDIS_URL: 'http://redis.example',
     QUEUE_PREFIX: 'a:b',
+    ENCRYPTION_KEYS: 'k1:short',
     API_PORT: '70000',
     BOARD_PORT: 'eighty',
     METRICS_PORT: '-1',
@@ -80,6 +84,21 @@ it('names every problem in one message, and leaves with exit code 2', () => {
   expect(error.message).toContain('.env.example');
 });
 
+it('names what only two variables show together beside what one shows alone', () => {
+  const { message } = refusal({
+    API_PORT: 'x',
+    BOARD_USER: 'a',
+    REDIS_URL: 'redis://h',
+    ENCRYPTION_KEYS: 'bad',
+  });
+  expect(message.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
+    '  - ENCRYPTION_KEYS entry 1 is not ID:BASE64, as in k1:….',
+    '  - API_PORT is not a port number',
+    '  - BOARD_USER and BOARD_PASSWORD go together: set both or neither',
+    '  - REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither',
+  ]);
+});
+
 it.for<[what: string, env: Record<string, string>, named: string]>([
   ['a login without its password', { BOARD_USER: 'kim' }, 'BOARD_PASSWORD'],
   ['a password without its user', { BOARD_PASSWORD: 'secret' }, 'BOARD_USER'],
@@ -93,7 +112,7 @@ it('never repeats the value of a secret', () => {
   const values = {
     DATABASE_URL: `mysql://u:${secret}@db.example/x`,
     REDIS_URL: `redis://u:${secret}@a,b:c:d/x`,
-    ENCRYPTION_KEYS: secret,
+    ENCRYPTION_KEYS: `k1:${secret}`,
     BOARD_PASSWORD: secret,
   };
   for (const [name, value] of Object.entries(values)) {
