@@ -141,10 +141,15 @@ export const failOpenGames = async (sql: Queryable, run_id: string): Promise<voi
 
 export type ListingSums = Pick<
   FinishedListing,
-  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'present' | 'unlisted'
+  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'established' | 'lost' | 'unlisted'
 >;
 
-/** What the verdict on a listing needs: sums over its pages, and the application's games no page named. */
+/**
+ * What the verdict on a listing needs: sums over its pages, and the application's games no page named.
+ *
+ * Games that came since the last run that came through are not established: neither this run's own nor those of
+ * a suspect run before it make room for withdrawals.
+ */
 export const summariseListing = async (
   sql: Queryable,
   run_id: string,
@@ -158,14 +163,20 @@ export const summariseListing = async (
              (count(*) filter (where row_count = 0 and page_num < (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
       from sync_run_pages where run_id = ${run_id}
-    ), present as (
-      select count(*)::int as present from games
+    ), settled as (
+      select coalesce(a.last_success_at, r.started_at) as at
+      from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
+    ), established as (
+      select count(*)::int as established from games
       where application_id = ${application_id} and withdrawn_at is null
+        and created_at <= (select at from settled)
     ), unlisted as (
-      select count(*)::int as unlisted from games g
+      select count(*)::int as unlisted,
+             (count(*) filter (where g.created_at <= (select at from settled)))::int as lost
+      from games g
       where g.application_id = ${application_id} and g.withdrawn_at is null and ${isUnlisted(sql, run_id)}
     )
-    select * from pages, present, unlisted`;
+    select * from pages, established, unlisted`;
   const row = rows[0];
   if (row === undefined) throw new Error('an aggregate without a group always has one row');
   return row;

@@ -17,8 +17,10 @@ export type FinishedListing = {
   totalFirst: number;
   totalLast: number;
   totalMax: number;
-  /** Games of the application that are not withdrawn, and those among them that no page named. */
-  present: number;
+  /** Games, not withdrawn, that the application had when its last run came through; those that no page named. */
+  established: number;
+  lost: number;
+  /** All games of the application, not withdrawn, that were there when the run began and that no page named. */
   unlisted: number;
   acceptWithdrawals: boolean;
 };
@@ -68,12 +70,12 @@ export const runVerdict = (run: FinishedListing): Verdict => {
   if (run.totalLast !== run.listed + run.unnamed) {
     notes.push(`data.total said ${run.totalLast}, the pages named ${run.listed}`);
   }
-  const tooMany = run.unlisted > WITHDRAW_FEW && run.unlisted > run.present * WITHDRAW_SHARE_MAX;
+  const tooMany = run.lost > WITHDRAW_FEW && run.lost > run.established * WITHDRAW_SHARE_MAX;
   const { withdraw, why } = withdrawalVerdict(run);
   if (why !== null) notes.push(why);
   const note = notes.length > 0 ? notes.join('; ') : null;
   if (withdraw && tooMany && !run.acceptWithdrawals) {
-    const reason = `would withdraw ${run.unlisted} of ${run.present} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
+    const reason = `would withdraw ${run.lost} of ${run.established} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
     return { outcome: 'suspect', reason, note, withdraw: false };
   }
   if (run.invalid + run.failed > 0) {

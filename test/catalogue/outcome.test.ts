@@ -13,7 +13,8 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   totalFirst: 100,
   totalLast: 100,
   totalMax: 100,
-  present: 100,
+  established: 100,
+  lost: 0,
   unlisted: 0,
   acceptWithdrawals: false,
   ...changes,
@@ -27,6 +28,7 @@ const without = (count: number, changes: Partial<FinishedListing> = {}) => {
     totalFirst: left,
     totalLast: left,
     totalMax: left,
+    lost: count,
     unlisted: count,
     ...changes,
   });
@@ -96,9 +98,21 @@ describe('Withdrawals', () => {
     });
   });
 
+  it('take games that no run came through with, however many', () => {
+    expect(runVerdict(run({ unlisted: 300 }))).toMatchObject({ outcome: 'succeeded', withdraw: true });
+  });
+
   it('need no operator for a few games, even if they are all there are', () => {
     const few = (count: number) =>
-      run({ listed: 0, totalFirst: 0, totalLast: 0, totalMax: 0, present: count, unlisted: count });
+      run({
+        listed: 0,
+        totalFirst: 0,
+        totalLast: 0,
+        totalMax: 0,
+        established: count,
+        lost: count,
+        unlisted: count,
+      });
     expect(runVerdict(few(10))).toMatchObject({ outcome: 'succeeded', withdraw: true });
     expect(runVerdict(few(11))).toMatchObject({ outcome: 'suspect', withdraw: false });
   });

@@ -11,6 +11,14 @@ onBothBackends('A whole run', (kind) => {
   });
   afterAll(() => fleet.stop());
 
+  /** How many games are not withdrawn: of those it always had, and of those named new-. */
+  const shownOf = async (application_id: string) => {
+    const rows = [...(await gamesOf(fleet.sql, application_id)).values()];
+    const shown = rows.filter((row) => row.withdrawn_at === null);
+    const isNew = shown.filter((row) => row.application_game_id.startsWith('new-'));
+    return { former: shown.length - isNew.length, new: isNew.length };
+  };
+
   it('lands every game of every page with each field as the webhook sent it', async () => {
     const { server } = await fleet.addApplication('every-field', 250);
     const run = await fleet.sync('every-field');
@@ -153,6 +161,37 @@ onBothBackends('A whole run', (kind) => {
 
     const accepted = await fleet.sync('half-gone', { accept_withdrawals: true });
     expect(accepted).toMatchObject({ outcome: 'succeeded', withdrawn: 16 });
+  });
+
+  it('withdraws no game when all have new ids, run after run, until an operator accepts it', async () => {
+    const { server } = await fleet.addApplication('swapped', 30);
+    await fleet.sync('swapped');
+    for (const game of server.catalogue.all()) {
+      server.catalogue.remove(game.game_id);
+      server.catalogue.add({ ...game, game_id: `new-${game.game_id}` });
+    }
+    const suspect = await fleet.sync('swapped');
+    expect(suspect).toMatchObject({ outcome: 'suspect', withdrawn: 0, inserted: 30 });
+    expect(suspect.reason).toContain('would withdraw 30 of 30 games');
+    expect(await shownOf('swapped')).toEqual({ former: 30, new: 30 });
+
+    const again = await fleet.sync('swapped');
+    expect(again).toMatchObject({ outcome: 'suspect', withdrawn: 0, unchanged: 30 });
+    const accepted = await fleet.sync('swapped', { accept_withdrawals: true });
+    expect(accepted).toMatchObject({ outcome: 'succeeded', withdrawn: 30, unchanged: 30 });
+    expect(await shownOf('swapped')).toEqual({ former: 0, new: 30 });
+  });
+
+  it('withdraws what a suspect run brought once the application lists its former games again', async () => {
+    const { server } = await fleet.addApplication('back', 30);
+    await fleet.sync('back');
+    const former = server.catalogue.all().map(({ game_id }) => server.catalogue.remove(game_id));
+    for (const game of former) server.catalogue.add({ ...game, game_id: `new-${game.game_id}` });
+    expect(await fleet.sync('back')).toMatchObject({ outcome: 'suspect', withdrawn: 0 });
+    for (const { game_id } of server.catalogue.all()) server.catalogue.remove(game_id);
+    for (const game of former) server.catalogue.add(game);
+    expect(await fleet.sync('back')).toMatchObject({ outcome: 'succeeded', withdrawn: 30 });
+    expect(await shownOf('back')).toEqual({ former: 30, new: 0 });
   });
 
   it('ends at once, and well, when an application has no game', async () => {
