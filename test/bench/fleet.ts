@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
 import { insertApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
-import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { enqueueNextStep, queryGameList } from '#jobs/query-game-list.ts';
 import { sealAccessToken } from '#src/kyc/access-token.ts';
 import { openKeyRing } from '#src/kyc/local-key-ring.ts';
 import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
@@ -124,6 +124,8 @@ export const syncAll = async (
   spreadMs = 0,
 ): Promise<Synced> => {
   await using foundation = openProducer(servers, databaseUrl);
+  // A run's time is from its opening to its end: to connect first is no part of it.
+  await Promise.all([foundation.sql`select 1`, foundation.producer.queue(queryGameList).waitUntilReady()]);
   const run_ids = await Promise.all(
     applicationIds.map(async (application_id, index) => {
       if (spreadMs > 0) await sleep((spreadMs * index) / applicationIds.length);
