@@ -59,7 +59,9 @@ Environment: see .env.example.`,
   );
 
 const asked = process.argv[2] ?? '';
-const group = Object.hasOwn(GROUPS, asked) ? GROUPS[asked] : undefined;
+// `help sync` says what `sync --help` says.
+const named = asked === 'help' ? (process.argv[3] ?? '') : asked;
+const group = Object.hasOwn(GROUPS, named) ? GROUPS[named] : undefined;
 if (group !== undefined) (await group.load()).register(program);
 for (const [name, { summary }] of Object.entries(GROUPS)) {
   if (program.commands.every((command) => command.name() !== name)) program.command(name).summary(summary);

@@ -67,6 +67,12 @@ describe('Help', () => {
     expect(stdout).toContain('Usage: catalogue sync');
   });
 
+  it.for(['sync', 'game', 'migrate'])('of %s is the same, asked for by help', async (command) => {
+    const [help, option] = await Promise.all([runCli(['help', command]), runCli([command, '--help'])]);
+    expect(help).toEqual(option);
+    expect(help).toMatchObject({ exit: 0, stderr: '' });
+  });
+
   it.for(COMMANDS)('of %s shows examples and --json', async (command) => {
     const words = command.split(' ');
     const [group = ''] = words;
