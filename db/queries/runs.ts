@@ -108,12 +108,21 @@ export const listRuns = (
     where ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
     order by run_id desc limit ${filter.limit}`;
 
-/** Runs that are open and have not moved for `idleMs`: candidates to be taken up or given up. */
-export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number): Promise<RunRow[]> =>
+/**
+ * Runs that are open and have not moved for `idleMs`, in pages by id: candidates to be taken up or given up.
+ * @param after the last id of the page before
+ */
+export const listIdleRuns = (
+  sql: Queryable,
+  idleMs: number,
+  limit: number,
+  after?: string,
+): Promise<RunRow[]> =>
   sql<RunRow[]>`
     select * from sync_runs
     where finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'
-    order by progress_at limit ${limit}`;
+      and ${after === undefined ? sql`true` : sql`run_id > ${after}`}
+    order by run_id limit ${limit}`;
 
 /** Take over a run: every job under the former fence writes nothing from now on. */
 export const takeOverRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {

@@ -17,6 +17,8 @@ const PATIENCE: Patience = {
   abandonMs: 30 * 60_000,
 };
 const BATCH = 500;
+/** Runs looked after at once: they share the worker's connections with its jobs. */
+const AT_ONCE = 8;
 
 /** Workers' clocks may differ by this much. */
 const CLOCKS_MS = 60_000;
@@ -46,15 +48,17 @@ const inCareSince = async (
   return processedOn + delay <= now ? now : processedOn;
 };
 
-/** The same of a run: of any of its possible jobs, for a failover may lose one of two. */
+/**
+ * The same of a run: of any of its possible jobs, for a failover may lose one of two. They are asked for in the
+ * order in which they follow each other, so that none is missed when the run moves on meanwhile.
+ */
 const runInCareSince = async (producer: Producer, run: RunRow, now: number): Promise<number | undefined> => {
-  const moments = await Promise.all([
-    inCareSince(producer, queryGameList, stepId(run, run.next_page), now),
-    inCareSince(producer, queryGameList, stepId(run, run.next_page - 1), now),
-    inCareSince(producer, queryGameDetail, stepId(run, run.next_page - 1), now),
-  ]);
-  const known = moments.filter((moment) => moment !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  const [before, next] = [stepId(run, run.next_page - 1), stepId(run, run.next_page)];
+  return (
+    (await inCareSince(producer, queryGameList, before, now)) ??
+    (await inCareSince(producer, queryGameDetail, before, now)) ??
+    (await inCareSince(producer, queryGameList, next, now))
+  );
 };
 
 export type TakenUp = { takenUp: number; abandoned: number };
@@ -75,15 +79,23 @@ export const takeUpRuns = async (
   const counts: TakenUp = { takenUp: 0, abandoned: 0 };
   const failures: unknown[] = [];
   const now = (await readClock(sql))().getTime();
-  for (const run of await listIdleRuns(sql, idleMs, BATCH)) {
-    if (signal.aborted) break;
-    try {
-      await lookAfter(sql, producer, run, { now, abandonMs }, counts);
-    } catch (error) {
-      // One run that can't be helped keeps nobody else's from it; it is looked at again.
-      failures.push(error);
+  const lookAfterAll = async (runs: Iterable<RunRow>): Promise<void> => {
+    for (const run of runs) {
+      if (signal.aborted) return;
+      try {
+        await lookAfter(sql, producer, run, { now, abandonMs }, counts);
+      } catch (error) {
+        // One run that can't be helped keeps nobody else's from it; it is looked at again.
+        failures.push(error);
+      }
     }
-  }
+  };
+  let page: RunRow[] = [];
+  do {
+    page = await listIdleRuns(sql, idleMs, BATCH, page.at(-1)?.run_id);
+    const left = page.values();
+    await Promise.all(Array.from({ length: AT_ONCE }, () => lookAfterAll(left)));
+  } while (page.length === BATCH && !signal.aborted);
   if (failures.length > 0) throw failures[0];
   return counts;
 };

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findOpenRun, findRun, takeOverRun } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { takeUpRuns } from '#src/runs/take-up.ts';
@@ -172,6 +172,31 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.sql`update sync_runs set progress_at = now() - interval '2 minutes'`;
     expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 1 });
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
+  });
+
+  it('is found behind many that wait, and many that were lost are all taken up at once', async () => {
+    const many = 1_100;
+    await addApplication(3);
+    await fleet.sql`
+      insert into applications
+      select (jsonb_populate_record(a, jsonb_build_object('application_id', 'app-' || n))).*
+      from applications a, generate_series(1, ${many - 1}) n`;
+    await fleet.sql`
+      insert into sync_runs (run_id, application_id, trigger, progress_at)
+      select gen_random_uuid(), application_id, 'schedule', now() - interval '30 seconds' from applications`;
+    const look = () => takeUpRuns(fleet.sql, fleet.producer, live, NOW);
+    expect(await takeUpRuns(fleet.sql, fleet.producer, AbortSignal.abort(), NOW)).toEqual({
+      takenUp: 0,
+      abandoned: 0,
+    });
+    expect(await look()).toEqual({ takenUp: many, abandoned: 0 });
+    const queue = fleet.producer.queue(queryGameList);
+    expect(await queue.getWaitingCount()).toBe(many);
+    expect(await look()).toEqual({ takenUp: 0, abandoned: 0 });
+
+    const [last] = await fleet.sql<RunRow[]>`select * from sync_runs order by run_id desc limit 1`;
+    await queue.remove(stepId(last as RunRow, 1));
+    expect(await look()).toEqual({ takenUp: 1, abandoned: 0 });
   });
 
   it('is not written to any more by a worker that lost it and is still alive', async () => {
