@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readClock } from '#db/client.ts';
-import { findApplication } from '#db/queries/applications.ts';
+import { findApplication, holdInService } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -38,13 +38,16 @@ export const pullGameDetail = defineJob({
     const { retryAfterMs } = fetched;
     const waits = retryAfterMs !== undefined && mayPostpone(retryAfterMs);
     const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];
-    const { inserted, updated } = await sql.begin(async (tx) => {
-      const written = await upsertGames(tx, application_id, fetched.landed);
+    const written = await sql.begin(async (tx) => {
+      if (!(await holdInService(tx, application_id))) return undefined;
+      const upserted = await upsertGames(tx, application_id, fetched.landed);
       const settled = [...fetched.landed.map((game) => game.application_game_id), ...fetched.missing];
       await clearFailures(tx, application_id, 'query_game_detail', settled);
       await recordFailures(tx, application_id, 'query_game_detail', [...fetched.invalid, ...givenUp]);
-      return written;
+      return upserted;
     });
+    if (written === undefined) return { skipped: 'no such application' };
+    const { inserted, updated } = written;
     if (waits) return postpone(retryAfterMs);
     const open =
       application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;

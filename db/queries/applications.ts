@@ -1,5 +1,5 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import type { Queryable } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { UNTROUBLED } from '#src/catalogue/patience.ts';
 
@@ -79,28 +79,44 @@ export const setApplicationStatus = async (
 };
 
 /**
- * Take an application out of service: no more calls, its token forgotten, its games withdrawn, the API tokens
- * that read them revoked: whoever registers the id anew is given tokens anew. Games, revisions and decisions stay
- * readable. @returns false when there is no such application.
+ * Take an application out of service: no more calls, its token forgotten, its games withdrawn, its failures
+ * forgotten, the API tokens that read its games revoked: whoever registers the id anew is given tokens anew. Games,
+ * revisions and decisions stay readable.
+ *
+ * Statements of their own, so that each sees what was committed while the one before it waited: writers in hand
+ * hold the run or the application, and what they write is withdrawn after them. Run, application, games: everybody
+ * takes them in this order.
+ * @returns false when there is no such application.
  */
-export const removeApplication = async (sql: Queryable, application_id: string): Promise<boolean> => {
-  const rows = await sql`
-    with removed as (
+export const removeApplication = (sql: Database, application_id: string): Promise<boolean> =>
+  sql.begin(async (tx): Promise<boolean> => {
+    await tx`
+      select from sync_runs where application_id = ${application_id} and finished_at is null for update`;
+    const removed = await tx`
       update applications
       set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
-      where application_id = ${application_id} and status <> 'removed'
-      returning application_id
-    ), closed as (
+      where application_id = ${application_id} and status <> 'removed'`;
+    if (removed.count === 0) return false;
+    await tx`
       update sync_runs set outcome = 'abandoned', reason = 'the application was removed', finished_at = now()
-      where application_id in (select application_id from removed) and finished_at is null
-    ), withdrawn as (
+      where application_id = ${application_id} and finished_at is null`;
+    await tx`
       update games set withdrawn_at = now(), updated_at = now()
-      where application_id in (select application_id from removed) and withdrawn_at is null
-    ), revoked as (
+      where application_id = ${application_id} and withdrawn_at is null`;
+    await tx`
       update api_tokens set revoked_at = now()
-      where application_id in (select application_id from removed) and revoked_at is null
-    )
-    select application_id from removed`;
+      where application_id = ${application_id} and revoked_at is null`;
+    await tx`delete from ingest_failures where application_id = ${application_id}`;
+    return true;
+  }) as Promise<boolean>;
+
+/**
+ * Is it in service? Then it stays so until the transaction ends: what is written outside any run is written before
+ * the removal or not at all.
+ */
+export const holdInService = async (tx: Queryable, application_id: string): Promise<boolean> => {
+  const rows = await tx`
+    select from applications where application_id = ${application_id} and status <> 'removed' for share`;
   return rows.length === 1;
 };
 

@@ -41,13 +41,12 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
       totalMax: run.total_max ?? 0,
       acceptWithdrawals: run.accept_withdrawals,
     });
+    // Before its games: whoever holds the application may be about to write them.
+    await clearFailing(tx, run.application_id);
+    if (verdict.outcome !== 'suspect') await noteSuccess(tx, run.application_id);
     const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
     if (run.listing_end === 'complete') await clearUnlistedFailures(tx, run.run_id, run.application_id);
-    const closed = await closeRun(tx, hold, { ...verdict, withdrawn });
-    if (closed === undefined) return undefined;
-    await clearFailing(tx, closed.application_id);
-    if (verdict.outcome !== 'suspect') await noteSuccess(tx, closed.application_id);
-    return closed;
+    return closeRun(tx, hold, { ...verdict, withdrawn });
   });
 
 const endEarly = (

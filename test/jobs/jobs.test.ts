@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, listRuns } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
@@ -13,7 +13,8 @@ import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { gamesOf, oneGame } from '#test/runs/landed.ts';
 import { ACCESS_TOKEN, anOpenRun } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { startGate } from '#test/support/gate.ts';
 import { everythingStored } from '#test/support/stored.ts';
 
 describe('The list of jobs', () => {
@@ -128,6 +129,25 @@ onBothBackends('A job', (kind) => {
     expect(await finish(pullGameDetail, payload)).toMatchObject({ inserted: 1, unchanged: 1, missing: 1 });
     expect(await listFailures(fleet.sql, { application_id: 'pulled', limit: 5 })).toEqual([]);
     expect(await fleet.sync('pulled')).toMatchObject({ outcome: 'succeeded', inserted: 3 });
+  });
+
+  it('pull whose application is removed while it asks writes nothing', async () => {
+    const { server } = await fleet.addApplication('leaving', 2);
+    await fleet.sync('leaving');
+    const [known] = server.catalogue.all() as [ApplicationGameDetail];
+    const gate = await startGate(server.url);
+    await updateApplication(fleet.sql, 'leaving', webhooksAt(gate.url));
+    gate.hold(() => true);
+    const pulled = finish(pullGameDetail, {
+      application_id: 'leaving',
+      application_game_ids: [known.game_id, 'not-there'],
+    });
+    await gate.held(2);
+    await removeApplication(fleet.sql, 'leaving');
+    gate.release();
+    expect(await pulled).toEqual({ skipped: 'no such application' });
+    expect((await oneGame(fleet.sql, 'leaving', known.game_id)).withdrawn_at).not.toBeNull();
+    await gate.close();
   });
 
   it('pull fails after its last try when the application is away, and keeps why', async () => {

@@ -1,0 +1,121 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Queryable } from '#db/client.ts';
+import { holdInService, noteSuccess, removeApplication } from '#db/queries/applications.ts';
+import { listFailures, recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { findOpenRun, findRun, lockHeldRun } from '#db/queries/runs.ts';
+import { finishRun } from '#src/runs/finish-run.ts';
+import { recordPage } from '#src/runs/record-page.ts';
+import { gamesOf } from '#test/runs/landed.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const database = useTestDatabase();
+
+/** An application that has these games. */
+const ownApplication = async (...game_ids: string[]) => {
+  const application = await addApplication(database.sql, `app-${randomUUIDv7()}`);
+  await upsertGames(
+    database.sql,
+    application.application_id,
+    game_ids.map((game_id) => fetchedGame({ game_id })),
+  );
+  return application;
+};
+
+/** In one transaction `first`; then `second` on another connection, up to where it waits; then the `rest`. */
+const meet = async <Result>(
+  first: (tx: Queryable) => Promise<unknown>,
+  second: () => Promise<Result>,
+  rest: (tx: Queryable) => Promise<unknown>,
+): Promise<Result> => {
+  let waiting: Promise<Result> | undefined;
+  await database.sql.begin(async (tx) => {
+    await first(tx);
+    waiting = second();
+    waiting.catch(() => {});
+    await until('the other one waits for a lock', async () => {
+      const rows = await database.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    });
+    await rest(tx);
+  });
+  return waiting as unknown as Promise<Result>;
+};
+
+const shown = async (application_id: string): Promise<string[]> =>
+  [...(await gamesOf(database.sql, application_id)).values()]
+    .filter((game) => game.withdrawn_at === null)
+    .map((game) => game.application_game_id);
+
+const later = (game_id: string) => fetchedGame({ game_id, game_info: 'Changed.' }, new Date());
+
+it('removing an application withdraws what a batch in hand writes, its run closed after the batch', async () => {
+  const { application_id } = await ownApplication('known', 'untouched');
+  const run = await anOpenRun(database.sql, application_id);
+  const removed = await meet(
+    (tx) => lockHeldRun(tx, run),
+    () => removeApplication(database.sql, application_id),
+    (tx) => upsertGames(tx, application_id, [later('known'), later('new')]),
+  );
+  expect(removed).toBe(true);
+  expect((await gamesOf(database.sql, application_id)).size).toBe(3);
+  expect(await shown(application_id)).toEqual([]);
+  expect(await findRun(database.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
+});
+
+it('removing an application waits for a run that is about to note its end on the application', async () => {
+  const { application_id } = await ownApplication('known');
+  const run = await anOpenRun(database.sql, application_id);
+  const removed = await meet(
+    (tx) => lockHeldRun(tx, run),
+    () => removeApplication(database.sql, application_id),
+    (tx) => noteSuccess(tx, application_id),
+  );
+  expect(removed).toBe(true);
+  expect(await shown(application_id)).toEqual([]);
+});
+
+it('removing an application withdraws what a pull in hand writes; a pull that comes later finds it gone', async () => {
+  const { application_id } = await ownApplication('known');
+  const removed = await meet(
+    async (tx) => expect(await holdInService(tx, application_id)).toBe(true),
+    () => removeApplication(database.sql, application_id),
+    (tx) => upsertGames(tx, application_id, [later('known'), later('new')]),
+  );
+  expect(removed).toBe(true);
+  expect(await shown(application_id)).toEqual([]);
+  expect(await holdInService(database.sql, application_id)).toBe(false);
+});
+
+it('a pull may write a game that the end of a run is about to withdraw', async () => {
+  const application = await ownApplication('gone', 'also gone');
+  const { application_id } = application;
+  const run = await anOpenRun(database.sql, application_id);
+  await recordPage(database.sql, { application, run, previous: undefined }, { total: 0, list: [] }, 10);
+  const closed = await meet(
+    (tx) => holdInService(tx, application_id),
+    () => finishRun(database.sql, run),
+    (tx) => upsertGames(tx, application_id, [later('gone')]),
+  );
+  expect(closed).toMatchObject({ outcome: 'succeeded', withdrawn: 2 });
+});
+
+it('removing an application forgets its failures alone, and happens once', async () => {
+  const [mine, other] = [await ownApplication(), await ownApplication()];
+  for (const { application_id } of [mine, other])
+    await recordFailures(database.sql, application_id, 'query_game_detail', [
+      { application_game_id: 'g-1', kind: 'timeout', reasons: [] },
+    ]);
+  await anOpenRun(database.sql, mine.application_id);
+  const asked = [1, 2, 3].map(() => removeApplication(database.sql, mine.application_id));
+  expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1);
+  expect(await findOpenRun(database.sql, mine.application_id)).toBeUndefined();
+  expect(await listFailures(database.sql, { application_id: mine.application_id, limit: 5 })).toEqual([]);
+  expect(await listFailures(database.sql, { application_id: other.application_id, limit: 5 })).toHaveLength(
+    1,
+  );
+});
