@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -156,14 +157,24 @@ export const createSuspicion = (
   };
 };
 
-/** How many jobs wait in each queue; 0 for one that is paused, whose jobs are meant to wait. */
+/** How many jobs wait in each queue for a worker with room; 0 where they are meant to wait. */
 const waitingJobs = async (producer: Producer, loads: readonly Load[]): Promise<Map<string, number>> => {
   const counts = loads.map(async (load): Promise<[string, number]> => {
     const queue = producer.queue(load);
-    const [{ waiting = 0 }, paused] = await Promise.all([queue.getJobCounts('waiting'), queue.isPaused()]);
-    return [load.name, paused ? 0 : waiting];
+    const [{ waiting = 0 }, held] = await Promise.all([queue.getJobCounts('waiting'), isHeldBack(queue)]);
+    return [load.name, held ? 0 : waiting];
   });
   return new Map(await Promise.all(counts));
+};
+
+/** Is the queue paused, or at a limit for the whole fleet? Bull Board sets both: another worker may have the slot. */
+const isHeldBack = async (queue: Queue): Promise<boolean> => {
+  const [paused, maxed, limitedMs] = await Promise.all([
+    queue.isPaused(),
+    queue.isMaxed(),
+    queue.getRateLimitTtl(),
+  ]);
+  return paused || maxed || limitedMs > 0;
 };
 
 /** @returns undefined when it fails or takes longer */
