@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { prunePages, pruneRuns } from '#db/queries/runs.ts';
+import { BEFORE_ALL_PAGES, type PageKey, prunePages, pruneRuns } from '#db/queries/runs.ts';
 import { defineJob } from '#src/queue/define-job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Pages answer "what did that run see" while anybody may still ask; a run's counters stay longer. */
 const KEEP_PAGES_MS = 3 * DAY_MS;
 const KEEP_RUNS_MS = 90 * DAY_MS;
-/** Small bites: no long lock, and the job ends soon when it is told to. */
-const BITE = 500;
+/** Rows. Small bites: no long lock, and the job ends soon when it is told to. */
+const BITE = 5_000;
 
 /** Delete what has served its time. */
 export const prune = defineJob({
@@ -19,10 +19,10 @@ export const prune = defineJob({
   handler: async (_payload, { deps, signal }) => {
     let pages = 0;
     let runs = 0;
-    for (let bite = BITE; bite > 0 && !signal.aborted; ) {
-      const bitten = await prunePages(deps.sql, KEEP_PAGES_MS, BITE);
-      pages += bitten;
-      bite = bitten;
+    for (let after: PageKey | undefined = BEFORE_ALL_PAGES; after !== undefined && !signal.aborted; ) {
+      const bite = await prunePages(deps.sql, KEEP_PAGES_MS, BITE, after);
+      pages += bite.deleted;
+      after = bite.last;
     }
     for (let bite = BITE; bite === BITE && !signal.aborted; ) {
       bite = await pruneRuns(deps.sql, KEEP_RUNS_MS, BITE);

@@ -170,24 +170,45 @@ export const sumPages = async (
   return rows[0] ?? { listed: 0, settled: 0, total: 0 };
 };
 
-/** Delete runs (with their pages) that finished longer ago than `ageMs`, a bounded number at a time. */
+/** Delete runs (with their pages) that finished longer ago than `ageMs`, the oldest first. @returns how many */
 export const pruneRuns = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
-  const rows = await sql`
+  const result = await sql`
     delete from sync_runs where run_id in (
       select run_id from sync_runs
-      where finished_at < now() - ${ageMs} * interval '1 millisecond' limit ${limit})
-    returning run_id`;
-  return rows.length;
+      where finished_at < now() - ${ageMs} * interval '1 millisecond' order by finished_at limit ${limit})`;
+  return result.count;
 };
 
-/** Delete the pages of runs that finished longer ago than `ageMs`: the run keeps its counters. */
-export const prunePages = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
-  const rows = await sql`
-    delete from sync_run_pages where run_id in (
-      select r.run_id from sync_runs r
-      where r.finished_at < now() - ${ageMs} * interval '1 millisecond'
-        and exists (select 1 from sync_run_pages p where p.run_id = r.run_id)
-      limit ${limit})
-    returning run_id`;
-  return rows.length;
+/** Where a page stands among all pages: in the order of their runs' age, for run ids are UUIDs of version 7. */
+export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;
+export const BEFORE_ALL_PAGES: PageKey = { run_id: '00000000-0000-0000-0000-000000000000', page_num: 0 };
+
+/**
+ * Delete the pages of runs that finished longer ago than `ageMs`: the run keeps its counters. One bite looks at the
+ * next `limit` pages after `after`, so that all bites together read every page once.
+ * @returns how many it deleted, and the last page it looked at: undefined when there was none
+ */
+export const prunePages = async (
+  sql: Queryable,
+  ageMs: number,
+  limit: number,
+  after: PageKey,
+): Promise<{ deleted: number; last: PageKey | undefined }> => {
+  const [row] = await sql<(PageKey & { deleted: number })[]>`
+    with bite as materialized (
+      select run_id, page_num from sync_run_pages
+      where (run_id, page_num) > (${after.run_id}, ${after.page_num})
+      order by run_id, page_num limit ${limit}
+    ), ended as materialized (
+      select run_id from sync_runs
+      where run_id = any(array(select distinct run_id from bite))
+        and finished_at < now() - ${ageMs} * interval '1 millisecond'
+    ), deleted as (
+      delete from sync_run_pages p using bite join ended using (run_id)
+      where p.run_id = bite.run_id and p.page_num = bite.page_num
+      returning 1
+    )
+    select run_id, page_num, (select count(*)::int from deleted) as deleted
+    from bite order by run_id desc, page_num desc limit 1`;
+  return { deleted: row?.deleted ?? 0, last: row && { run_id: row.run_id, page_num: row.page_num } };
 };

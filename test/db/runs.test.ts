@@ -4,12 +4,14 @@ import { removeApplication } from '#db/queries/applications.ts';
 import { clearFailures, listFailedGameIds, listFailures, recordFailures } from '#db/queries/failures.ts';
 import { findPage } from '#db/queries/pages.ts';
 import {
+  BEFORE_ALL_PAGES,
   closeRun,
   findHeldRun,
   findOpenRun,
   findRun,
   listIdleRuns,
   openRun,
+  type PageKey,
   prunePages,
   pruneRuns,
   sumPages,
@@ -206,21 +208,45 @@ describe('Pruning', () => {
   };
 
   it('takes old pages first and old runs later, a bounded number at a time, and never an open run', async () => {
-    const open = await anOpenRun(database.sql, (await ownApplication()).application_id);
+    const application = await ownApplication();
+    const open = await anOpenRun(database.sql, application.application_id);
+    const list = [summaryOf(aDetail())];
+    await recordPage(database.sql, { application, run: open, previous: undefined }, { total: 1, list }, 10);
     await database.sql`update sync_runs set started_at = '2020-01-01', progress_at = '2020-01-01'
       where run_id = ${open.run_id}`;
     const [fresh, old, ancient] = [await finished(1), await finished(10), await finished(100)];
 
-    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(1);
-    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(1);
-    expect(await prunePages(database.sql, 3 * DAY_MS, 1)).toBe(0);
-    expect(await findPage(database.sql, fresh, 1)).toBeDefined();
+    // From page to page, in the order in which their runs were opened.
+    const bites: { run_id: string; deleted: number }[] = [];
+    for (let after: PageKey | undefined = BEFORE_ALL_PAGES; after !== undefined; ) {
+      const { deleted, last } = await prunePages(database.sql, 3 * DAY_MS, 1, after);
+      if (last !== undefined) bites.push({ run_id: last.run_id, deleted });
+      after = last;
+    }
+    expect(bites).toEqual([
+      { run_id: open.run_id, deleted: 0 },
+      { run_id: fresh, deleted: 0 },
+      { run_id: old, deleted: 1 },
+      { run_id: ancient, deleted: 1 },
+    ]);
+    for (const kept of [open.run_id, fresh]) expect(await findPage(database.sql, kept, 1)).toBeDefined();
     expect(await findPage(database.sql, old, 1)).toBeUndefined();
     expect(await findRun(database.sql, old)).toMatchObject({ listed: 1 });
 
     expect(await pruneRuns(database.sql, 90 * DAY_MS, 10)).toBe(1);
     expect(await findRun(database.sql, ancient)).toBeUndefined();
     for (const kept of [open.run_id, fresh, old]) expect(await findRun(database.sql, kept)).toBeDefined();
+  });
+
+  it('takes a long run apart, a bite of its pages at a time', async () => {
+    const run_id = await finished(10);
+    await database.sql`
+      insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
+      select ${run_id}, n, 0, 0, '{}', '{}' from generate_series(2, 12) n`;
+    const before = { run_id, page_num: 0 };
+    const first = await prunePages(database.sql, 3 * DAY_MS, 5, before);
+    expect(first).toEqual({ deleted: 5, last: { run_id, page_num: 5 } });
+    expect(await prunePages(database.sql, 3 * DAY_MS, 50, before)).toMatchObject({ deleted: 7 });
   });
 });
 
