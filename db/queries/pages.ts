@@ -3,18 +3,22 @@ import type { PageRow } from '#db/queries/runs.ts';
 import type { ListingEnd } from '#src/catalogue/listing.ts';
 import type { FinishedListing } from '#src/catalogue/outcome.ts';
 
-/** Which of these games did any earlier page of the run name? Reads the whole run: only asked when in doubt. */
+/**
+ * Which of these games did any earlier page of the run name? Only asked when in doubt: it reads the whole run, and
+ * costs 0.1 to 0.3 s after 20,000 pages of 100 games.
+ */
 export const selectNamedBefore = async (
   sql: Queryable,
   run_id: string,
   page_num: number,
   application_game_ids: readonly string[],
 ): Promise<Set<string>> => {
+  // A join, not `= any(…)`: under a generic plan that compares every game with every id, eight times as slow.
   const rows = await sql<{ id: string }[]>`
     select distinct named.id
     from sync_run_pages p, unnest(p.application_game_ids) as named(id)
     where p.run_id = ${run_id} and p.page_num < ${page_num}
-      and named.id = any(${application_game_ids as string[]}::text[])`;
+      and named.id in (select unnest(${application_game_ids as string[]}::text[]))`;
   return new Set(rows.map((row) => row.id));
 };
 

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { findPage, insertPage, type NewPage } from '#db/queries/pages.ts';
+import { findPage, insertPage, type NewPage, selectNamedBefore } from '#db/queries/pages.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
 import { oneGame } from '#test/runs/landed.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
@@ -123,4 +123,20 @@ it('writes nothing for a run that was closed or taken over', async () => {
   expect(await insertPage(database.sql, run, page, settings)).toBeUndefined();
   expect(await findPage(database.sql, run.run_id, 1)).toBeUndefined();
   expect((await oneGame(database.sql, application_id, 'gone')).withdrawn_at).not.toBeNull();
+});
+
+it('tells which games earlier pages of the same run named', async () => {
+  const [run, other] = [await aRun(), await aRun()];
+  await insertPage(database.sql, run, aPage(1, [valid('a'), invalid('b')]), settings);
+  await insertPage(database.sql, run, aPage(2, []), settings);
+  await insertPage(database.sql, run, aPage(3, [valid('c')]), settings);
+  await insertPage(database.sql, other, aPage(1, [valid('d')]), settings);
+  const namedBefore = async (page_num: number, ...ids: string[]) =>
+    [...(await selectNamedBefore(database.sql, run.run_id, page_num, ids))].sort();
+  // More often than it takes for Postgres to weigh one plan for all parameters.
+  for (let asked = 0; asked < 8; asked += 1)
+    expect(await namedBefore(4, 'b', 'c', 'd', 'a')).toEqual(['a', 'b', 'c']);
+  expect(await namedBefore(3, 'a', 'c', 'a')).toEqual(['a']);
+  expect(await namedBefore(1, 'a')).toEqual([]);
+  expect(await namedBefore(4)).toEqual([]);
 });
