@@ -135,7 +135,10 @@ export const register = (program: Command): void => {
   );
 };
 
-/** Add pull jobs for these games, a hundred a job, and say or await what becomes of them. */
+/**
+ * Add pull jobs for these games, a hundred a job, and say or await what becomes of them. Each job paces its own
+ * calls alone, so they run in turn: the application gets no more than it allows (design, section 4, step 4).
+ */
 export const pullGames = async (
   foundation: Foundation,
   out: Parameters<typeof warnWithoutWorker>[1],
@@ -144,11 +147,10 @@ export const pullGames = async (
   wait: boolean,
 ) => {
   const ids = [...new Set(application_game_ids)];
-  const added = [];
-  for (let start = 0; start < ids.length; start += PULL_MAX) {
-    const payload = { application_id, application_game_ids: ids.slice(start, start + PULL_MAX) };
-    added.push(await foundation.producer.add(pullGameDetail, payload));
-  }
+  const payloads = [];
+  for (let start = 0; start < ids.length; start += PULL_MAX)
+    payloads.push({ application_id, application_game_ids: ids.slice(start, start + PULL_MAX) });
+  const added = await foundation.producer.addInTurn(pullGameDetail, payloads);
   if (wait) return awaitJobs(foundation, pullGameDetail, added, out);
   await warnWithoutWorker(foundation.sql, out);
   out.document({ application_id, games: ids.length, jobs: added.map((job) => job.id) });

@@ -1,4 +1,4 @@
-import type { FlowProducer, Job, JobsOptions, Queue } from 'bullmq';
+import type { FlowJob, FlowProducer, Job, JobNode, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnyJob, JobDefinition } from '#src/queue/define-job.ts';
 
@@ -23,6 +23,8 @@ export type Producer = {
     parent: { job: JobDefinition<Parent>; payload: Parent; id: string },
     child: { job: JobDefinition<Child>; payload: Child; id: string },
   ) => Promise<void>;
+  /** Add jobs that run one at a time, in this order: each when the one before it has ended one way or the other. */
+  addInTurn: <Payload>(job: JobDefinition<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
   close: () => Promise<void>;
@@ -54,24 +56,43 @@ export const createProducer = (
       throw new Error(`no queue for the job ${job.name}: is it listed in jobs/index.ts?`);
     return found;
   };
-  const node = (part: { job: AnyJob; payload: unknown; id: string }, extra: JobsOptions = {}) => {
-    const payload = part.job.payload.parse(part.payload);
+  const addFlow = (flow: FlowJob): Promise<JobNode> => {
+    flows ??= backend.createFlowProducer().on('error', onError);
+    return flows.add(flow);
+  };
+  const node = (job: AnyJob, payload: unknown, placement?: Placement): FlowJob => {
+    const parsed = job.payload.parse(payload);
     return {
-      name: part.job.title(payload),
-      queueName: part.job.name,
-      data: payload,
-      opts: { ...jobOptions(part.job, { id: part.id }), ...extra },
+      name: job.title(parsed),
+      queueName: job.name,
+      data: parsed,
+      opts: jobOptions(job, placement),
     };
   };
+  /** The same node, to run when `first` has ended. */
+  const after = (first: FlowJob, then: FlowJob): FlowJob => ({
+    ...then,
+    children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
+  });
   return {
     add: async (job, payload, placement) => {
       const parsed = job.payload.parse(payload);
       return queue(job).add(job.title(parsed), parsed, jobOptions(job, placement));
     },
     addAfter: async (parent, child) => {
-      flows ??= backend.createFlowProducer().on('error', onError);
-      const children = [node(child, { ignoreDependencyOnFailure: true })];
-      await flows.add({ ...node(parent), children });
+      const first = node(child.job, child.payload, { id: child.id });
+      await addFlow(after(first, node(parent.job, parent.payload, { id: parent.id })));
+    },
+    addInTurn: async (job, payloads) => {
+      const [first, ...rest] = payloads.map((payload) => node(job, payload));
+      if (first === undefined) return [];
+      const added: Job[] = [];
+      let tree: JobNode | undefined = await addFlow(rest.reduce(after, first));
+      while (tree !== undefined) {
+        added.unshift(tree.job);
+        tree = tree.children?.[0];
+      }
+      return added;
     },
     queue,
     queues: () => [...queues.values()],

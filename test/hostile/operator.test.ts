@@ -9,6 +9,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
+  success,
   wellBehaved,
 } from '#test/hostile/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
@@ -90,6 +91,34 @@ test('an operator reads what did not land and why, mends it, and tries again', a
   expect(await ask('sync', 'acme', '--wait')).toMatchObject({ exit: 0 });
   expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
   expect(await ask('failure', 'retry', 'acme')).toMatchObject({ exit: 0, answer: { games: 0 } });
+}, 120_000);
+
+test('many games pulled by hand are no more calls at once than their application allows', async () => {
+  const fleet = await aFleet();
+  const { ask } = await commandsOf(fleet);
+  const games = idsOf('g', 250);
+  let [inHand, most] = [0, 0];
+  await startHostileApplication(
+    fleet,
+    'acme',
+    {
+      ...wellBehaved(games),
+      detail: (id) => (response) => {
+        inHand += 1;
+        most = Math.max(most, inHand);
+        setTimeout(() => {
+          inHand -= 1;
+          response.end(success(goodDetail(id)));
+        }, 5);
+      },
+    },
+    { concurrency: 4, rate: 1_000 },
+  );
+  expect(await ask('pull', 'acme', ...games, '--wait')).toMatchObject({
+    exit: 0,
+    answer: { results: [{ inserted: 100 }, { inserted: 100 }, { inserted: 50 }] },
+  });
+  expect(most).toBe(4);
 }, 120_000);
 
 test('app list and app show say why an application is not called, and resume starts anew', async () => {
