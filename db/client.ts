@@ -17,15 +17,17 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
  * migrations, and is never loaded by a running role.
  * @param options.planOnce plan a statement once a connection, whatever its parameters: for few statements that are
  * asked very often, where planning costs more than running
+ * @param options.keepOpen close no connection before the pool is closed, however long it has nothing to do: for a
+ * session that holds a lock
  */
 export const openDatabase = (
   databaseUrl: string,
-  options: { max?: number; applicationName?: string; planOnce?: boolean } = {},
+  options: { max?: number; applicationName?: string; planOnce?: boolean; keepOpen?: boolean } = {},
 ): Database =>
   postgres(databaseUrl, {
     max: options.max ?? 10,
     connect_timeout: 10,
-    idle_timeout: 60,
+    ...(options.keepOpen ? { idle_timeout: 0, max_lifetime: 0 } : { idle_timeout: 60 }),
     onnotice: () => {},
     // Spans in milliseconds and counts: all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },

@@ -20,7 +20,12 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
   const { drizzle } = require('drizzle-orm/postgres-js') as typeof import('drizzle-orm/postgres-js');
   const { migrate } =
     require('drizzle-orm/postgres-js/migrator') as typeof import('drizzle-orm/postgres-js/migrator');
-  const lock = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate lock' });
+  const lock = openDatabase(databaseUrl, {
+    max: 1,
+    applicationName: 'catalogue migrate lock',
+    // A migration may take hours, all of which this session only holds the lock.
+    keepOpen: true,
+  });
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
   try {
     await lock`select pg_advisory_lock(${LOCKS.migration})`;
