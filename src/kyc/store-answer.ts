@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
+import { holdInService } from '#db/queries/applications.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import {
   findContentProvider,
   findKycRecord,
-  type KycStateRow,
   lockKycState,
   mapContentProvider,
   replaceKycRecord,
@@ -23,9 +23,12 @@ export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_change
 /** A developer's record belongs to no game. */
 const NO_GAME = '';
 
-/** By a later answer, or by an erasure: what was under way then is not wanted any more. */
-const isOvertaken = (now: KycStateRow, { asked_at }: KycPull): boolean =>
-  now.state === 'erased' || (now.asked_at !== null && now.asked_at >= asked_at);
+/** Not after a later answer, an erasure, or the application's removal. Locks what it looks at. */
+const isWanted = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
+  if (!(await holdInService(tx, application_id))) return false;
+  const now = await lockKycState(tx, application_id);
+  return now.state !== 'erased' && (now.asked_at === null || now.asked_at < asked_at);
+};
 
 /**
  * Write what cp.queryKYC answered, in one transaction: the mapping of `cp_id`, the sealed record if it changed,
@@ -41,7 +44,7 @@ export const storeKycAnswer = (
 ): Promise<KycOutcome> =>
   sql.begin(async (tx): Promise<KycOutcome> => {
     const { application_id, asked_at } = pull;
-    if (isOvertaken(await lockKycState(tx, application_id), pull)) return 'overtaken';
+    if (!(await isWanted(tx, pull))) return 'overtaken';
     if (record === null) {
       await saveKycState(tx, application_id, { state: 'not_provided', asked_at });
       await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
@@ -97,7 +100,7 @@ const storeRecord = async (
 
 /**
  * Note that a pull failed for good: why, in codes. The record before it is kept.
- * @returns false when a later answer was there already
+ * @returns false when it was overtaken: nothing was written
  */
 export const recordKycFailure = (
   sql: Database,
@@ -106,7 +109,7 @@ export const recordKycFailure = (
 ): Promise<boolean> =>
   sql.begin(async (tx) => {
     const { application_id, asked_at } = pull;
-    if (isOvertaken(await lockKycState(tx, application_id), pull)) return false;
+    if (!(await isWanted(tx, pull))) return false;
     await saveKycState(tx, application_id, { state: 'failed', asked_at, reason: failure.kind });
     await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
     return true;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { removeApplication } from '#db/queries/applications.ts';
 import { listFailures } from '#db/queries/failures.ts';
 import {
   findContentProvider,
@@ -42,6 +43,16 @@ const stateOf = async (application_id: string) => (await findKycState(sql, appli
 const { cp_id: _cp_id, ...FIELDS } = PLANTED;
 
 describe('an answer of cp.queryKYC', () => {
+  it('that comes after its application was removed leaves nothing, nor does a failure', async () => {
+    const app = await anApplication();
+    const pull = { application_id: app, asked_at: new Date() };
+    await removeApplication(sql, app);
+    expect(await storeKycAnswer(sql, keys, pull, PLANTED)).toBe('overtaken');
+    expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
+    expect(await findKycRecord(sql, app)).toBeUndefined();
+    expect(await listFailures(sql, { application_id: app, limit: 9 })).toEqual([]);
+  });
+
   it('is stored sealed, its cp_id mapped to one of the platform', async () => {
     const app = await anApplication();
     expect(await stateOf(app)).toBe('pending');
