@@ -39,10 +39,16 @@ export const clearFailures = async (
   application_game_ids: readonly string[],
 ): Promise<void> => {
   if (application_game_ids.length === 0) return;
+  // One by one: otherwise all failures are read of an application that Postgres believes to have few.
   await sql`
     delete from ingest_failures
-    where application_id = ${application_id} and operation = ${operation}
-      and application_game_id = any(${application_game_ids as string[]}::text[])`;
+    where ctid = any(array(
+      select known.place
+      from unnest(${application_game_ids as string[]}::text[]) as landed(id) cross join lateral (
+        select ctid as place from ingest_failures
+        where application_id = ${application_id} and operation = ${operation} and application_game_id = landed.id
+        limit 1
+      ) as known))`;
 };
 
 export const listFailures = (

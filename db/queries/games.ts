@@ -29,7 +29,8 @@ const textArray = (items: readonly string[]): string =>
  * New games enter as `pending`. Changed content moves the game to its next revision and back to `pending`
  * with no audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A
  * row whose detail was asked for later than this one stays as it is. Games that come back lose `withdrawn_at`.
- * Rows are locked and written in the order of their ids: batches that share games can't deadlock.
+ * Rows are locked and written in the order of their ids: batches that share games can't deadlock. They are looked up
+ * one by one (`lateral`): as a join, Postgres reads all games of an application that it believes to be small.
  * @returns the application_game_ids that were inserted and that changed; the rest is unchanged.
  */
 export const upsertGames = async (
@@ -52,18 +53,18 @@ export const upsertGames = async (
       ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
              game_store_pic, content_hash, list_hash, fetched_at)
     ), held as materialized (
-      select g.application_game_id, g.content_hash
-      from games g join fetched f on f.application_game_id = g.application_game_id
-      where g.application_id = ${application_id}
-      order by g.application_game_id
-      for update of g
+      select g.game_id, f.application_game_id, g.content_hash
+      from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
+        select game_id, content_hash from games
+        where application_id = ${application_id} and application_game_id = f.application_game_id
+        for update
+      ) as g
     ), refreshed as (
       update games g
       set fetched_at = f.fetched_at, withdrawn_at = null,
           list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
       from held h join fetched f on f.application_game_id = h.application_game_id and f.content_hash = h.content_hash
-      where g.application_id = ${application_id} and g.application_game_id = f.application_game_id
-        and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
+      where g.game_id = h.game_id and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,

@@ -47,6 +47,9 @@ export type DetailAge = { full: boolean; detailMaxAgeMs: number };
  * step 3: new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where
  * the run stands. Games that were withdrawn are present again, and failures of rows that are valid now are gone.
  * The run stays locked to the end of the transaction.
+ *
+ * Each row is looked up by itself (`lateral` with a limit): as a join, Postgres reads all games of an application
+ * that it believes to be small. A newcomer of 200,000 games among thousands of small ones cost 330 ms a page.
  * @returns how many details are wanted; `recorded` false for a page that is there already; undefined when somebody
  *   closed the run or took it over: then nothing was written.
  */
@@ -63,17 +66,28 @@ export const insertPage = async (
   const [row] = await sql<{ held: boolean; recorded: boolean; wanted: number }[]>`
     with held as (
       select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
+    ), failing as materialized (
+      select from ingest_failures
+      where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
     ), states as materialized (
-      select l.id, l.list_hash, g.withdrawn_at is not null as withdrawn, list.application_id is not null as failed,
+      select l.id, l.list_hash, g.game_id, g.withdrawn, list.place as list_failure,
              l.list_hash <> '' and (${age.full} or g.game_id is null or g.list_hash <> l.list_hash
-               or detail.application_id is not null
-               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
+               or detail.failed is true or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
       from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
-      left join games g on g.application_id = ${application_id} and g.application_game_id = l.id
-      left join ingest_failures detail on detail.application_id = ${application_id}
-        and detail.operation = 'query_game_detail' and detail.application_game_id = l.id
-      left join ingest_failures list on list.application_id = ${application_id}
-        and list.operation = 'query_game_list' and list.application_game_id = l.id
+      left join lateral (
+        select game_id, list_hash, fetched_at, withdrawn_at is not null as withdrawn from games
+        where application_id = ${application_id} and application_game_id = l.id limit 1
+      ) as g on true
+      left join lateral (
+        select true as failed from ingest_failures
+        where exists (select from failing) and application_id = ${application_id}
+          and operation = 'query_game_detail' and application_game_id = l.id limit 1
+      ) as detail on true
+      left join lateral (
+        select ctid as place from ingest_failures
+        where exists (select from failing) and application_id = ${application_id}
+          and operation = 'query_game_list' and application_game_id = l.id limit 1
+      ) as list on true
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
         listed, unchanged, invalid)
@@ -95,12 +109,12 @@ export const insertPage = async (
       where run_id in (select run_id from recorded)
     ), restored as (
       update games set withdrawn_at = null, updated_at = now()
-      where application_id = ${application_id} and withdrawn_at is not null and exists (select from recorded)
-        and application_game_id = any(array(select id from states where withdrawn))
+      where game_id = any(array(select game_id from states where withdrawn)) and withdrawn_at is not null
+        and exists (select from recorded)
     ), mended as (
       delete from ingest_failures
-      where application_id = ${application_id} and operation = 'query_game_list' and exists (select from recorded)
-        and application_game_id = any(array(select id from states where failed and list_hash <> ''))
+      where ctid = any(array(select list_failure from states where list_failure is not null and list_hash <> ''))
+        and exists (select from recorded)
     )
     select exists (select from held) as held, exists (select from recorded) as recorded,
            (select count(*)::integer from states where wanted) as wanted`;

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { listFailures, recordFailures } from '#db/queries/failures.ts';
+import { clearFailures, listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import {
   clearUnlistedFailures,
@@ -188,4 +188,52 @@ it('ends a run in one pass over its games, whatever Postgres believes of them', 
     throw rolledBack;
   });
   await expect(ended).rejects.toBe(rolledBack);
+});
+
+it('reads the games of a page alone, of an application that Postgres believes to be small', async () => {
+  const run = await aRun();
+  const { application_id } = run;
+  const rolledBack = new Error('rolled back');
+  const read = database.sql.begin(async (tx) => {
+    const addGames = (of: string, games: number) => tx`
+      insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
+        game_store_video, game_store_pic, content_hash, list_hash, fetched_at)
+      select gen_random_uuid(), application_id, 'g-' || i, '', '{}', repeat('x', 300), '', '{}', '', '', now()
+      from applications, generate_series(1, ${games}::integer) as i where application_id like ${of}`;
+    const addFailures = (of: string) => tx`
+      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+      select application_id, operation, application_game_id, 'timeout', '[]'
+      from games, (values ('query_game_list'), ('query_game_detail')) as o(operation) where application_id like ${of}`;
+    await tx`
+      insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
+        query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
+      select 'small-' || i, '', '', '', '', every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate
+      from applications, generate_series(1, 1000) as i where application_id = ${application_id}`;
+    await addGames('small-%', 5);
+    await addFailures('small-%');
+    await tx`analyze games`;
+    await tx`analyze ingest_failures`;
+    await addGames(application_id, 10_000);
+    await addFailures(application_id);
+    const rowsRead = async (table: string): Promise<number> => {
+      const [row] = await tx<{ rows: number }[]>`
+        select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
+        from pg_stat_xact_user_tables where relname = ${table}`;
+      return row?.rows ?? 0;
+    };
+    // More often than it takes for Postgres to weigh one plan for all parameters.
+    for (let page_num = 1; page_num <= 8; page_num += 1) {
+      const before = [await rowsRead('games'), await rowsRead('ingest_failures')] as const;
+      const ids = Array.from({ length: 100 }, (_, index) => `g-${page_num * 100 + index}`);
+      const rows = ids.map((id) => (page_num % 2 === 0 ? valid(id) : invalid(id)));
+      await insertPage(tx, run, aPage(page_num, rows), settings);
+      const games = ids.map((game_id) => fetchedGame({ game_id }, new Date()));
+      expect((await upsertGames(tx, application_id, games)).updated).toHaveLength(100);
+      await clearFailures(tx, application_id, 'query_game_detail', ids);
+      expect((await rowsRead('games')) - before[0]).toBeLessThan(1_000);
+      expect((await rowsRead('ingest_failures')) - before[1]).toBeLessThan(1_000);
+    }
+    throw rolledBack;
+  });
+  await expect(read).rejects.toBe(rolledBack);
 });
