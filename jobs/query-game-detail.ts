@@ -9,8 +9,8 @@ import { mayWait } from '#src/runs/may-wait.ts';
 import { settleAlong } from '#src/runs/settle-along.ts';
 
 /**
- * A page whose every detail call failed on its way means that the application is away, if there were this many:
- * one or two games that always fail must not end every run at their page.
+ * A page whose every detail call failed on its way means that the application is away, if it wants this many: one
+ * or two games that always fail must not end every run at their page.
  */
 const AWAY_MIN = 3;
 
@@ -66,7 +66,8 @@ export const queryGameDetail = defineJob({
     const away =
       page.answered + answered === 0 &&
       fetched.passing.every(({ error }) => error.transport) &&
-      unreached >= AWAY_MIN;
+      unreached > 0 &&
+      games.length >= AWAY_MIN;
     if (away && (lastAttempt || fetched.passing.length === 0)) {
       const reason = `no detail call of page ${page_num} got through (${explainPassing(fetched)})`;
       await failRun(sql, hold, reason, 'application');

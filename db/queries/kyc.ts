@@ -42,16 +42,16 @@ export const lockKycState = async (tx: Queryable, application_id: string): Promi
   return rows[0];
 };
 
-/** The row is locked by the caller. */
+/** The row is locked by the caller. @param next.refused_cp_id left out: as it was */
 export const saveKycState = async (
   tx: Queryable,
   application_id: string,
-  next: { state: KycState; asked_at: Date | null; refused_cp_id?: string; reason?: string },
+  next: { state: KycState; asked_at: Date | null; refused_cp_id?: string | null; reason?: string },
 ): Promise<void> => {
   await tx`
     update kyc_states
-    set state = ${next.state}, asked_at = ${next.asked_at}, refused_cp_id = ${next.refused_cp_id ?? null},
-        reason = ${next.reason ?? null}
+    set state = ${next.state}, asked_at = ${next.asked_at}, reason = ${next.reason ?? null},
+        refused_cp_id = ${next.refused_cp_id === undefined ? tx`refused_cp_id` : next.refused_cp_id}
     where application_id = ${application_id}`;
 };
 

@@ -159,14 +159,14 @@ export const failOpenGames = async (sql: Queryable, run_id: string): Promise<voi
 
 export type ListingSums = Pick<
   FinishedListing,
-  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'established' | 'lost' | 'unlisted'
+  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'established' | 'lost' | 'present' | 'unlisted'
 >;
 
 /**
  * What the verdict on a listing needs: sums over its pages, and the application's games no page named.
  *
- * Games that came since the last run that came through are not established: neither this run's own nor those of
- * a suspect run before it make room for withdrawals.
+ * Games that came since the last run that came through are not established: those of a suspect run before this one
+ * make no room for withdrawals. Games that came since this run began are not present: nor do its own.
  */
 export const summariseListing = async (
   sql: Queryable,
@@ -182,12 +182,12 @@ export const summariseListing = async (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
       from sync_run_pages where run_id = ${run_id}
     ), settled as (
-      select coalesce(a.last_success_at, r.started_at) as at
+      select coalesce(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
     ), established as (
-      select count(*)::int as established from games
-      where application_id = ${application_id} and withdrawn_at is null
-        and created_at <= (select at from settled)
+      select (count(*) filter (where created_at <= (select at from settled)))::int as established,
+             (count(*) filter (where created_at <= (select started_at from settled)))::int as present
+      from games where application_id = ${application_id} and withdrawn_at is null
     ), unlisted as (
       select count(*)::int as unlisted,
              (count(*) filter (where created_at <= (select at from settled)))::int as lost

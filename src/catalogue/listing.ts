@@ -30,7 +30,12 @@ export const readPage = (rows: readonly unknown[]): ReadPage => {
     const named = identifier.safeParse((row as { game_id?: unknown } | null | undefined)?.game_id);
     if (named.success) invalid.set(named.data, reasons);
     else
-      unnamed.push({ reasons: reasons.map(({ path, code }) => ({ path: `list.${index}.${path}`, code })) });
+      unnamed.push({
+        reasons: reasons.map(({ path, code }) => ({
+          path: path === '' ? `list.${index}` : `list.${index}.${path}`,
+          code,
+        })),
+      });
   });
   for (const game_id of summaries.keys()) invalid.delete(game_id);
   return {

@@ -20,7 +20,8 @@ export type FinishedListing = {
   /** Games, not withdrawn, that the application had when its last run came through; those that no page named. */
   established: number;
   lost: number;
-  /** All games of the application, not withdrawn, that were there when the run began and that no page named. */
+  /** The same of all games, not withdrawn, that were there when the run began. */
+  present: number;
   unlisted: number;
   acceptWithdrawals: boolean;
 };
@@ -30,6 +31,15 @@ export type Verdict = { outcome: RunOutcome; reason: string | null; note: string
 /** A listing during which games came or went may have missed one that moved to a page already read. */
 const moved = (run: FinishedListing): boolean =>
   run.totalFirst !== run.totalLast && run.listed <= run.totalMax;
+
+const isTooMany = (gone: number, of: number): boolean =>
+  gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX;
+
+/** Of the games that an operator has come to rely on, or of all: what is too many to withdraw. */
+const tooMany = (run: FinishedListing): string | null => {
+  if (isTooMany(run.lost, run.established)) return `${run.lost} of ${run.established}`;
+  return isTooMany(run.unlisted, run.present) ? `${run.unlisted} of ${run.present}` : null;
+};
 
 const withdrawalVerdict = (run: FinishedListing): { withdraw: boolean; why: string | null } => {
   if (run.unlisted === 0) return { withdraw: false, why: null };
@@ -70,12 +80,12 @@ export const runVerdict = (run: FinishedListing): Verdict => {
   if (run.totalLast !== run.listed + run.unnamed) {
     notes.push(`data.total said ${run.totalLast}, the pages named ${run.listed}`);
   }
-  const tooMany = run.lost > WITHDRAW_FEW && run.lost > run.established * WITHDRAW_SHARE_MAX;
   const { withdraw, why } = withdrawalVerdict(run);
   if (why !== null) notes.push(why);
   const note = notes.length > 0 ? notes.join('; ') : null;
-  if (withdraw && tooMany && !run.acceptWithdrawals) {
-    const reason = `would withdraw ${run.lost} of ${run.established} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
+  const excess = tooMany(run);
+  if (withdraw && excess !== null && !run.acceptWithdrawals) {
+    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
     return { outcome: 'suspect', reason, note, withdraw: false };
   }
   if (run.invalid + run.failed > 0) {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type FailureRow, listFailedGameIds, listFailures } from '#db/queries/failures.ts';
+import { findKycState } from '#db/queries/kyc.ts';
 import { requireApplication, withDatabase, withFoundation } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { pullGames } from '#src/cli/sync.ts';
@@ -51,6 +52,8 @@ export const register = (program: Command): void => {
     withFoundation(context, async (foundation) => {
       await requireApplication(foundation.sql, application_id);
       const ids = await listFailedGameIds(foundation.sql, application_id);
+      if ((await findKycState(foundation.sql, application_id))?.state === 'failed')
+        context.out.note(`Its developer's record failed too: npx catalogue kyc pull ${application_id}`);
       if (ids.length > 0)
         return pullGames(foundation, context.out, application_id, ids, options.wait === true);
       context.out.document({ application_id, games: 0, jobs: [] });

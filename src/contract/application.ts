@@ -24,12 +24,21 @@ export const applicationGameSummarySchema = z.object({
 });
 export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
 
+/** An integer, however wrong: the pages are believed and not `total` (decision 18). Kept where numbers are exact. */
+const anyInteger = z
+  .number()
+  .refine((value) => Number.isInteger(value), {
+    params: { code: 'invalid_type' },
+    error: 'is not an integer',
+  })
+  .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
+
 /**
  * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated
  * on its own, so that one bad row never costs the other ninety-nine.
  */
 export const applicationGameListSchema = z.object({
-  total: z.int().min(0),
+  total: anyInteger,
   list: z.array(z.unknown()),
 });
 export type ApplicationGameList = z.infer<typeof applicationGameListSchema>;

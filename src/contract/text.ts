@@ -39,14 +39,13 @@ export const storableText = (maxLength: number) =>
 /** A non-empty identifier: `game_id`, `cp_id` (decision 10). */
 export const identifier = storableText(IDENTIFIER_MAX).min(1);
 
-const PLAINLY_HTTP = /^https?:\/\//i;
+const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const REPAIRED = /^\s|\s$|[\u0000-\u001f\u007f]/;
 
-const isHttpUrl = (text: string): boolean => {
-  // Nearly every one: told without an object for each.
-  if (PLAINLY_HTTP.test(text)) return URL.canParse(text);
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
-};
+/** What a parser would put right in silence is no URL either: it is kept as it was sent. */
+const isHttpUrl = (text: string): boolean =>
+  HTTP_HOST.test(text) && !REPAIRED.test(text) && URL.canParse(text);
 
 /** An http or https URL, kept to the letter as it was sent (decision 11). */
 export const httpUrl = storableText(URL_MAX).refine(isHttpUrl, {

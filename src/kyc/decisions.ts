@@ -32,7 +32,7 @@ export const eraseKyc = async (
     const { now } = await requireKycState(tx, application_id);
     await lockKycState(tx, application_id);
     await insertKycAccess(tx, { application_id, record_id: null, action: 'erase', accessed_by: by, reason });
-    await saveKycState(tx, application_id, { state: 'erased', asked_at: now });
+    await saveKycState(tx, application_id, { state: 'erased', asked_at: now, refused_cp_id: null });
     await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
     return deleteKycRecords(tx, application_id);
   }) as Promise<number>;
@@ -56,7 +56,7 @@ export const acceptCpId = async (
       throw new CatalogueError(`No other cp_id of ${application_id} waits to be accepted.`);
     const provider = { cp_id: randomUUIDv7(), application_id, application_cp_id: refused_cp_id, accepted_by };
     const mapped = await mapContentProvider(tx, provider);
-    await saveKycState(tx, application_id, { state: 'pending', asked_at });
+    await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
     await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
     return mapped;
   }) as Promise<ContentProviderRow>;

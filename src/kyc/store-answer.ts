@@ -57,7 +57,7 @@ export const storeKycAnswer = (
     }
     const { cp_id } = provider ?? (await mapFirst(tx, application_id, record.cp_id));
     const outcome = await storeRecord(tx, keys, pull, cp_id, record);
-    await saveKycState(tx, application_id, { state: 'sealed', asked_at });
+    await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
     await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
     return outcome;
   }) as Promise<KycOutcome>;

@@ -15,10 +15,13 @@ export type RecordedPage = { listed: number; wanted: number; invalid: number; en
 const NO_GAME = '';
 const UNNAMED_REASONS_MAX = 20;
 
+const isPowerOfTwo = (page_num: number): boolean => page_num > 2 && Number.isInteger(Math.log2(page_num));
+
 /**
  * Which games of this page did earlier pages of the run name? The page before is always looked at: games
  * shift by a few while they are listed. All pages are looked at only when there is doubt, that is once the
- * pages held more rows than the application says there are, or this one repeats the one before.
+ * pages held more rows than the application says there are, or this one repeats the one before; and at pages 4, 8,
+ * 16 and so on, for a list that goes round in a circle under a `total` that is too large.
  */
 const namedBefore = async (
   sql: Database,
@@ -30,7 +33,7 @@ const namedBefore = async (
 ): Promise<Set<string>> => {
   const onPrevious = new Set(previous?.application_game_ids);
   const seen = new Set(ids.filter((id) => onPrevious.has(id)));
-  const doubtful = rowsSoFar > total || seen.size === ids.length;
+  const doubtful = rowsSoFar > total || seen.size === ids.length || isPowerOfTwo(run.next_page);
   if (!doubtful || ids.length === 0 || previous === undefined) return seen;
   return selectNamedBefore(sql, run.run_id, run.next_page, ids);
 };

@@ -21,5 +21,5 @@ export const MAX_JSON_DEPTH = 32;
 /** `ret_msg` is kept this long (decision 14). */
 export const RET_MSG_MAX = 200;
 
-/** A Retry-After is believed up to here: a longer one waits for the next scheduled run. */
+/** A Retry-After is believed up to here: after a longer one it is asked again then. */
 export const RETRY_AFTER_MAX_MS = 15 * 60_000;

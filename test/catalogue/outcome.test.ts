@@ -15,6 +15,7 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   totalMax: 100,
   established: 100,
   lost: 0,
+  present: 100,
   unlisted: 0,
   acceptWithdrawals: false,
   ...changes,
@@ -98,8 +99,17 @@ describe('Withdrawals', () => {
     });
   });
 
-  it('take games that no run came through with, however many', () => {
-    expect(runVerdict(run({ unlisted: 300 }))).toMatchObject({ outcome: 'succeeded', withdraw: true });
+  it('wait for an operator too when the games that would go came since a run last came through', () => {
+    const guarded = runVerdict(run({ present: 300, unlisted: 200 }));
+    expect(guarded).toMatchObject({ outcome: 'suspect', withdraw: false });
+    expect(guarded.reason).toContain('would withdraw 200 of 300 games');
+    expect(runVerdict(run({ present: 300, unlisted: 150 }))).toMatchObject({ withdraw: true });
+  });
+
+  it('wait for an operator when newer games alone keep them below half of all', () => {
+    const guarded = runVerdict(run({ lost: 51, present: 500, unlisted: 51 }));
+    expect(guarded).toMatchObject({ outcome: 'suspect', withdraw: false });
+    expect(guarded.reason).toContain('would withdraw 51 of 100 games');
   });
 
   it('need no operator for a few games, even if they are all there are', () => {
@@ -111,6 +121,7 @@ describe('Withdrawals', () => {
         totalMax: 0,
         established: count,
         lost: count,
+        present: count,
         unlisted: count,
       });
     expect(runVerdict(few(10))).toMatchObject({ outcome: 'succeeded', withdraw: true });

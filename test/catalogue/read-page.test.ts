@@ -27,6 +27,10 @@ it.for<[what: string, changes: object, path: string, code: string]>([
   ['icon is null', { game_icon: null }, 'game_icon', 'invalid_type'],
   ['icon is a list', { game_icon: [] }, 'game_icon', 'invalid_type'],
   ['icon is a script', { game_icon: 'javascript:alert(1)' }, 'game_icon', 'not_http_url'],
+  ['icon lacks its slashes', { game_icon: 'https:cdn.example/i.png' }, 'game_icon', 'not_http_url'],
+  ['icon has no host', { game_icon: 'https:///i.png' }, 'game_icon', 'not_http_url'],
+  ['icon begins with a blank', { game_icon: ' https://cdn.example/i.png' }, 'game_icon', 'not_http_url'],
+  ['icon is of two lines', { game_icon: 'https://cdn.example/\ni.png' }, 'game_icon', 'not_http_url'],
 ])('refuses one row whose %s, with the path and a code, and keeps the others', ([, changes, path, code]) => {
   const { summaries, invalid, unnamed } = readPage([row('good'), row('bad', changes), row('better')]);
   expect(summaries.map(({ game_id }) => game_id)).toEqual(['good', 'better']);
@@ -48,7 +52,7 @@ it.for<[what: string, row: unknown]>([
   expect(summaries).toHaveLength(1);
   expect(invalid).toEqual([]);
   expect(unnamed).toHaveLength(1);
-  for (const { path } of unnamed[0]?.reasons ?? []) expect(path).toMatch(/^list\.1\./);
+  for (const { path } of unnamed[0]?.reasons ?? []) expect(path).toMatch(/^list\.1(?:\.\w+)?$/);
 });
 
 it('never repeats a value in a reason', () => {

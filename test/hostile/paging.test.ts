@@ -26,15 +26,16 @@ test.each([
   ['too low', 10],
   ['too high', 10_000],
   ['zero', 0],
-  ['beyond what a column holds', Number.MAX_SAFE_INTEGER],
+  ['negative', -1],
+  ['beyond what is exact', Number.MAX_SAFE_INTEGER],
+  ['beyond what a column holds', 1e20],
 ])('a total that is %s costs no game, and is noted', async (_, total) => {
   const { run } = await runOf((pageNum, pageSize) => list(slice(pageNum, pageSize), total));
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
-  expect(run.note).toMatch(/^data\.total said \d+, the pages named 250$/);
+  expect(run.note).toMatch(/^data\.total said -?\d+, the pages named 250$/);
 });
 
 test.each([
-  ['negative', -1],
   ['a fraction', 2.5],
   ['text', '250'],
   ['null', null],
@@ -51,6 +52,14 @@ test('an application that ignores page_num is told apart after two calls, and it
   expect(run).toMatchObject({ outcome: 'suspect', inserted: 100, withdrawn: 0 });
   expect(run.reason).toMatch(/page_num/);
   expect(calls.list).toBe(2);
+});
+
+test('a list that goes round in a circle is told apart, however many games it says there are', async () => {
+  const { run, calls } = await runOf((pageNum, pageSize) =>
+    list(slice(((pageNum - 1) % 2) + 1, pageSize), 1e6),
+  );
+  expect(run).toMatchObject({ outcome: 'suspect', inserted: 200, withdrawn: 0 });
+  expect(calls.list).toBe(4);
 });
 
 test('an application with a page limit of its own is followed at its size', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { listFailures } from '#db/queries/failures.ts';
-import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail } from '#jobs/pull-game-detail.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { tick } from '#jobs/tick.ts';
@@ -206,6 +206,33 @@ test.each([
     ]);
   },
 );
+
+test('an application whose details ask to wait for ever is one that fails: its run ends at the first page', async () => {
+  const fleet = await aFleet();
+  const application = await startHostileApplication(
+    fleet,
+    'acme',
+    {
+      ...wellBehaved(idsOf('g', 100)),
+      detail: () => raw('later', 503, { 'retry-after': '900' }),
+    },
+    { concurrency: 1 },
+  );
+  const run = await fleet.startRun('acme');
+  const queue = fleet.producer.queue({ name: 'query-game-detail' });
+  await until('the run waits', async () => (await queue.getDelayedCount()) === 1);
+  // A second wait would be too long; its tries from here on are spaced by seconds.
+  await fleet.sql`update sync_runs set progress_at = now() - interval '15 minutes'`;
+  const ended = await until('the run ended', async () => {
+    for (const each of await queue.getDelayed()) await each.promote().catch(() => {});
+    const row = await findRun(fleet.sql, run.run_id);
+    return row?.finished_at === null ? undefined : row;
+  });
+  expect(ended).toMatchObject({ outcome: 'failed', listed: 100, failed: 100, inserted: 0 });
+  expect(ended.reason).toMatch(/^no detail call of page 1 got through/);
+  // One before the wait, and one for each try.
+  expect(application.calls.detail).toBeLessThanOrEqual(5);
+});
 
 test('an application that goes away in the middle is not asked a hundred times', async () => {
   const fleet = await aFleet();

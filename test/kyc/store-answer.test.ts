@@ -147,6 +147,18 @@ describe('another cp_id', () => {
     expect((await acceptCpId(sql, app, 'kim')).cp_id).toBe(first?.cp_id);
   });
 
+  it('waits to be accepted though a later pull fails or brings nothing', async () => {
+    const app = await anApplication();
+    await store(sql, keys, app, PLANTED);
+    await store(sql, keys, app, OTHER);
+    const kind = 'timeout';
+    await recordKycFailure(sql, { application_id: app, asked_at: new Date() }, { kind, reasons: [] });
+    await store(sql, keys, app, null);
+    expect(await findKycState(sql, app)).toMatchObject({ state: 'not_provided', refused_cp_id: 'cp-other' });
+    expect(await acceptCpId(sql, app, 'kim')).toMatchObject({ application_cp_id: 'cp-other' });
+    expect(await findKycState(sql, app)).toMatchObject({ state: 'pending', refused_cp_id: null });
+  });
+
   it('can be accepted only while one waits', async () => {
     const app = await anApplication();
     await store(sql, keys, app, PLANTED);

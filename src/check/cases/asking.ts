@@ -35,14 +35,20 @@ export const readListed = (call: Call): Listed => {
   return { call, total, rows: list, ids: list.map(idOf).filter((id) => id !== undefined) };
 };
 
-/** All pages, a hundred rows each, as far as 2,000 rows. */
+/**
+ * All pages, a hundred rows each, as far as 2,000 rows. Like a run, it follows an application's own page size: an
+ * empty page ends it, or one shorter than the first when `total` is reached.
+ */
 export const walkPages = async (session: Session): Promise<{ pages: Listed[]; whole: boolean }> => {
   const pages: Listed[] = [];
+  let rows = 0;
   for (let page_num = 1; page_num <= PAGES_MAX; page_num += 1) {
     const page = await askPage(session, page_num, PAGE_SIZE_MAX);
     if (page.rows.length === 0 && page_num > 1) return { pages, whole: true };
     pages.push(page);
-    if (page.rows.length < PAGE_SIZE_MAX) return { pages, whole: true };
+    rows += page.rows.length;
+    const isShort = page.rows.length < (pages[0]?.rows.length ?? 0);
+    if (page.rows.length === 0 || (isShort && rows >= page.total)) return { pages, whole: true };
   }
   return { pages, whole: false };
 };
