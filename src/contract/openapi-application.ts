@@ -12,6 +12,7 @@ import {
   json,
   type OpenApiDocument,
   type Operation,
+  ref,
 } from '#src/contract/openapi.ts';
 import { successOf } from '#src/contract/platform.ts';
 
@@ -82,8 +83,13 @@ const callback = (words: {
   requestBody: { required: true, content: json(words.request, words.requestExamples) },
   responses: {
     200: {
-      description: 'Success: the data, in the envelope.',
-      content: json(words.response, words.examples),
+      description: 'Success: the data, in the envelope. A failure may come with this status too.',
+      content: {
+        'application/json': {
+          schema: { anyOf: [ref(words.response), ref('Failure')] },
+          examples: { ...words.examples, failed },
+        },
+      },
     },
     '4XX': { description: 'A failure, in the envelope.', content: json('Failure', { failed }) },
     '5XX': { description: 'A failure, in the envelope.', content: json('Failure', { failed }) },

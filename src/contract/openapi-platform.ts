@@ -48,12 +48,15 @@ const exampleOf = (
 const CALL_FAILURES: PlatformFailure[] = [
   'invalidField',
   'invalidJson',
+  'invalidHttp',
   'noToken',
   'unknownToken',
   'endedToken',
+  'requestTimeout',
   'bodyTooLarge',
   'wrongContentType',
   'tooManyRequests',
+  'headersTooLarge',
   'fault',
   'unavailable',
 ];
@@ -74,9 +77,11 @@ const HEADERS: Record<number, Record<string, unknown>> = {
 const STATUS_WORDS: Record<number, string> = {
   400: 'The request is not as it must be.',
   401: 'No access token, or none that is valid.',
+  408: 'The request did not arrive in time.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many calls.',
+  431: 'The headers are too large.',
   500: 'A fault of the platform.',
   503: 'The platform is not available at the moment.',
 };

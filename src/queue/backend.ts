@@ -118,12 +118,15 @@ const createLastingBackend: typeof createPostgresBackend = (name, options, more)
   return backend;
 };
 
+/** Who only adds jobs and asks about them needs few connections. */
+const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
+
 const openPostgres = (options: BackendOptions): QueueBackend => {
   const classes = withBackend(createLastingBackend);
   // One pool for all queues of the process. Each worker holds one client of it for LISTEN.
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
-    max: 20,
+    max: POOL_MAX[options.role],
     options: `-c search_path=${QUEUE_SCHEMA}`,
     application_name: 'catalogue queue',
     keepAlive: true,
