@@ -43,21 +43,25 @@ const readableBy = (parse: (text: string) => unknown) =>
     return text;
   });
 
+/** Entries with commas between them; each that is none is a problem of its own. */
+const listOf = (isEntry: (text: string) => boolean, what: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .superRefine((list, context) => {
+      for (const entry of list) if (!isEntry(entry)) context.addIssue(`"${entry}" is not ${what}`);
+    });
+
 const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
 
-const networks = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
-  .superRefine((list, context) => {
-    for (const entry of list)
-      if (!isCidr(entry)) context.addIssue(`"${entry}" is not a network such as 10.0.0.0/8`);
-  });
+/** Who trusts everybody to name others believes whatever anybody writes: a prefix of 0 is none. */
+const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
 
 const timeZone = z
   .string()
@@ -105,6 +109,7 @@ const environmentSchema = z.object({
   BOARD_USER: z.string().min(1).optional(),
   BOARD_PASSWORD: z.string().min(1).optional(),
   BOARD_READ_ONLY: flag,
+  BOARD_TRUSTED_PROXIES: listOf(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
   // OpenTelemetry reads its own variables; these alone tell whether anybody wants traces.
@@ -113,7 +118,7 @@ const environmentSchema = z.object({
   OTEL_TRACES_EXPORTER: z.string().optional(),
   OTEL_SDK_DISABLED: flag,
   WEBHOOK_ALLOW_HTTP: flag,
-  WEBHOOK_ALLOW_NETWORKS: networks,
+  WEBHOOK_ALLOW_NETWORKS: listOf(isCidr, 'a network such as 10.0.0.0/8'),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
   CATALOGUE_HOME: z
@@ -135,6 +140,8 @@ export type Config = {
     port: number;
     login: { user: string; password: string } | null;
     readOnly: boolean;
+    /** Addresses and CIDRs whose `X-Forwarded-For` is believed. */
+    trustedProxies: string[];
   };
   metrics: { host: string; port: number };
   /** Does the environment ask OpenTelemetry for traces? */
@@ -195,7 +202,13 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     queuePrefix: e.QUEUE_PREFIX,
     encryptionKeys: e.ENCRYPTION_KEYS,
     api: { host: e.API_HOST, port: e.API_PORT },
-    board: { host: e.BOARD_HOST, port: e.BOARD_PORT, login, readOnly: e.BOARD_READ_ONLY },
+    board: {
+      host: e.BOARD_HOST,
+      port: e.BOARD_PORT,
+      login,
+      readOnly: e.BOARD_READ_ONLY,
+      trustedProxies: e.BOARD_TRUSTED_PROXIES,
+    },
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
     tracing: wantsTraces(e),
     webhooks: { allowHttp: e.WEBHOOK_ALLOW_HTTP, allowNetworks: e.WEBHOOK_ALLOW_NETWORKS },

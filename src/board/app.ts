@@ -24,6 +24,8 @@ export type BoardOptions = {
   login: Login | null;
   /** Show everything, change nothing (BOARD_READ_ONLY). */
   readOnly: boolean;
+  /** Addresses and CIDRs whose `X-Forwarded-For` names who asks (BOARD_TRUSTED_PROXIES). */
+  trustedProxies: string[];
   /** A logger, or Fastify's options for one; silent without. */
   logger?: FastifyBaseLogger | FastifyServerOptions['logger'];
   /** Is the session cookie for https alone? Without it, `X-Forwarded-Proto` of the proxy in front decides. */
@@ -71,11 +73,13 @@ const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
  * address with `checkBoardAddress`.
  */
 export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance> => {
-  const { login, readOnly, logger, secureCookies } = options;
+  const { login, readOnly, trustedProxies, logger, secureCookies } = options;
   const app: FastifyInstance = fastify({
     ...(isLogger(logger) ? { loggerInstance: logger } : { logger: logger ?? false }),
     // The board polls every few seconds; what is worth a line is logged below.
     logController: new LogController({ disableRequestLogging: true }),
+    // Not without a login: there a page elsewhere could pass for this machine by `X-Forwarded-Host`.
+    trustProxy: login === null ? false : trustedProxies,
     bodyLimit: 256 * 1024,
     // BullMQ waits without limit for a backend that is away; a person does not.
     handlerTimeout: 30_000,

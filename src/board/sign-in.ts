@@ -100,6 +100,7 @@ export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: 
         httpOnly: true,
         // Lax, so that a link to a failed job opens from a chat; what changes state is kept to this origin.
         sameSite: 'lax',
+        // Believed of anybody: it makes the cookie stricter, for who sent it alone.
         secure: secureCookies ?? request.headers['x-forwarded-proto'] === 'https',
         maxAge: SESSION_MS / 1_000,
       })

@@ -7,13 +7,13 @@ import type { Role } from '#src/roles/role.ts';
 
 /** Start Bull Board over every queue of the fleet. */
 export const startBoard = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
-  const { host, port, login, readOnly } = config.board;
+  const { host, port, login, readOnly, trustedProxies } = config.board;
   checkBoardAddress(host, login);
   await using started = new AsyncDisposableStack();
   const { producer } = started.use(
     openFoundation(config, databaseUrl, { role: 'worker', name: 'board', maxConnections: 2, logger }),
   );
-  const board = await buildBoard({ queues: producer.queues(), login, readOnly, logger });
+  const board = await buildBoard({ queues: producer.queues(), login, readOnly, trustedProxies, logger });
   started.defer(() => board.close());
   const address = await listen(board, host, port, 'BOARD_PORT');
   const all = started.move();

@@ -20,7 +20,13 @@ afterEach(async () => {
 afterAll(() => queues.close());
 
 const board = async (options: Partial<BoardOptions> = {}): Promise<FastifyInstance> => {
-  const app = await buildBoard({ queues: queues.queues, login: LOGIN, readOnly: false, ...options });
+  const app = await buildBoard({
+    queues: queues.queues,
+    login: LOGIN,
+    readOnly: false,
+    trustedProxies: [],
+    ...options,
+  });
   apps.push(app);
   return app;
 };
@@ -136,6 +142,41 @@ test('guessing is slowed, by form and by HTTP Basic alike, while whoever is sign
   expect((await app.inject({ url: '/api/queues', headers: session })).statusCode).toBe(200);
 });
 
+const PROXY = '10.0.0.2';
+
+/** Tries to sign in from this peer, which says that it asks for these. */
+const signInBy = (app: FastifyInstance, peer: string, forwardedFor: string, password = LOGIN.password) =>
+  app.inject({
+    method: 'POST',
+    url: '/login',
+    headers: { ...FORM, 'x-forwarded-for': forwardedFor },
+    remoteAddress: peer,
+    payload: new URLSearchParams({ ...LOGIN, password }).toString(),
+  });
+
+test.each([
+  ['no proxy is trusted', [], PROXY],
+  ['another proxy is', ['10.0.0.3', 'fd00::/8'], PROXY],
+  ['it comes past the proxy', [PROXY], '198.51.100.7'],
+])('whoever guesses is not believed to be many when %s', async (_title, trustedProxies, peer) => {
+  const app = await board({ trustedProxies });
+  for (let guess = 0; guess < 5; guess += 1) await signInBy(app, peer, `203.0.113.${guess}`, 'guess');
+  expect((await signInBy(app, peer, '203.0.113.99')).statusCode).toBe(429);
+});
+
+test.each([
+  ['its address', PROXY, PROXY],
+  ['its network', '10.0.0.0/8', PROXY],
+  ['its address, where IPv4 comes mapped into IPv6', PROXY, `::ffff:${PROXY}`],
+])('behind a proxy trusted by %s who guesses locks out nobody else', async (_title, trusted, peer) => {
+  const app = await board({ trustedProxies: [trusted] });
+  // What the proxy was sent stands before what it adds, and is not believed.
+  for (let guess = 0; guess < 5; guess += 1)
+    await signInBy(app, peer, `203.0.113.${guess}, 198.51.100.7`, 'guess');
+  expect((await signInBy(app, peer, '198.51.100.7')).statusCode).toBe(429);
+  expect((await signInBy(app, peer, '198.51.100.8')).statusCode).toBe(303);
+});
+
 test('signing out ends the session for every copy of its cookie, and takes a form', async () => {
   const app = await board();
   const session = await sessionOf(app);
@@ -197,8 +238,10 @@ test.each([
 });
 
 test('without a login the board says so, and answers to the names of this machine alone', async () => {
-  const app = await board({ login: null });
-  const get = (host: string) => app.inject({ url: '/', headers: { host } });
+  // A page that rebound its DNS may send any header, and comes from this machine's own browser.
+  const app = await board({ login: null, trustedProxies: ['127.0.0.1'] });
+  const get = (host: string) =>
+    app.inject({ url: '/', headers: { host, 'x-forwarded-host': 'localhost' }, remoteAddress: '127.0.0.1' });
   for (const host of ['localhost:8081', '127.0.0.1:8081', '[::1]:8081']) {
     const { statusCode, body } = await get(host);
     expect(statusCode).toBe(200);

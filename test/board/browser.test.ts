@@ -53,7 +53,13 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     options: Partial<BoardOptions>,
     path: string,
   ): Promise<{ page: Page; complaints: string[] }> => {
-    const board = await buildBoard({ queues: queues.queues, login: LOGIN, readOnly: false, ...options });
+    const board = await buildBoard({
+      queues: queues.queues,
+      login: LOGIN,
+      readOnly: false,
+      trustedProxies: [],
+      ...options,
+    });
     closeBoard = () => board.close();
     const url = await board.listen({ host: '127.0.0.1', port: 0 });
     const page = await browser.newPage();

@@ -21,7 +21,7 @@ it('needs nothing: an empty environment is the embedded default', () => {
     encryptionKeys: undefined,
     queuePrefix: '{catalogue}',
     api: { host: '127.0.0.1', port: 8080 },
-    board: { host: '127.0.0.1', port: 8081, login: null, readOnly: false },
+    board: { host: '127.0.0.1', port: 8081, login: null, readOnly: false, trustedProxies: [] },
     webhooks: { allowHttp: false, allowNetworks: [] },
     auditTimeZone: 'UTC',
     logLevel: 'info',
@@ -43,6 +43,7 @@ it('reads a fleet', () => {
     BOARD_USER: 'kim',
     BOARD_PASSWORD: 'secret',
     BOARD_READ_ONLY: 'TRUE',
+    BOARD_TRUSTED_PROXIES: '10.0.0.2, 10.1.0.0/16,fd00::/8',
     WEBHOOK_ALLOW_HTTP: '1',
     WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8, fd00::/8',
     AUDIT_TIME_ZONE: 'Asia/Shanghai',
@@ -52,7 +53,11 @@ it('reads a fleet', () => {
     redisUrl: 'rediss://:secret@redis.example:6380/2',
     queuePrefix: 'games{a}',
     encryptionKeys: keys,
-    board: { login: { user: 'kim', password: 'secret' }, readOnly: true },
+    board: {
+      login: { user: 'kim', password: 'secret' },
+      readOnly: true,
+      trustedProxies: ['10.0.0.2', '10.1.0.0/16', 'fd00::/8'],
+    },
     webhooks: { allowHttp: true, allowNetworks: ['10.0.0.0/8', 'fd00::/8'] },
     auditTimeZone: 'Asia/Shanghai',
   });
@@ -68,6 +73,7 @@ it('names every problem in one message, and leaves with exit code 2', () => {
     BOARD_PORT: 'eighty',
     METRICS_PORT: '-1',
     BOARD_READ_ONLY: 'perhaps',
+    BOARD_TRUSTED_PROXIES: '10.2.0.0/16,proxy.example,0.0.0.0/0',
     WEBHOOK_ALLOW_HTTP: 'yes please',
     WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8,10.0.0.1,fd00::/129',
     AUDIT_TIME_ZONE: 'Atlantis',
@@ -81,6 +87,9 @@ it('names every problem in one message, and leaves with exit code 2', () => {
   expect(error.message).toContain('"10.0.0.1"');
   expect(error.message).toContain('"fd00::/129"');
   expect(error.message).not.toContain('"10.0.0.0/8"');
+  expect(error.message).toContain('"proxy.example"');
+  expect(error.message).toContain('"0.0.0.0/0"');
+  expect(error.message).not.toContain('"10.2.0.0/16"');
   expect(error.message).toContain('.env.example');
 });
 

@@ -87,7 +87,12 @@ export const startFleet = async (
 };
 
 const dumpBoard = async (producer: Producer, { name }: AnyJob): Promise<string> => {
-  const app = await buildBoard({ queues: producer.queues(), login: null, readOnly: false });
+  const app = await buildBoard({
+    queues: producer.queues(),
+    login: null,
+    readOnly: false,
+    trustedProxies: [],
+  });
   const get = async (url: string) => {
     const { statusCode, body } = await app.inject({ url, headers: { host: 'localhost' } });
     if (statusCode !== 200) throw new Error(`the board answered ${statusCode} to ${url}`);
