@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { RUN_OUTCOMES } from '#db/schema/runs.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
 import { runEnded } from '#src/runs/run-ended.ts';
@@ -43,6 +44,8 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     labelNames: ['outcome'],
     registers,
   });
+  // What begins at 1 has never increased: an alert on the first suspect run would miss it.
+  for (const outcome of RUN_OUTCOMES) runs.inc({ outcome }, 0);
   const runSeconds = new Histogram({
     name: 'catalogue_run_duration_seconds',
     help: 'How long runs were open, by outcome.',

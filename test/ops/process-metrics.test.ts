@@ -1,5 +1,6 @@
 import nock from 'nock';
 import { afterEach, expect, test } from 'vitest';
+import { RUN_OUTCOMES } from '#db/schema/runs.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
@@ -52,6 +53,13 @@ test('in a large fleet the series stay bounded, and those that fail are the ones
   expect(named.size).toBe(101);
   expect(named).toContain('in-trouble');
   expect(named).toContain('_others');
+});
+
+test('every outcome that a run can have is counted from 0, before any run ended', async () => {
+  using metrics = createProcessMetrics('test');
+  const text = await metrics.registry.metrics();
+  for (const outcome of RUN_OUTCOMES)
+    expect(text).toContain(`catalogue_runs_total{outcome="${outcome}",role="test"} 0\n`);
 });
 
 test('what has ended counting counts no more', async () => {
