@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
@@ -10,6 +11,9 @@ import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
+import { until } from '#test/support/until.ts';
+import { spawnCatalogue, startRole } from './fleet-processes.ts';
+import { createSmallFleet, withoutRedis } from './small-fleet.ts';
 
 const run = promisify(execFile);
 
@@ -19,6 +23,8 @@ type Container = {
   startupProbe?: unknown;
   livenessProbe?: unknown;
   readinessProbe?: unknown;
+  lifecycle?: { preStop?: { sleep?: { seconds: number } } };
+  envFrom?: { secretRef?: { name: string } }[];
   ports?: { name: string; containerPort: number }[];
 };
 type Manifest = {
@@ -27,7 +33,10 @@ type Manifest = {
   data?: Record<string, string>;
   spec: {
     selector?: { matchLabels?: Record<string, string> };
-    template: { metadata?: { labels: Record<string, string> }; spec: { containers: Container[] } };
+    template: {
+      metadata?: { labels: Record<string, string> };
+      spec: { containers: Container[]; terminationGracePeriodSeconds?: number };
+    };
   };
 };
 
@@ -42,6 +51,19 @@ const readManifests = async (): Promise<Manifest[]> => {
   return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
 };
 const manifests = await readManifests();
+type ComposeService = {
+  command?: string[];
+  deploy?: { replicas: number };
+  environment?: Record<string, string>;
+  healthcheck?: { test: string[] };
+};
+
+const readCompose = async (): Promise<{ services: Record<string, ComposeService> }> =>
+  parse(await readFile('docker-compose.yml', 'utf8'), { merge: true });
+
+/** Our own services of it; the others are Postgres and Redis. */
+const ROLES = ['worker', 'api', 'board', 'migrate'];
+
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 
 test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
@@ -63,6 +85,78 @@ test('every role starts, lives and is ready by its probes, on ports that it has'
         expect(named).toContain(port);
       }
     }
+  }
+});
+
+/** What the program takes to stop, at most (src/cli/until-signalled.ts). */
+const STOP_SECONDS = 40;
+
+test('who is called goes on listening until no call is sent there, and has the time to stop after that', () => {
+  for (const { spec } of ofKind('Deployment')) {
+    const { containers, terminationGracePeriodSeconds = 30 } = spec.template.spec;
+    const [container] = containers;
+    const isCalled = container?.ports?.some(({ name }) => name === 'http');
+    const waits = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    expect(waits, container?.name).toBeGreaterThanOrEqual(isCalled ? 5 : 0);
+    expect(terminationGracePeriodSeconds, container?.name).toBeGreaterThan(waits + STOP_SECONDS);
+  }
+});
+
+test('the API is asked whether it is ready on its own port, which a Redis that is away does not close', async () => {
+  const api = ofKind('Deployment').find(({ metadata }) => metadata.name === 'catalogue-api');
+  expect(api?.spec.template.spec.containers[0]?.readinessProbe).toMatchObject({
+    httpGet: { path: '/readyz', port: 'http' },
+  });
+  const { services } = await readCompose();
+  expect(services.api?.healthcheck?.test.join(' ')).toContain(':8080/readyz');
+});
+
+test('every pod and service is given the secrets that it uses, and no other', async () => {
+  const given = [...ofKind('Deployment'), ...ofKind('Job')].flatMap(({ spec }) =>
+    spec.template.spec.containers.map(({ name, envFrom = [] }) => [
+      name,
+      envFrom.flatMap(({ secretRef }) => secretRef?.name ?? []),
+    ]),
+  );
+  expect(Object.fromEntries(given)).toEqual({
+    worker: ['catalogue', 'catalogue-keys'],
+    api: ['catalogue'],
+    board: ['catalogue', 'catalogue-board'],
+    migrate: ['catalogue'],
+  });
+  const { services } = await readCompose();
+  const secrets = (role: string) =>
+    Object.keys(services[role]?.environment ?? {}).filter((name) =>
+      /^(ENCRYPTION_KEYS|BOARD_(USER|PASS))/.test(name),
+    );
+  expect(ROLES.map(secrets)).toEqual([['ENCRYPTION_KEYS'], [], ['BOARD_USER', 'BOARD_PASSWORD'], []]);
+});
+
+test.skipIf(withoutRedis())('every service starts with what docker-compose.yml gives it', async () => {
+  const { services } = await readCompose();
+  await using fleet = await createSmallFleet();
+  const values = { ...fleet.env, BOARD_USER: 'olga', BOARD_PASSWORD: 'planted-password-51' };
+  const { QUEUE_PREFIX = '', CATALOGUE_HOME = '' } = fleet.env;
+  for (const role of ROLES) {
+    const names = new Set(Object.keys(services[role]?.environment ?? {}));
+    const given = Object.entries(values).filter(([name]) => names.has(name));
+    const env = {
+      ...Object.fromEntries(given),
+      QUEUE_PREFIX,
+      CATALOGUE_HOME,
+      API_PORT: '0',
+      BOARD_PORT: '0',
+    };
+    if (role === 'migrate') {
+      const [exit] = await once(spawnCatalogue([role], env), 'exit');
+      expect(exit).toBe(0);
+      continue;
+    }
+    const started = await startRole(role, env);
+    await until(
+      `${role} is ready`,
+      async () => (await fetch(new URL('/readyz', started.metrics))).ok,
+    ).finally(started.stop);
   }
 });
 
@@ -94,14 +188,12 @@ test('the Dockerfile is one, runs as a user by number, and copies no more than t
 test('docker-compose.yml is valid, starts every role, and holds no secret', async () => {
   await run(process.execPath, ['node_modules/dclint/bin/dclint.cjs', '--quiet', 'docker-compose.yml']);
   const text = await readFile('docker-compose.yml', 'utf8');
-  const compose = parse(text, { merge: true });
-  expect(Object.keys(compose.services).toSorted()).toEqual(
-    ['api', 'board', 'migrate', 'postgres', 'redis', 'worker'].toSorted(),
-  );
-  expect(compose.services.worker.deploy.replicas).toBe(2);
-  expect(compose.services.redis.command).toContain('noeviction');
-  for (const role of ['worker', 'api', 'board', 'migrate']) {
-    for (const [name, value] of Object.entries<string>(compose.services[role].environment)) {
+  const { services } = await readCompose();
+  expect(Object.keys(services).toSorted()).toEqual([...ROLES, 'postgres', 'redis'].toSorted());
+  expect(services.worker?.deploy?.replicas).toBe(2);
+  expect(services.redis?.command).toContain('noeviction');
+  for (const role of ROLES) {
+    for (const [name, value] of Object.entries(services[role]?.environment ?? {})) {
       if (/PASSWORD|KEYS|USER/.test(name)) expect(value, name).toMatch(/^\$\{[A-Z_]+:\?/);
     }
   }
