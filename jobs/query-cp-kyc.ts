@@ -27,7 +27,7 @@ export const queryCpKyc = defineJob({
     const pull = { application_id, asked_at: before.now };
     try {
       // No key, no KYC (design, section 7): what could not be sealed is not even asked for.
-      await deps.sql.begin((tx) => openFingerprintKey(tx, deps.keys));
+      await openFingerprintKey(deps.sql, deps.keys);
       const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
       const state = await storeKycAnswer(deps.sql, deps.keys, pull, record);
       log.info({ application_id, state }, 'kyc pulled');

@@ -137,7 +137,14 @@ export const insertKycAccess = async (
   await sql`insert into kyc_access_log ${sql(entry)}`;
 };
 
-/** The wrapped fingerprint key, locked against a reseal until the transaction ends. */
+/** The wrapped fingerprint key. */
+export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] | undefined> => {
+  const rows = await sql<{ data_keys: WrappedKey[] }[]>`
+    select data_keys from kyc_keys where purpose = 'fingerprint'`;
+  return rows[0]?.data_keys;
+};
+
+/** The same, locked against a reseal until the transaction ends. */
 export const lockFingerprintKey = async (tx: Queryable): Promise<WrappedKey[] | undefined> => {
   const rows = await tx<{ data_keys: WrappedKey[] }[]>`
     select data_keys from kyc_keys where purpose = 'fingerprint' for share`;

@@ -8,7 +8,7 @@ import { nameRecord, type SealedRecord } from '#src/kyc/sealed-value.ts';
 /** KMS's words for: this ciphertext was not made by this key for this encryption context. */
 const DOES_NOT_OPEN: ReadonlySet<string> = new Set(['InvalidCiphertextException', 'IncorrectKeyException']);
 
-/** A job waits for KMS while it holds a database transaction: it is short with it, and tried again later. */
+/** What waits for KMS is short with it, and tried again later. */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 3_000, throwOnRequestTimeout: true },

@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Queryable } from '#db/client.ts';
-import { insertFingerprintKey, lockFingerprintKey } from '#db/queries/kyc.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Database } from '#db/client.ts';
+import { findFingerprintKey, insertFingerprintKey } from '#db/queries/kyc.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { KEY_BYTES } from '#src/kyc/aes-gcm.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/kyc/key-provider.ts';
@@ -10,25 +12,41 @@ import { lengthPrefixed, type SealedRecord } from '#src/kyc/sealed-value.ts';
 /** What the fingerprint key is wrapped for. */
 export const FINGERPRINT_KEY: SealedRecord = { table: 'kyc_keys', record_id: 'fingerprint' };
 
+/** The fingerprint key in clear (32 bytes), and its wraps as they were stored when it was opened. */
+export type FingerprintKey = { key: Uint8Array; wraps: WrappedKey[] };
+
+/** What each ring opened last: a key service must not be asked twice for every pull. */
+const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKey[] }>();
+
 /**
  * The installation's fingerprint key: random, made with the first record, stored wrapped like any data key, so
  * that fingerprints outlive a change of ENCRYPTION_KEYS. It is also the gate: a process whose keys do not open
- * it seals nothing, rather than begin a second set of keys. Held until the transaction ends, so that a reseal
- * waits for records that are being written.
+ * it seals nothing, rather than begin a second set of keys. Opened once as long as its wraps stay the same.
+ *
+ * It takes the pool, never a transaction: a key service may be slow, and what waits for it must not hold a
+ * connection that others want. A transaction that relies on the key compares the wraps under a lock.
  * @throws KeyError `no_key`, `unknown_key`, `does_not_open` or `key_service`
  */
-export const openFingerprintKey = async (tx: Queryable, keys: KeyRing): Promise<Uint8Array> => {
-  const stored = (await lockFingerprintKey(tx)) ?? (await createFingerprintKey(tx, keys));
-  return unwrapDataKey(keys.records, stored, FINGERPRINT_KEY);
+export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<FingerprintKey> => {
+  const wraps = (await findFingerprintKey(sql)) ?? (await createFingerprintKey(sql, keys));
+  const known = opened.get(keys);
+  if (known !== undefined && isDeepStrictEqual(known.wraps, wraps)) return { wraps, key: await known.key };
+  const opening = { wraps, key: unwrapDataKey(keys.records, wraps, FINGERPRINT_KEY) };
+  opened.set(keys, opening);
+  try {
+    return { wraps, key: await opening.key };
+  } catch (error) {
+    // The next one tries again: a key service may be back by then.
+    if (opened.get(keys) === opening) opened.delete(keys);
+    throw error;
+  }
 };
 
-const createFingerprintKey = async (tx: Queryable, keys: KeyRing) => {
-  await insertFingerprintKey(
-    tx,
-    await wrapDataKey(keys.records.slice(0, 1), randomBytes(KEY_BYTES), FINGERPRINT_KEY),
-  );
+const createFingerprintKey = async (sql: Database, keys: KeyRing): Promise<WrappedKey[]> => {
+  const wraps = await wrapDataKey(keys.records.slice(0, 1), randomBytes(KEY_BYTES), FINGERPRINT_KEY);
+  await insertFingerprintKey(sql, wraps);
   // Another process may have been faster: what is stored now counts.
-  return (await lockFingerprintKey(tx)) ?? [];
+  return (await findFingerprintKey(sql)) ?? [];
 };
 
 const hmac = (key: Uint8Array, ...parts: readonly string[]): Uint8Array =>

@@ -1,19 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '#db/client.ts';
 import { holdInService } from '#db/queries/applications.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import {
   findContentProvider,
   findKycRecord,
+  type KycRecordRow,
+  lockFingerprintKey,
   lockKycState,
   mapContentProvider,
   replaceKycRecord,
   saveKycState,
 } from '#db/queries/kyc.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { openFingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
 import type { KeyRing } from '#src/kyc/key-provider.ts';
-import { sealKycRecord } from '#src/kyc/record.ts';
+import { type KycFields, type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
 
 /** One pull: whose, and when it was asked for by the database's clock. */
 export type KycPull = { application_id: string; asked_at: Date };
@@ -32,35 +36,95 @@ const isWanted = async (tx: Queryable, { application_id, asked_at }: KycPull): P
 
 /**
  * Write what cp.queryKYC answered, in one transaction: the mapping of `cp_id`, the sealed record if it changed,
- * and the state. Replaying it writes nothing more.
+ * and the state. Replaying it writes nothing more. A key service is asked before the transaction, never in it:
+ * a slow one must not keep the pool's connections from everything else.
  * @param record null: no data (design, section 5, decision 16); the record before it is kept
  * @throws KeyError when the record can't be sealed: then nothing was written
  */
-export const storeKycAnswer = (
+export const storeKycAnswer = async (
   sql: Database,
   keys: KeyRing,
   pull: KycPull,
   record: KycRecord | null,
-): Promise<KycOutcome> =>
-  sql.begin(async (tx): Promise<KycOutcome> => {
-    const { application_id, asked_at } = pull;
-    if (!(await isWanted(tx, pull))) return 'overtaken';
-    if (record === null) {
-      await saveKycState(tx, application_id, { state: 'not_provided', asked_at });
-      await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
-      return 'not_provided';
-    }
-    const provider = await findContentProvider(tx, application_id);
-    if (provider !== undefined && provider.application_cp_id !== record.cp_id) {
-      await refuseCpId(tx, pull, record.cp_id);
-      return 'cp_id_changed';
-    }
-    const { cp_id } = provider ?? (await mapFirst(tx, application_id, record.cp_id));
-    const outcome = await storeRecord(tx, keys, pull, cp_id, record);
-    await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
-    await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
-    return outcome;
-  }) as Promise<KycOutcome>;
+): Promise<KycOutcome> => {
+  if (record === null) return sql.begin((tx) => storeNothing(tx, pull)) as Promise<KycOutcome>;
+  // Most answers bring nothing new: it is sealed once that is known not to be so.
+  let draft = await fingerprintRecord(sql, keys, pull, record);
+  for (;;) {
+    const outcome = (await sql.begin((tx) => storeRecord(tx, pull, record.cp_id, draft))) as
+      | KycOutcome
+      | undefined;
+    if (outcome !== undefined) return outcome;
+    const fingerprints = await fingerprintRecord(sql, keys, pull, record);
+    draft = { ...fingerprints, sealed: await sealKycRecord(keys, pull.application_id, fieldsOf(record)) };
+  }
+};
+
+const storeNothing = async (tx: Queryable, pull: KycPull): Promise<KycOutcome> => {
+  const { application_id, asked_at } = pull;
+  if (!(await isWanted(tx, pull))) return 'overtaken';
+  await saveKycState(tx, application_id, { state: 'not_provided', asked_at });
+  await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
+  return 'not_provided';
+};
+
+/** What is made of a record before the transaction that stores it. */
+type Draft = Pick<KycRecordRow, 'fingerprint' | 'tax_id_fingerprint'> & {
+  /** Of the fingerprint key: it holds as long as these are what is stored. */
+  wraps: WrappedKey[];
+  sealed?: SealedFields;
+};
+
+const fieldsOf = ({ cp_id: _application_cp_id, ...fields }: KycRecord): KycFields => fields;
+
+const fingerprintRecord = async (
+  sql: Database,
+  keys: KeyRing,
+  { application_id }: KycPull,
+  record: KycRecord,
+): Promise<Draft> => {
+  const { key, wraps } = await openFingerprintKey(sql, keys);
+  return {
+    wraps,
+    fingerprint: recordFingerprint(key, application_id, fieldsOf(record)),
+    tax_id_fingerprint: taxIdFingerprint(key, record.tax_id),
+  };
+};
+
+/**
+ * Decide under lock what the answer comes to, and write it.
+ * @returns undefined when it takes another draft, nothing written: this one is not sealed and must be, or a
+ * reseal came between, and this process may not have the keys any more
+ */
+const storeRecord = async (
+  tx: Queryable,
+  pull: KycPull,
+  application_cp_id: string,
+  { wraps, sealed, ...fingerprints }: Draft,
+): Promise<KycOutcome | undefined> => {
+  const { application_id, asked_at } = pull;
+  if (!(await isWanted(tx, pull))) return 'overtaken';
+  const provider = await findContentProvider(tx, application_id);
+  if (provider !== undefined && provider.application_cp_id !== application_cp_id) {
+    await refuseCpId(tx, pull, application_cp_id);
+    return 'cp_id_changed';
+  }
+  // Held until the transaction ends, so that a reseal waits for records that are being written.
+  if (!isDeepStrictEqual(await lockFingerprintKey(tx), wraps)) return undefined;
+  const before = await findKycRecord(tx, application_id);
+  const unchanged =
+    before !== undefined &&
+    before.cp_id === provider?.cp_id &&
+    Buffer.compare(before.fingerprint, fingerprints.fingerprint) === 0;
+  if (!unchanged) {
+    if (sealed === undefined) return undefined;
+    const { cp_id } = provider ?? (await mapFirst(tx, application_id, application_cp_id));
+    await replaceKycRecord(tx, { application_id, cp_id, ...sealed, ...fingerprints, received_at: asked_at });
+  }
+  await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
+  await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
+  return unchanged ? 'unchanged' : 'sealed';
+};
 
 const mapFirst = (tx: Queryable, application_id: string, application_cp_id: string) =>
   mapContentProvider(tx, { cp_id: randomUUIDv7(), application_id, application_cp_id, accepted_by: null });
@@ -74,28 +138,6 @@ const refuseCpId = async (tx: Queryable, { application_id, asked_at }: KycPull, 
   };
   await saveKycState(tx, application_id, { state: 'cp_id_changed', asked_at, refused_cp_id });
   await recordFailures(tx, application_id, 'query_cp_kyc', [failure]);
-};
-
-const storeRecord = async (
-  tx: Queryable,
-  keys: KeyRing,
-  { application_id, asked_at }: KycPull,
-  cp_id: string,
-  { cp_id: _application_cp_id, ...fields }: KycRecord,
-): Promise<'sealed' | 'unchanged'> => {
-  const key = await openFingerprintKey(tx, keys);
-  const fingerprint = recordFingerprint(key, application_id, fields);
-  const before = await findKycRecord(tx, application_id);
-  if (before?.cp_id === cp_id && Buffer.compare(before.fingerprint, fingerprint) === 0) return 'unchanged';
-  await replaceKycRecord(tx, {
-    application_id,
-    cp_id,
-    ...(await sealKycRecord(keys, application_id, fields)),
-    fingerprint,
-    tax_id_fingerprint: taxIdFingerprint(key, fields.tax_id),
-    received_at: asked_at,
-  });
-  return 'sealed';
 };
 
 /**

@@ -222,27 +222,59 @@ describe('reseal', () => {
     expect(Object.fromEntries(await Promise.all(opened))).toEqual({ aaa: TOKEN, bolt: 'renewed-token' });
   });
 
-  it('waits for a record that is being sealed under the old key, and takes it along', async () => {
-    const [k6] = ringOf(['k6']).records as [KeyProvider];
+  const waiting = () =>
+    sql`select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`;
+
+  it('waits for a record that is being written under the old key, and takes it along', async () => {
+    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     onTestFinished(() => release());
-    const slow: KeyProvider = {
-      ...k6,
-      wrap: (dataKey, record) => released.then(() => k6.wrap(dataKey, record)),
-    };
-    const storing = store(sql, { records: [slow], tokens: [] }, 'aaa', PLANTED);
-    const waiting = () =>
-      sql`select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`;
-    const holding = () =>
-      sql`select 1 from pg_locks where relation = 'kyc_keys'::regclass and mode = 'RowShareLock'`;
-    await expect.poll(holding, { timeout: 10_000 }).toHaveLength(1);
+    // The record's writing stops at its former versions, with the fingerprint key locked.
+    const locking = sql.begin(async (tx) => {
+      await tx`lock table kyc_former_records in exclusive mode`;
+      lock();
+      await released;
+    });
+    await locked;
+    const storing = store(sql, ringOf(['k6']), 'aaa', PLANTED);
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
     const resealing = reseal(sql, ringOf(['k7', 'k6']), { signal: live });
-    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
     release();
+    await locking;
     expect(await storing).toBe('sealed');
     await resealing;
     const row = (await findKycRecord(sql, 'aaa')) as KycRecordRow;
     expect(row.data_keys.map(({ key_id }) => key_id)).toEqual(['k7']);
+  });
+
+  it.each([
+    ['is sealed anew by a process that holds the new key', ['k7', 'k8'], 'sealed'],
+    ['is not stored by one that does not', ['k8'], 'unknown_key'],
+  ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
+    await addApplication(sql, 'cork', ringOf(['k7']));
+    await sql`delete from kyc_records where application_id = 'cork'`;
+    await reseal(sql, ringOf(['k8', 'k7']), { signal: live });
+    const others = ringOf(ids).records.filter(({ key_id }) => key_id !== 'k8');
+    const [k8] = ringOf(['k8']).records as [KeyProvider];
+    let sealed = 0;
+    const overtaken: KeyProvider = {
+      ...k8,
+      wrap: async (dataKey, record) => {
+        sealed += 1;
+        if (sealed === 1) await reseal(sql, ringOf(['k7', 'k8']), { signal: live });
+        return k8.wrap(dataKey, record);
+      },
+    };
+    const storing = store(sql, { records: [overtaken, ...others], tokens: [] }, 'cork', PLANTED);
+    if (outcome === 'sealed') {
+      expect(await storing).toBe(outcome);
+      expect(sealed).toBe(2);
+      expect(await findKycRecord(sql, 'cork')).toBeDefined();
+    } else {
+      expect((await keyErrorOf(() => storing)).code).toBe(outcome);
+      expect(await findKycRecord(sql, 'cork')).toBeUndefined();
+    }
   });
 
   it('stops when told to, and says how to go on', async () => {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { listKycStates } from '#db/queries/kyc.ts';
+import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { KeyError } from '#src/kyc/errors.ts';
+import type { KeyProvider, KeyRing } from '#src/kyc/key-provider.ts';
+import { reseal } from '#src/kyc/reseal.ts';
+import { startFleet } from '#test/kyc/fleet.ts';
+import { addApplication, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { startRawServer } from '#test/support/application-server.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+
+const CONNECTIONS = 2;
+const PULLS = 10;
+const APPLICATION_NAME = 'a small pool';
+let database: TestDatabase;
+let sql: Database;
+let small: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = openTestPool(database.databaseUrl);
+  small = openDatabase(database.databaseUrl, { max: CONNECTIONS, applicationName: APPLICATION_NAME });
+});
+afterAll(async () => {
+  await small.end();
+  await sql.end();
+  await database.drop();
+});
+
+/** A ring whose one key answers nobody until it is let go, and counts who asks. */
+const slowRing = (id: string) => {
+  const [key] = ringOf([id]).records as [KeyProvider];
+  const asked = { wrap: 0, unwrap: 0 };
+  const gates = { wrap: Promise.withResolvers<void>(), unwrap: Promise.withResolvers<void>() };
+  const provider: KeyProvider = {
+    key_id: key.key_id,
+    wrap: async (...call) => {
+      asked.wrap += 1;
+      await gates.wrap.promise;
+      return key.wrap(...call);
+    },
+    unwrap: async (...call) => {
+      asked.unwrap += 1;
+      await gates.unwrap.promise;
+      return key.unwrap(...call);
+    },
+  };
+  const letGo = (...what: (keyof typeof gates)[]) => {
+    for (const one of what) gates[one].resolve();
+  };
+  onTestFinished(() => letGo('wrap', 'unwrap'));
+  return { keys: { records: [provider], tokens: [] } satisfies KeyRing, asked, letGo };
+};
+
+/** The small pool's sessions that hold a transaction. */
+const held = () => sql`
+  select state from pg_stat_activity
+  where application_name = ${APPLICATION_NAME} and datname = current_database() and xact_start is not null`;
+
+const addApplications = async (count: number, webhook?: string) => {
+  await sql`truncate kyc_records, kyc_former_records, kyc_states, kyc_keys, content_providers`;
+  await sql`delete from applications`;
+  const ids = Array.from({ length: count }, (_, index) => `app-${index}`);
+  for (const id of ids) await addApplication(sql, id, ringOf(['k1']), webhook);
+  return ids;
+};
+
+it('while a key service lets many answers wait, the pool holds no connection for them', async () => {
+  const ids = await addApplications(PULLS);
+  await store(sql, ringOf(['k1']), 'app-0', PLANTED);
+  const { keys, asked, letGo } = slowRing('k1');
+  const changed = { ...PLANTED, opening_bank: 'Another Bank' };
+  const stored = Promise.all(ids.map((id) => store(small, keys, id, changed)));
+
+  await expect.poll(() => asked.unwrap, { timeout: 10_000 }).toBe(1);
+  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
+
+  letGo('unwrap');
+  // Of two connections, ten wait for the key at once.
+  await expect.poll(() => asked.wrap, { timeout: 10_000 }).toBe(PULLS);
+  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
+  // What waits has written nothing: no state, no mapping.
+  expect(await sql`select application_id from content_providers`).toEqual([{ application_id: 'app-0' }]);
+
+  letGo('wrap');
+  expect(new Set(await stored)).toEqual(new Set(['sealed']));
+});
+
+it('a job whose key service does not answer holds no connection', async () => {
+  const server = await startRawServer((request, response) => {
+    const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: PLANTED });
+    request.resume().on('end', () => response.end(answer));
+  });
+  onTestFinished(() => server.close());
+  await addApplications(PULLS, server.url);
+  const { keys, asked, letGo } = slowRing('k1');
+  const { databaseUrl } = database;
+  const fleet = await startFleet('postgres', { sql: small, databaseUrl }, [queryCpKyc], keys);
+  onTestFinished(() => {
+    letGo('wrap', 'unwrap');
+    return fleet.stop();
+  });
+  const ids = (await listKycStates(sql)).map(({ application_id }) => application_id);
+  const finished = Promise.all(ids.map((application_id) => fleet.finish(queryCpKyc, { application_id })));
+
+  // There is no fingerprint key yet: each job offers one.
+  await expect.poll(() => asked.wrap, { timeout: 10_000 }).toBe(PULLS);
+  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
+
+  letGo('wrap', 'unwrap');
+  expect(await finished).toEqual(ids.map(() => ({ result: { state: 'sealed' } })));
+});
+
+it('the fingerprint key is opened once as long as its wraps stay the same', async () => {
+  const ids = await addApplications(3);
+  await store(sql, ringOf(['k1']), 'app-0', PLANTED);
+  const { keys, asked, letGo } = slowRing('k1');
+  letGo('wrap', 'unwrap');
+  for (const id of ids) await store(sql, keys, id, PLANTED);
+  for (const id of ids) expect(await store(sql, keys, id, PLANTED)).toBe('unchanged');
+  expect(asked).toEqual({ unwrap: 1, wrap: 2 });
+
+  await reseal(sql, ringOf(['k2', 'k1']), { signal: new AbortController().signal });
+  await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('sealed under key k2');
+  const both: KeyRing = { records: [...keys.records, ...ringOf(['k2']).records], tokens: [] };
+  expect(await store(sql, both, 'app-0', PLANTED)).toBe('unchanged');
+});
+
+it('a key service that was away is asked again', async () => {
+  await addApplications(1);
+  await store(sql, ringOf(['k1']), 'app-0', PLANTED);
+  const [key] = ringOf(['k1']).records as [KeyProvider];
+  let away = true;
+  const unwrap: KeyProvider['unwrap'] = (...call) =>
+    away ? Promise.reject(new KeyError('key_service', 'AWS KMS is away.')) : key.unwrap(...call);
+  const keys: KeyRing = { records: [{ ...key, unwrap }], tokens: [] };
+  await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('is away');
+  away = false;
+  expect(await store(sql, keys, 'app-0', PLANTED)).toBe('unchanged');
+});
