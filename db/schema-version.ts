@@ -22,6 +22,13 @@ const readApplied = async (sql: Queryable): Promise<Set<number>> => {
   }
 };
 
+/** They come after the migrations: a `migrate` that was killed in between has to be run again. */
+const hasTriggers = async (sql: Queryable): Promise<boolean> => {
+  const rows = await sql`
+    select from pg_trigger where tgrelid = to_regclass('games') and tgname = 'games_count_insert'`;
+  return rows.length === 1;
+};
+
 /**
  * Refuse a database that was migrated by a newer version than this one: there is no way back but a backup.
  * @throws CatalogueError that says what to do
@@ -42,8 +49,8 @@ export const refuseNewerSchema = async (sql: Queryable): Promise<void> => {
 export const requireCurrentSchema = async (sql: Queryable): Promise<void> => {
   await refuseNewerSchema(sql);
   const [known, applied] = await Promise.all([readKnown(), readApplied(sql)]);
-  if (known.difference(applied).size === 0) return;
+  if (known.difference(applied).size === 0 && (await hasTriggers(sql))) return;
   throw new CatalogueError(
-    'The database is older than this version: bring it up to date with npx catalogue migrate.',
+    'The database is older than this version, or was not brought up to date to the end: bring it up to date with npx catalogue migrate.',
   );
 };

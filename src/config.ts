@@ -223,7 +223,8 @@ export const loadDotEnv = (): void => {
   try {
     process.loadEnvFile();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new UsageError(`The file .env of this directory cannot be read (${code}).`);
   }
 };
 

@@ -1,4 +1,14 @@
 import { type Logger, pino } from 'pino';
+import { coerceError } from '#src/errors.ts';
+
+/**
+ * What the log keeps of an error. Not what else drivers hang on it: ioredis the command that was refused, which may
+ * be the one that signs in.
+ */
+const plainError = (error: unknown): Record<string, unknown> => {
+  const { name, message, stack, code } = coerceError(error) as Error & { code?: unknown };
+  return { type: name, message, stack, ...(code !== undefined && { code }) };
+};
 
 /**
  * The process's log, on stderr: stdout belongs to what a command answers. JSON lines, or readable ones where
@@ -7,8 +17,12 @@ import { type Logger, pino } from 'pino';
 export const createLogger = (level: string, options: { pretty: boolean; role: string }): Logger => {
   const base = { role: options.role };
   const formatters = { level: (label: string) => ({ level: label }) };
+  const serializers = { err: plainError };
   if (!options.pretty) {
-    return pino({ level, base, formatters, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+    return pino(
+      { level, base, formatters, serializers, timestamp: pino.stdTimeFunctions.isoTime },
+      pino.destination(2),
+    );
   }
   const transport = {
     target: 'pino-pretty',
@@ -19,5 +33,5 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
       singleLine: true,
     },
   };
-  return pino({ level, base, transport });
+  return pino({ level, base, serializers, transport });
 };

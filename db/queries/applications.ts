@@ -129,6 +129,12 @@ export const findApplication = async (
   return rows[0];
 };
 
+/** Is there an application of this id, or was there one that was removed? */
+export const wasRegistered = async (sql: Queryable, application_id: string): Promise<boolean> => {
+  const rows = await sql`select from applications where application_id = ${application_id}`;
+  return rows.length === 1;
+};
+
 export const listApplications = (sql: Queryable): Promise<ApplicationRow[]> =>
   sql<ApplicationRow[]>`select * from applications where status <> 'removed' order by application_id`;
 

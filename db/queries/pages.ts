@@ -240,19 +240,19 @@ export const clearUnlistedFailures = async (
   run_id: string,
   application_id: string,
 ): Promise<void> => {
-  // Grouped for the same reason as `unlistedGames`.
+  // Grouped for the same reason as `unlistedGames`, and deleted by place for that of `insertPage`.
   await sql`
-    delete from ingest_failures
-    where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail')
-      and (application_game_id <> '' or not exists (
-        select from sync_run_pages where run_id = ${run_id} and unnamed > 0))
-      and application_game_id = any(array(
-        select id from (
-          select application_game_id as id, true as failed from ingest_failures where application_id = ${application_id}
-          union all
-          select unnest(application_game_ids), false from sync_run_pages
-          where run_id = ${run_id} and exists (select from ingest_failures where application_id = ${application_id})
-        ) as each
-        group by id
-        having bool_and(failed)))`;
+    delete from ingest_failures where ctid = any(array(
+      select unnest(array_agg(place))
+      from (
+        select application_game_id as id, ctid as place from ingest_failures
+        where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail')
+          and (application_game_id <> '' or not exists (
+            select from sync_run_pages where run_id = ${run_id} and unnamed > 0))
+        union all
+        select unnest(application_game_ids), null from sync_run_pages
+        where run_id = ${run_id} and exists (select from ingest_failures where application_id = ${application_id})
+      ) as each
+      group by id
+      having count(*) = count(place)))`;
 };

@@ -24,7 +24,7 @@ export const insertToken = async (
     insert into api_tokens (token_id, token_hash, application_id, name, expires_at)
     select ${token.token_id}, ${token.token_hash}, ${token.application_id}::text, ${token.name}, ${token.expires_at}
     where ${token.application_id}::text is null or exists (
-      select 1 from applications where application_id = ${token.application_id} and status <> 'removed')
+      select 1 from applications where application_id = ${token.application_id} and status <> 'removed' for share)
     returning token_id`;
   return rows.length === 1;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
@@ -12,10 +13,13 @@ export type RateLimit = {
 /** Twenty calls a second, in bursts as the caller likes: all of 100,000 games in under a minute. */
 export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 };
 
+/** Longer than Redis ever takes that answers. */
+const REDIS_WAIT_MS = 250;
+
 /**
  * A hook that bounds the calls of one token; it stands after authentication, so that only real tokens are
- * counted. With Redis a fleet counts together; while Redis is away calls are let through: the limit is there
- * for the platform's sake, and an API that stops with it would serve nobody.
+ * counted. With Redis a fleet counts together; while Redis is away, or silent, calls are let through and do not
+ * wait for it: the limit is there for the platform's sake, and an API that stops with it would serve nobody.
  */
 export const addRateLimit = async (
   app: FastifyInstance,
@@ -36,5 +40,15 @@ export const addRateLimit = async (
         `This token may make ${max} calls in ${timeWindowMs / 1_000} s: go on in ${Math.ceil(ttl / 1_000)} s.`,
       ),
   });
-  return app.rateLimit() as onRequestAsyncHookHandler;
+  const limit = app.rateLimit() as onRequestAsyncHookHandler;
+  if (redis === undefined) return limit;
+  return async function limitWhileRedisAnswers(request, reply) {
+    if (redis.status !== 'ready') return;
+    const answered = new AbortController();
+    const silence = sleep(REDIS_WAIT_MS, undefined, { signal: answered.signal }).catch(() => {});
+    const limited = Promise.resolve(limit.call(this, request, reply));
+    // A refusal that comes too late is for nobody.
+    limited.catch(() => {});
+    await Promise.race([limited, silence]).finally(() => answered.abort());
+  };
 };

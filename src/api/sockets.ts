@@ -30,7 +30,11 @@ export const answerClientError = (error: Error & { code?: string }, socket: Sock
 
 /** Requests that Node would answer or drop by itself, without telling Fastify. */
 export const answerOddRequests = (server: Server): void => {
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => answerSocket(socket, 'wrongMethod'));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has let go of it: a caller that resets it would end the process.
+    socket.on('error', () => socket.destroy());
+    answerSocket(socket, 'wrongMethod');
+  });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify(failureResponse('unmetExpectation'));
     response.writeHead(statusOf('unmetExpectation'), {

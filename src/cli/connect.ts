@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '#db/client.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { type ApplicationRow, findApplication, wasRegistered } from '#db/queries/applications.ts';
 import { type CommandContext, findDatabaseUrl } from '#src/cli/frame.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -40,11 +40,26 @@ export const withFoundation = async <Result>(
   return await work(foundation);
 };
 
+const unknownApplication = (application_id: string): UsageError =>
+  new UsageError(
+    `There is no application "${application_id}": npx catalogue app list shows those there are.`,
+  );
+
 /** The application, or a sentence that says where to look. */
 export const requireApplication = async (sql: Database, application_id: string): Promise<ApplicationRow> => {
   const application = await findApplication(sql, application_id);
   if (application !== undefined) return application;
-  throw new UsageError(
-    `There is no application "${application_id}": npx catalogue app list shows those there are.`,
-  );
+  throw unknownApplication(application_id);
+};
+
+/** What is listed of an application; one that nobody ever registered has no empty list. */
+export const listOf = async <Row>(
+  sql: Database,
+  application_id: string | undefined,
+  rows: Promise<Row[]>,
+): Promise<Row[]> => {
+  const listed = await rows;
+  if (application_id !== undefined && listed.length === 0 && !(await wasRegistered(sql, application_id)))
+    throw unknownApplication(application_id);
+  return listed;
 };

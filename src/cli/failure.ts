@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type FailureRow, listFailedGameIds, listFailures } from '#db/queries/failures.ts';
 import { findKycState } from '#db/queries/kyc.ts';
-import { requireApplication, withDatabase, withFoundation } from '#src/cli/connect.ts';
+import { listOf, requireApplication, withDatabase, withFoundation } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { pullGames } from '#src/cli/sync.ts';
 import { applicationId, formatMoment, integer } from '#src/cli/values.ts';
@@ -24,7 +24,9 @@ export const register = (program: Command): void => {
     list,
     async (context, options, application_id) => {
       const filter = { ...(application_id && { application_id }), limit: options.limit ?? 100 };
-      const failures = await withDatabase(context, (sql) => listFailures(sql, filter));
+      const failures = await withDatabase(context, (sql) =>
+        listOf(sql, application_id, listFailures(sql, filter)),
+      );
       context.out.document({ failures });
       if (failures.length === 0) context.out.line('Nothing failed.');
       else {

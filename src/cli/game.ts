@@ -11,7 +11,7 @@ import {
   listRevisions,
 } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
-import { withDatabase } from '#src/cli/connect.ts';
+import { listOf, withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
@@ -48,7 +48,9 @@ export const register = (program: Command): void => {
       application_id: options.application,
       limit: options.limit ?? 50,
     };
-    const games = await withDatabase(context, (sql) => listGames(sql, filter));
+    const games = await withDatabase(context, (sql) =>
+      listOf(sql, options.application, listGames(sql, filter)),
+    );
     context.out.document({ games });
     if (games.length === 0) context.out.line('No game.');
     else {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { findRun, listRuns, type RunRow } from '#db/queries/runs.ts';
-import { withDatabase } from '#src/cli/connect.ts';
+import { listOf, withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
@@ -31,7 +31,7 @@ export const register = (program: Command): void => {
     list,
     async (context, options, application_id) => {
       const filter = { ...(application_id && { application_id }), limit: options.limit ?? 20 };
-      const runs = await withDatabase(context, (sql) => listRuns(sql, filter));
+      const runs = await withDatabase(context, (sql) => listOf(sql, application_id, listRuns(sql, filter)));
       context.out.document({ runs: runs.map(fullDocument) });
       if (runs.length === 0) context.out.line('No run yet: npx catalogue sync --all');
       else {

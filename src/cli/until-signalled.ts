@@ -1,14 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 
 /** Longer than a worker's drain: whatever hangs then is left behind. */
 const STOP_DEADLINE_MS = 40_000;
+/** A start that waits for a server which is away may never end. */
+const START_DEADLINE_MS = 10_000;
 /** What is left open after an orderly stop has this long to close by itself. */
 const LINGER_MS = 1_000;
 
 /**
  * Start something, then run until SIGINT or SIGTERM, then stop it once and in order. A signal during the start
- * waits for the start to end; a second signal does not wait for the stop to end.
+ * waits ten seconds for the start to end; a second signal does not wait for the stop to end.
  */
 export const runUntilSignalled = async (
   logger: Logger,
@@ -24,7 +27,18 @@ export const runUntilSignalled = async (
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
   });
-  const stop = await start();
+  let starting = true;
+  void signalled.then(async (signal) => {
+    if (!starting) return;
+    logger.info({ signal }, 'stopping once it has started');
+    await sleep(START_DEADLINE_MS);
+    if (!starting) return;
+    logger.warn('it did not start in time, leaving');
+    process.exit(EXIT.done);
+  });
+  const stop = await start().finally(() => {
+    starting = false;
+  });
   const signal = await signalled;
   logger.info({ signal }, 'stopping');
   const deadline = setTimeout(() => {

@@ -23,12 +23,18 @@ export type Producer = {
     parent: { job: JobDefinition<Parent>; payload: Parent; id: string },
     child: { job: JobDefinition<Child>; payload: Child; id: string },
   ) => Promise<void>;
-  /** Add jobs that run one at a time, in this order: each when the one before it has ended one way or the other. */
+  /**
+   * Add jobs that run one at a time, in this order: each when the one before it has ended one way or the other. More
+   * than a thousand make several such chains, side by side.
+   */
   addInTurn: <Payload>(job: JobDefinition<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
   close: () => Promise<void>;
 };
+
+/** A flow is walked level by level, by BullMQ too, on the stack: 5,000 levels overflow it. */
+const CHAIN_MAX = 1_000;
 
 const jobOptions = (job: AnyJob, placement: Placement = {}): JobsOptions => ({
   attempts: job.options.attempts,
@@ -74,6 +80,17 @@ export const createProducer = (
     ...then,
     children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
   });
+  const addChain = async (job: AnyJob, payloads: readonly unknown[]): Promise<Job[]> => {
+    const [first, ...rest] = payloads.map((payload) => node(job, payload));
+    if (first === undefined) return [];
+    const added: Job[] = [];
+    let tree: JobNode | undefined = await addFlow(rest.reduce(after, first));
+    while (tree !== undefined) {
+      added.push(tree.job);
+      tree = tree.children?.[0];
+    }
+    return added.reverse();
+  };
   return {
     add: async (job, payload, placement) => {
       const parsed = job.payload.parse(payload);
@@ -84,14 +101,9 @@ export const createProducer = (
       await addFlow(after(first, node(parent.job, parent.payload, { id: parent.id })));
     },
     addInTurn: async (job, payloads) => {
-      const [first, ...rest] = payloads.map((payload) => node(job, payload));
-      if (first === undefined) return [];
       const added: Job[] = [];
-      let tree: JobNode | undefined = await addFlow(rest.reduce(after, first));
-      while (tree !== undefined) {
-        added.unshift(tree.job);
-        tree = tree.children?.[0];
-      }
+      for (let from = 0; from < payloads.length; from += CHAIN_MAX)
+        added.push(...(await addChain(job, payloads.slice(from, from + CHAIN_MAX))));
       return added;
     },
     queue,

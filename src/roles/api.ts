@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { buildApi } from '#src/api/app.ts';
 import type { Config } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { listen } from '#src/roles/listen.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 
 const DATABASE_CONNECTIONS = 20;
@@ -30,7 +30,7 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
     logger,
     ready,
   });
-  started.defer(() => api.close());
+  started.defer(() => stopListening(api));
   const address = await listen(api, host, port, 'API_PORT');
   const all = started.move();
   return { name: 'api', address, stop: () => all.disposeAsync() };

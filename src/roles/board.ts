@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { buildBoard, checkBoardAddress } from '#src/board/index.ts';
 import type { Config } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { listen } from '#src/roles/listen.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 
 /** Start Bull Board over every queue of the fleet. */
@@ -14,7 +14,7 @@ export const startBoard = async (config: Config, databaseUrl: string, logger: Lo
     openFoundation(config, databaseUrl, { role: 'worker', name: 'board', maxConnections: 2, logger }),
   );
   const board = await buildBoard({ queues: producer.queues(), login, readOnly, trustedProxies, logger });
-  started.defer(() => board.close());
+  started.defer(() => stopListening(board));
   const address = await listen(board, host, port, 'BOARD_PORT');
   const all = started.move();
   return { name: 'board', address, stop: () => all.disposeAsync() };

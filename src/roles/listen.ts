@@ -4,7 +4,17 @@ import type { FastifyInstance } from 'fastify';
 import { UsageError } from '#src/errors.ts';
 
 /**
- * Listen, and say plainly when the port is taken.
+ * Stop listening, answer what is in hand, and end. A connection whose call is still in hand would be kept for
+ * further calls as long as any other: it is let go with its answer.
+ */
+export const stopListening = async (app: FastifyInstance): Promise<void> => {
+  app.server.keepAliveTimeout = 1;
+  await app.close();
+};
+
+/**
+ * Listen, and say plainly when that cannot be.
+ * @param variable the port's; the host's ends in HOST instead
  * @returns the address as a URL a person can open
  */
 export const listen = async (
@@ -24,7 +34,11 @@ export const listen = async (
         },
       );
     }
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `Cannot listen at ${host}, port ${port} (${code}): set ${variable.replace(/PORT$/, 'HOST')} to an address of this machine and ${variable} to a port this user may take.`,
+      { cause: error },
+    );
   }
   const bound = app.server.address();
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;

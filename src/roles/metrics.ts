@@ -6,7 +6,7 @@ import { addFleetMetrics } from '#src/metrics/fleet-metrics.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { listen } from '#src/roles/listen.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
 
 /** Its own few: figures are to be had also while a role's pool is taken up, and cost the role nothing. */
 const DATABASE_CONNECTIONS = 2;
@@ -43,7 +43,7 @@ export const startMetrics = async (
     return isReady();
   };
   const app = await buildMetricsApp({ registry, ready, logger });
-  started.defer(() => app.close());
+  started.defer(() => stopListening(app));
   const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
     if (!(error instanceof UsageError)) throw error;
     const elsewhere = await listen(app, host, 0, 'METRICS_PORT');

@@ -153,6 +153,18 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     );
   });
 
+  test('a caller that resets its connection behind a CONNECT costs no more than itself', async () => {
+    const { hostname, port } = new URL(api.url);
+    for (let tried = 0; tried < 20; tried += 1) {
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(`CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(1_000)}`);
+      setImmediate(() => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    expect((await call(LIST)).status).toBe(200);
+  });
+
   test('a body that does not arrive is 408', async () => {
     const head = `POST ${LIST} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${JSON_TYPE}`;
     expectRawFailure(await sendRaw(`${head}\r\nContent-Length: 50\r\n\r\n{`), 408, 40801);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
@@ -110,6 +112,26 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
 });
 
 describe('the rate limit', () => {
+  test('lets calls through at once while Redis is there and says nothing', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    // Taken for ready when it is connected, as one that fell silent since.
+    const redis = new Redis(port, '127.0.0.1', {
+      enableReadyCheck: false,
+      protocol: 2,
+      disableClientInfo: true,
+    });
+    redis.on('error', () => {});
+    const limited = await startApi({ rateLimit: { max: 1, timeWindowMs: 60_000 }, redis });
+    const { token } = await addToken(limited.sql, null);
+    for (let calls = 0; calls < 3; calls += 1) expect((await list(token, limited)).status).toBe(200);
+    redis.disconnect();
+    expect((await list(token, limited)).status).toBe(200);
+    await limited.close();
+    silent.close();
+  });
+
   test('counts by token: beyond it 429 with Retry-After, and another token goes on', async () => {
     const limited = await startApi({ rateLimit: { max: 3, timeWindowMs: 60_000 } });
     const [one, other] = [await addToken(limited.sql, null), await addToken(limited.sql, null)];

@@ -249,6 +249,17 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
   });
 
+  whereFleetsRun('lists nothing of an application that nobody registered, and says so', async () => {
+    for (const list of [
+      ['run', 'list'],
+      ['failure', 'list'],
+      ['game', 'list', '--application'],
+    ]) {
+      const { exit, answer } = await ask(...list, 'nosuch');
+      expect([exit, answer.error]).toEqual([2, expect.stringContaining('There is no application "nosuch"')]);
+    }
+  });
+
   whereFleetsRun('prints tables for people', async () => {
     const { exit, stdout } = await cli('app', 'list');
     expect(exit).toBe(0);

@@ -171,9 +171,9 @@ it('ends a run in one pass over its games, whatever Postgres believes of them', 
       from games where application_id = ${application_id}`;
     await tx`
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
-      select ${run_id}, page, 100, ${games}, array(select 'g-' || i from generate_series(page * 100 - 97, page * 100) i), '{}'
+      select ${run_id}, page, 100, ${games}, array(select 'g-' || i from generate_series(page * 100 - 49, page * 100) i), '{}'
       from generate_series(1, ${games / 100}::integer) as page`;
-    const unlisted = (2 * games) / 100;
+    const unlisted = games / 2;
     expect(await summariseListing(tx, run_id, application_id)).toMatchObject({
       listed: games - unlisted,
       established: games,

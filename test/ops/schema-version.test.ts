@@ -28,6 +28,7 @@ const withDatabase = async (statement: string, work: (database: TestDatabase) =>
 };
 
 const OLDER = 'delete from drizzle.__drizzle_migrations';
+const WITHOUT_TRIGGERS = 'drop trigger games_count_insert on games';
 const EMPTY = 'drop schema drizzle cascade';
 const NEWER =
   "insert into drizzle.__drizzle_migrations (hash, created_at) values ('a later version''s', 9999999999999)";
@@ -35,6 +36,7 @@ const NEWER =
 test.each([
   ['older', OLDER],
   ['never migrated', EMPTY],
+  ['migrated, but not to the end', WITHOUT_TRIGGERS],
 ])('every role refuses a database that is %s and says to migrate it', (_title, statement) =>
   withDatabase(statement, async (database) => {
     for (const role of ['worker', 'api', 'board']) {
