@@ -155,6 +155,7 @@ const registerReseal = (kyc: Command): void => {
       if (report.failed.length === 0) return EXIT.done;
       out.table(report.failed, [
         { header: 'table', value: (row) => row.table },
+        { header: 'application_id', value: (row) => row.application_id ?? '' },
         { header: 'id', value: (row) => row.id },
         { header: 'why', value: (row) => row.code },
       ]);

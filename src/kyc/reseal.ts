@@ -20,7 +20,13 @@ import type { SealedRecord } from '#src/kyc/sealed-value.ts';
 /** Small: a killed pass loses no more, and a key service is not flooded. */
 const BATCH = 100;
 
-export type ResealFailure = { table: WrappedTable; id: string; code: KeyErrorCode };
+/** `id` is the row's in its table; `application_id` what commands take, null for the fingerprint key. */
+export type ResealFailure = {
+  table: WrappedTable;
+  id: string;
+  application_id: string | null;
+  code: KeyErrorCode;
+};
 export type ResealReport = {
   /** The key that all data keys are under now, but for the failed. */
   key_id: string;
@@ -62,7 +68,8 @@ const resealTable = async (sql: Database, table: WrappedTable, pass: Pass): Prom
           return [{ id: row.id, before: row.keys, after: await rewrap(pass.keys, table, row) }];
         } catch (error) {
           if (!isKeyError(error) || error.retryable) throw error;
-          failed.push({ table, id: row.id, code: error.code });
+          const application_id = table === 'kyc_keys' ? null : row.application_id;
+          failed.push({ table, id: row.id, application_id, code: error.code });
           return [];
         }
       }),

@@ -190,8 +190,11 @@ describe('reseal', () => {
     expect(JSON.parse(result.stdout)).toEqual({
       key_id: 'k4',
       rewrapped: 3,
-      failed: [{ table: 'kyc_records', id: record_id, code: 'does_not_open' }],
+      failed: [{ table: 'kyc_records', id: record_id, application_id: 'acme', code: 'does_not_open' }],
     });
+    const { exit, stdout } = await runCli(['kyc', 'reseal'], env);
+    expect(exit).toBe(3);
+    expect(stdout).toMatch(new RegExp(`^kyc_records +acme +${record_id} +does_not_open$`, 'm'));
     expect(await findKycState(sql, 'bolt')).toMatchObject({ state: 'sealed' });
   });
 
