@@ -28,8 +28,8 @@ export type ApiOptions = {
   /** Where a fleet counts calls together. It stays the caller's: closing the API does not close it. */
   redis?: Redis | Cluster | undefined;
   logger: FastifyBaseLogger;
-  /** Rejects while the database or the queue can't be reached. */
-  ready: () => Promise<void>;
+  /** Rejects while the database, or the database and the queue, can't be reached. */
+  ready: (what: 'all' | 'database') => Promise<void>;
 };
 
 /** How long a call may take, its body included. */

@@ -3,15 +3,18 @@ import { Refusal } from './refusal.ts';
 import { success } from './success.ts';
 
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: what it stands on answers too, so that a load balancer
- * may send it calls. Both without a token.
- * @param ready rejects while the database or the queue can't be reached
+ * `GET /healthz`: the process is alive. `GET /readyz`: database and queue answer too; with `?only=database` that one
+ * alone, for a load balancer, since calls are answered without the queue. All without a token.
+ * @param ready rejects while what is asked for can't be reached
  */
-export const addHealthRoutes = (app: FastifyInstance, ready: () => Promise<void>): void => {
+export const addHealthRoutes = (
+  app: FastifyInstance,
+  ready: (what: 'all' | 'database') => Promise<void>,
+): void => {
   app.get('/healthz', async () => success(null));
-  app.get('/readyz', async () => {
+  app.get<{ Querystring: { only?: unknown } }>('/readyz', async ({ query }) => {
     try {
-      await ready();
+      await ready(query.only === 'database' ? 'database' : 'all');
     } catch (cause) {
       throw new Refusal('unavailable', undefined, { cause });
     }

@@ -20,8 +20,8 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
       logger,
     }),
   );
-  const ready = async (): Promise<void> => {
-    await Promise.all([sql`select 1`, backend.ping()]);
+  const ready = async (what: 'all' | 'database'): Promise<void> => {
+    await Promise.all([sql`select 1`, what === 'all' && backend.ping()]);
   };
   const api = await buildApi({
     sql,

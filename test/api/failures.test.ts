@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
-import { buildApi } from '#src/api/app.ts';
+import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { addToken, DETAIL, LIST, startApi, type TestApi } from './support.ts';
 
 let api: TestApi;
@@ -182,7 +182,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
 });
 
 describe('when what it stands on is away', () => {
-  const standIn = async (ready: () => Promise<void>, databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
+  const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
     const sql = openDatabase(databaseUrl, { max: 1 });
     const app = await buildApi({ sql, auditTimeZone: 'UTC', logger: pino({ level: 'silent' }), ready });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -230,10 +230,11 @@ describe('when what it stands on is away', () => {
 
   test('/readyz is 503 until everything answers, /healthz is 200 all the while', async () => {
     let away = true;
-    const { url, close } = await standIn(async () => {
-      if (away) throw new Error('the queue is away');
+    const { url, close } = await standIn(async (what) => {
+      if (away && what === 'all') throw new Error('the queue is away');
     });
     await expectFailure(await fetch(`${url}/readyz`), 503, 50301);
+    expect((await fetch(`${url}/readyz?only=database`)).status).toBe(200);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     away = false;
     const ready = await fetch(`${url}/readyz`);

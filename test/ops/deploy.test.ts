@@ -81,7 +81,7 @@ test('every role starts, lives and is ready by its probes, on ports that it has'
       const named = container.ports?.map(({ name }) => name);
       for (const probe of probes) {
         const { path, port } = (probe as { httpGet: { path: string; port: string } }).httpGet;
-        expect(['/healthz', '/readyz']).toContain(path);
+        expect(['/healthz', '/readyz', '/readyz?only=database']).toContain(path);
         expect(named).toContain(port);
       }
     }
@@ -102,13 +102,13 @@ test('who is called goes on listening until no call is sent there, and has the t
   }
 });
 
-test('the API is asked whether it is ready on its own port, which a Redis that is away does not close', async () => {
+test('a Redis that is away does not take the API out of its service: calls are answered without it', async () => {
   const api = ofKind('Deployment').find(({ metadata }) => metadata.name === 'catalogue-api');
   expect(api?.spec.template.spec.containers[0]?.readinessProbe).toMatchObject({
-    httpGet: { path: '/readyz', port: 'http' },
+    httpGet: { path: '/readyz?only=database', port: 'http' },
   });
   const { services } = await readCompose();
-  expect(services.api?.healthcheck?.test.join(' ')).toContain(':8080/readyz');
+  expect(services.api?.healthcheck?.test.join(' ')).toContain(':8080/readyz?only=database');
 });
 
 test('every pod and service is given the secrets that it uses, and no other', async () => {
