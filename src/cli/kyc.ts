@@ -90,14 +90,17 @@ const registerShow = (kyc: Command): void => {
 const registerDecisions = (kyc: Command): void => {
   const accept = defineCommand(kyc, 'accept-cp-id', {
     summary: 'accept that an application names another cp_id',
-    details: 'The new cp_id gets a platform cp_id of its own, and its record is pulled.',
-    examples: ['kyc accept-cp-id acme --by kim'],
+    details:
+      'The new cp_id gets a platform cp_id of its own, and its record is pulled. With --cp-id it is refused if the application has named yet another since you looked.',
+    examples: ['kyc accept-cp-id acme --by kim --cp-id cp-7041'],
   })
     .argument('<application_id>', 'the application', applicationId)
-    .requiredOption('--by <who>', 'who accepts it');
-  act<[string], { json?: boolean; by: string }>(accept, (context, { by }, application_id) =>
+    .requiredOption('--by <who>', 'who accepts it')
+    .option('--cp-id <id>', 'the cp_id that is accepted, as kyc show has it (default: the one that waits)');
+  type Options = { json?: boolean; by: string; cpId?: string };
+  act<[string], Options>(accept, (context, { by, cpId }, application_id) =>
     withFoundation(context, async (foundation) => {
-      const { cp_id, application_cp_id } = await acceptCpId(foundation.sql, application_id, by);
+      const { cp_id, application_cp_id } = await acceptCpId(foundation.sql, application_id, by, cpId);
       const job = await askNow(foundation, application_id);
       context.out.document({ application_id, cp_id, application_cp_id, job: job.id });
       context.out.line(

@@ -41,12 +41,14 @@ export const eraseKyc = async (
 /**
  * Accept the `cp_id` that was refused (design, section 5, decision 17): it gets a platform `cp_id` of its own,
  * or the one it had before. The next pull takes its record.
- * @throws CatalogueError when none waits
+ * @param expected what the operator saw waiting, in the application's words; left out, whatever waits
+ * @throws CatalogueError when none waits, or another than was expected
  */
 export const acceptCpId = async (
   sql: Database,
   application_id: string,
   by: string,
+  expected?: string,
 ): Promise<ContentProviderRow> => {
   const accepted_by = requireWord(by, '--by');
   return sql.begin(async (tx) => {
@@ -54,6 +56,11 @@ export const acceptCpId = async (
     const { refused_cp_id, asked_at } = await lockKycState(tx, application_id);
     if (refused_cp_id === null)
       throw new CatalogueError(`No other cp_id of ${application_id} waits to be accepted.`);
+    if (expected !== undefined && expected !== refused_cp_id) {
+      throw new CatalogueError(
+        `The cp_id of ${application_id} that waits to be accepted is ${refused_cp_id}, not ${expected}: look at it (npx catalogue kyc show ${application_id}) and decide again.`,
+      );
+    }
     const provider = { cp_id: randomUUIDv7(), application_id, application_cp_id: refused_cp_id, accepted_by };
     const mapped = await mapContentProvider(tx, provider);
     await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });

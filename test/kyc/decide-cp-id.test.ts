@@ -53,7 +53,17 @@ it('an operator pulls a record, is told of another cp_id, and accepts it', async
     refused_cp_id: 'cp-second',
   });
 
-  const accepted = await kyc('accept-cp-id', 'acme', '--by', 'kim');
+  // What waits may have changed since somebody looked.
+  const accept = (seen: string) => kyc('accept-cp-id', 'acme', '--by', 'kim', '--cp-id', seen);
+  expect(await accept('cp-third')).toEqual({
+    exit: 1,
+    error: expect.stringContaining('waits to be accepted is cp-second, not cp-third'),
+  });
+  expect(await findKycState(sql, 'acme')).toMatchObject({
+    state: 'cp_id_changed',
+    refused_cp_id: 'cp-second',
+  });
+  const accepted = await accept('cp-second');
   expect(accepted).toMatchObject({ exit: 0, application_cp_id: 'cp-second' });
   expect(accepted.cp_id).not.toBe(first.cp_id);
   await expect.poll(async () => (await findKycState(sql, 'acme'))?.state, { timeout: 10_000 }).toBe('sealed');
