@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
   type ApplicationRow,
@@ -113,13 +114,24 @@ const checkWebhooks = async ({ config, out }: CommandContext, settings: Partial<
   }
 };
 
-const sealToken = async ({ config }: CommandContext, application_id: string, options: SettingOptions) => {
+const sealToken = async (
+  { config, out }: CommandContext,
+  application_id: string,
+  options: SettingOptions,
+) => {
   const token = await readAccessToken(options);
   if (token === undefined) return undefined;
   const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
   const { sealAccessToken } = await import('#src/kyc/access-token.ts');
   const keys = await openKeyRing(config);
-  return sealAccessToken(keys, application_id, token);
+  const sealed = await sealAccessToken(keys, application_id, token);
+  // A fleet's database without ENCRYPTION_KEYS: what is left is this machine's own key, which no other has.
+  if (keys.records.length === 0) {
+    out.note(
+      `warning: ENCRYPTION_KEYS is not set here: the access token is sealed under the key in ${join(config.home, 'keys')} alone, and only processes with this CATALOGUE_HOME can call ${application_id}. Set ENCRYPTION_KEYS as the workers have it, then give the token again (npx catalogue app update ${application_id} --access-token-file …) or run npx catalogue kyc reseal on this machine.`,
+    );
+  }
+  return sealed;
 };
 
 /** An application as the command line shows it: never its token. */

@@ -66,7 +66,7 @@ export const unwrapDataKey = async (
   }
   if (failure !== undefined) throw failure;
   const needed = wraps.map((wrap) => wrap.key_id).join(' or ') || 'none';
-  const held = providers.map((provider) => provider.key_id).join(', ') || 'none';
+  const held = [...new Set(providers.map((provider) => provider.key_id))].join(', ') || 'none';
   throw new KeyError(
     'unknown_key',
     `${nameRecord(record)} is sealed under key ${needed}, which this process does not hold (it holds: ${held}). See ENCRYPTION_KEYS.`,

@@ -178,7 +178,11 @@ describe('an access token', () => {
     const moved = { application_id: 'bolt', ...sealed };
     const wrong = await keyErrorOf(() => openAccessToken(ringOf(['k1']), moved));
     expect(wrong.code).toBe('does_not_open');
-    expect((await keyErrorOf(() => open(['k2'], undefined, sealed))).code).toBe('unknown_key');
+    const lacking = await keyErrorOf(() => open(['k2'], 'home-bbbbbbbb', sealed));
+    expect(lacking.code).toBe('unknown_key');
+    expect(lacking.message).toContain(
+      'under key k1, which this process does not hold (it holds: k2, home-bbbbbbbb)',
+    );
     const gone = { application_id: 'acme', access_token: null, access_token_keys: [] };
     expect((await keyErrorOf(() => openAccessToken(ringOf(['k1']), gone))).message).toContain('acme');
   });
