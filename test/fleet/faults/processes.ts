@@ -91,7 +91,8 @@ export const PROCESS_FAULTS: readonly Fault[] = [
       await until('the zombie is awake, or has ended', async () => {
         const [row] = await world.sql<{ seen_at: Date }[]>`
           select seen_at from workers where pid = ${zombie.pid}`;
-        return exited || (row !== undefined && row.seen_at > (asleep[0]?.seen_at ?? new Date()));
+        // It may have been stopped before it was ever seen.
+        return exited || (row !== undefined && row.seen_at > (asleep[0]?.seen_at ?? new Date(0)));
       });
       if (!exited) {
         const { code } = await zombie.stop();
