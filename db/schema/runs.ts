@@ -14,12 +14,10 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from './applications.ts';
 import { moment } from './columns.ts';
+import { RUN_OUTCOMES } from './run-outcomes.ts';
 
 export const RUN_TRIGGERS = ['schedule', 'manual'] as const;
 export type RunTrigger = (typeof RUN_TRIGGERS)[number];
-
-export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
-export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 /** What a page or a run counted. Every listed game is counted under exactly one of the others. */
 const counters = () => ({

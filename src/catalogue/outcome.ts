@@ -1,4 +1,4 @@
-import type { RunOutcome } from '#db/schema/runs.ts';
+import type { RunOutcome } from '#db/schema/run-outcomes.ts';
 import type { ListingEnd } from '#src/catalogue/listing.ts';
 
 /** A run that would withdraw more than this share of an application's games, and more than a few, withdraws none. */

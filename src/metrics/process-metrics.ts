@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { RUN_OUTCOMES } from '#db/schema/runs.ts';
+import { RUN_OUTCOMES } from '#db/schema/run-outcomes.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
 import { runEnded } from '#src/runs/run-ended.ts';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -77,4 +77,16 @@ test('what a room may import is let through', async () => {
     ...inEveryForm('src/cli', ['#src/roles/worker.ts']),
   };
   for (const [path, broken] of await lint(files)) expect(broken, path).not.toContain('noRestrictedImports');
+});
+
+test('nothing but migrate loads drizzle: the words of the schema are types elsewhere', async () => {
+  const files = (
+    await Promise.all(
+      ['src', 'jobs', 'db/queries'].map((room) => readdir(room, { recursive: true, withFileTypes: true })),
+    )
+  ).flat();
+  const loads = /^(?:import|export)(?! type\b)[^;]*'(?:#db\/schema\/(?!run-outcomes)|drizzle-orm)[^']*'/m;
+  for (const { parentPath, name } of files.filter((file) => file.name.endsWith('.ts'))) {
+    expect(await readFile(join(parentPath, name), 'utf8'), join(parentPath, name)).not.toMatch(loads);
+  }
 });
