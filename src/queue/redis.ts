@@ -66,9 +66,15 @@ export const openRedis = (
     lastError = error;
     onError(error);
   });
+  let wasReady = false;
+  client.once('ready', () => {
+    wasReady = true;
+  });
   return {
     client,
     ping: async () => {
+      // It was there and is not: to wait for it to come back would only tell later that it is away.
+      if (wasReady && client.status !== 'ready') throw explain(undefined, lastError);
       const late = new AbortController();
       const answer = client.ping().catch((thrown: unknown) => coerceError(thrown));
       const tooLate = sleep(PING_MS, undefined, { signal: late.signal }).catch(() => undefined);
