@@ -58,21 +58,28 @@ export const openFoundation = (
     applicationName: `catalogue ${options.name}`,
     planOnce: options.planOnce ?? false,
   });
+  let closing = false;
+  const tell = quietly(options.logger, 'the queue');
+  // What breaks once it is being closed is nobody's loss: an embedded Postgres may stop before the last connection.
+  const onError = (error: Error): void => {
+    if (!closing) tell(error);
+  };
   const telemetry = queueTelemetry(config.tracing ?? false);
   const plain = openQueueBackend({
     databaseUrl,
     redisUrl: config.redisUrl,
     prefix: config.queuePrefix,
     role: options.role,
-    onError: quietly(options.logger, 'the queue'),
+    onError,
   });
   const backend = telemetry === undefined ? plain : tracedBackend(plain, telemetry);
-  const producer = createProducer(backend, jobs, quietly(options.logger, 'the queue'));
+  const producer = createProducer(backend, jobs, onError);
   return {
     sql,
     backend,
     producer,
     [Symbol.asyncDispose]: async () => {
+      closing = true;
       await producer.close();
       await backend.close();
       await sql.end({ timeout: CLOSE_S });
