@@ -23,7 +23,8 @@ const forOne = defineJob({
   options: { attempts: 1, backoffMs: 0, concurrency: 5 },
   title: () => 'for one',
   handler: async ({ untilStopped }, { signal }) => {
-    if (untilStopped) await once(signal, 'abort');
+    // A worker that stops may have taken it a moment after it was told to.
+    if (untilStopped && !signal.aborted) await once(signal, 'abort');
     return {};
   },
 });
