@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/pages.ts';
 import { findHeldRun, type RunRow } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import type { Placement, Producer } from '#src/queue/producer.ts';
 import { explainWebhookError } from '#src/runs/explain.ts';
 import { failRun, finishRun } from '#src/runs/finish-run.ts';
 import { mayWait } from '#src/runs/may-wait.ts';
-import { recordPage } from '#src/runs/record-page.ts';
+import { type Listing, recordPage } from '#src/runs/record-page.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 const payload = z.object({
@@ -21,7 +20,18 @@ const payload = z.object({
   page_num: z.int().min(1),
 });
 
-/** One page of one run (application-side game.queryList, section 4.4), or the run's end. */
+/**
+ * A page costs less than its job where nothing has changed: up to so many such pages follow each other in one job,
+ * as long as they begin within so many milliseconds. Other applications wait no longer for them than for one page
+ * that is slow to come.
+ */
+export const PAGES_A_JOB = 8;
+const GO_ON_MS = 200;
+
+/**
+ * One page of one run (application-side game.queryList, section 4.4), and those after it as long as they want no
+ * details; or the run's end.
+ */
 export const queryGameList = defineJob({
   name: 'query-game-list',
   payload,
@@ -32,7 +42,7 @@ export const queryGameList = defineJob({
     concurrency: 100,
   },
   title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
-  handler: async ({ application_id, run_id, fence, page_num }, context) => {
+  handler: async ({ run_id, fence, page_num }, context) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
     const held = await findHeldRun(sql, hold, page_num - 1);
@@ -45,45 +55,84 @@ export const queryGameList = defineJob({
     }
     if (run.listing_end !== null) return finish(context, run);
 
-    const answer = await askForPage(context, application, run);
-    const recorded = await recordPage(sql, { application, run, previous }, answer, context.deps.pageCap);
-    if (recorded === undefined) return { skipped: 'not held' };
-    context.log.info({ run_id, application_id, page_num, ...recorded }, 'page listed');
-    if (recorded.end !== null && recorded.wanted === 0)
-      return { ...recorded, ...(await finish(context, run)) };
-    const moved = { ...run, next_page: page_num + 1, listing_end: recorded.end };
-    await enqueueNextStep(producer, moved, recorded.wanted > 0);
-    return recorded;
+    return listPages(context, { application, run, previous });
   },
 });
 
-/** Call the webhook; on the last try a failure ends the run. */
+/** Ask for pages and record them, until one wants details, the listing ends, or the next one is for another job. */
+const listPages = async (context: JobContext, first: Listing): Promise<JobResult> => {
+  const { sql, producer, pageCap } = context.deps;
+  const goOnUntil = performance.now() + GO_ON_MS;
+  const done = { pages: 0, listed: 0, wanted: 0, invalid: 0 };
+  let listing = first;
+  for (;;) {
+    const { application_id, run_id, next_page: page_num } = listing.run;
+    const answer = await askForPage(context, listing, done.pages === 0);
+    if (answer === undefined) return done;
+    const page = await recordPage(sql, listing, answer, pageCap);
+    if (page === undefined) return { ...done, skipped: 'not held' };
+    const { listed, wanted, invalid, end } = page;
+    context.log.info({ run_id, application_id, page_num, listed, wanted, invalid, end }, 'page listed');
+    done.pages += 1;
+    done.listed += listed;
+    done.wanted += wanted;
+    done.invalid += invalid;
+    if (end !== null && wanted === 0) return { ...done, end, ...(await finish(context, listing.run)) };
+    listing = page.next;
+    // A page that was there already is another job's: so is the one after it.
+    const goOn = page.recorded && wanted === 0 && done.pages < PAGES_A_JOB && performance.now() < goOnUntil;
+    if (!goOn) {
+      await enqueueNextStep(producer, listing.run, wanted > 0);
+      return { ...done, end };
+    }
+  }
+};
+
+/**
+ * Call the webhook. On the last try a failure ends the run. A page that is not the one the job was added for gets a
+ * job of its own instead: this was the first of its tries.
+ * @returns undefined when the page was handed on
+ */
 const askForPage = async (
-  { deps, signal, lastAttempt, mayPostpone, postpone }: JobContext,
-  application: ApplicationRow,
-  run: RunRow,
-): Promise<ApplicationGameList> => {
+  context: JobContext,
+  { application, run }: Listing,
+  own: boolean,
+): Promise<ApplicationGameList | undefined> => {
+  const { deps, signal, lastAttempt, mayPostpone, postpone } = context;
   try {
     const target = await deps.openTarget(application);
     const request = { page_num: run.next_page, page_size: PAGE_SIZE_MAX };
     return await deps.webhooks.queryGameList(target, request, signal);
   } catch (thrown) {
     const error = coerceError(thrown);
-    if (isWebhookError(error)) {
-      if (error.code === 'aborted') throw error;
-      const waitMs = error.retryAfterMs;
-      if (waitMs !== undefined && mayPostpone(waitMs) && (await mayWait(deps.sql, run, waitMs)))
-        return postpone(waitMs);
-      const reason = `page ${run.next_page}: ${explainWebhookError(error)}`;
-      // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
-      // a refusal is not.
-      const refused = error.transport && !error.retryable;
-      if (refused || lastAttempt) await failRun(deps.sql, run, reason, 'application');
-      throw refused ? new PermanentError(reason) : error;
-    }
-    if (lastAttempt) await failRun(deps.sql, run, `page ${run.next_page}: ${safeMessage(error)}`, 'nobody');
-    throw error;
+    const answered = isWebhookError(error) ? error : undefined;
+    if (answered?.code === 'aborted') throw error;
+    const why = answered === undefined ? safeMessage(error) : explainWebhookError(answered);
+    const reason = `page ${run.next_page}: ${why}`;
+    const waitMs = answered?.retryAfterMs;
+    if (waitMs !== undefined && (!own || mayPostpone(waitMs)) && (await mayWait(deps.sql, run, waitMs)))
+      return own ? postpone(waitMs) : handOn(context, run, reason, { delayMs: waitMs });
+    // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
+    // a refusal is not.
+    const refused = answered?.transport === true && !answered.retryable;
+    if (refused || (own && lastAttempt))
+      await failRun(deps.sql, run, reason, answered === undefined ? 'nobody' : 'application');
+    if (refused) throw new PermanentError(reason);
+    if (own) throw error;
+    return handOn(context, run, reason, { tried: 1 });
   }
+};
+
+/** Leave a page that failed to a job of its own. */
+const handOn = async (
+  { deps, log }: JobContext,
+  run: RunRow,
+  reason: string,
+  placement: Placement,
+): Promise<undefined> => {
+  const { run_id, application_id } = run;
+  log.warn({ run_id, application_id, reason }, 'page to be asked for again');
+  await deps.producer.add(queryGameList, stepOf(run), { id: stepId(run, run.next_page), ...placement });
 };
 
 const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {
@@ -103,6 +152,13 @@ export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean>
 export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
   `${run.run_id}.${run.fence}.${page_num}`;
 
+const stepOf = ({ application_id, run_id, fence, next_page }: RunRow): z.infer<typeof payload> => ({
+  application_id,
+  run_id,
+  fence,
+  page_num: next_page,
+});
+
 /**
  * Add the run's next step: the page to ask for next (or, when the listing has ended, the run's end), after
  * the details of the page before it if any are wanted (design, section 4, step 3). Adding a step twice adds
@@ -113,17 +169,15 @@ export const enqueueNextStep = async (
   run: RunRow,
   detailsWanted: boolean,
 ): Promise<void> => {
-  const { run_id, fence, application_id, next_page } = run;
-  const ids = { application_id, run_id, fence };
-  const step = { ...ids, page_num: next_page };
-  const id = stepId(run, next_page);
+  const step = stepOf(run);
+  const id = stepId(run, step.page_num);
   if (!detailsWanted) {
     await producer.add(queryGameList, step, { id });
     return;
   }
-  const details = { ...ids, page_num: next_page - 1 };
+  const details = { ...step, page_num: step.page_num - 1 };
   await producer.addAfter(
     { job: queryGameList, payload: step, id },
-    { job: queryGameDetail, payload: details, id: stepId(run, next_page - 1) },
+    { job: queryGameDetail, payload: details, id: stepId(run, details.page_num) },
   );
 };

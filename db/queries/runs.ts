@@ -125,11 +125,17 @@ export const listIdleRuns = (
       and ${after === undefined ? sql`true` : sql`run_id > ${after}`}
     order by run_id limit ${limit}`;
 
-/** Take over a run: every job under the former fence writes nothing from now on. */
-export const takeOverRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
+/**
+ * Take over a run that still stands at this page: every job under the former fence writes nothing from now on.
+ * @returns undefined when it was closed, taken over or moved on meanwhile
+ */
+export const takeOverRun = async (
+  sql: Queryable,
+  { run_id, fence, next_page }: RunHold & Pick<RunRow, 'next_page'>,
+): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
     update sync_runs set fence = fence + 1
-    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null
+    where run_id = ${run_id} and fence = ${fence} and next_page = ${next_page} and finished_at is null
     returning *`;
   return rows[0];
 };

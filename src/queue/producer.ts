@@ -13,6 +13,10 @@ export type Placement = {
   id?: string;
   /** While a job added under this word is unfinished, adding another changes nothing. */
   once?: string;
+  /** Not to be taken before so many milliseconds have passed. */
+  delayMs?: number;
+  /** Tries that were made of it without a job: they count, and so do the waits between them. */
+  tried?: number;
 };
 
 /** Adds jobs. Payloads are parsed here as well as in the worker: a wrong one never reaches the queue. */
@@ -36,9 +40,13 @@ export type Producer = {
 /** A flow is walked level by level, by BullMQ too, on the stack: 5,000 levels overflow it. */
 const CHAIN_MAX = 1_000;
 
-const jobOptions = (job: AnyJob, placement: Placement = {}): JobsOptions => ({
-  attempts: job.options.attempts,
-  backoff: { type: 'exponential', delay: job.options.backoffMs, jitter: 0.5 },
+/** Wait before the try after so many. */
+const backoffMs = (job: AnyJob, tried: number): number => job.options.backoffMs * 2 ** (tried - 1);
+
+const jobOptions = (job: AnyJob, { tried = 0, ...placement }: Placement = {}): JobsOptions => ({
+  attempts: job.options.attempts - tried,
+  backoff: { type: 'exponential', delay: backoffMs(job, tried + 1), jitter: 0.5 },
+  delay: placement.delayMs ?? (tried === 0 ? 0 : backoffMs(job, tried)),
   removeOnComplete: KEEP_COMPLETED,
   removeOnFail: KEEP_FAILED,
   // Our errors are written by us; the frames below them tell an operator nothing.

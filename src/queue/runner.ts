@@ -156,7 +156,7 @@ const handle = async (
       deps,
       signal,
       log,
-      lastAttempt: job.attemptsMade + 1 >= definition.options.attempts,
+      lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? definition.options.attempts),
       mayPostpone: (ms) => postponedMs(ms) <= POSTPONED_MAX_MS,
       postpone: async (ms) => {
         const postponed_ms = postponedMs(ms);

@@ -8,8 +8,21 @@ import { listHash } from '#src/catalogue/mapping.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 
 /** A run that asked for its next page, and the page before that. */
-export type Listing = { application: ApplicationRow; run: RunRow; previous: StoredPage | undefined };
-export type RecordedPage = { listed: number; wanted: number; invalid: number; end: ListingEnd | null };
+export type Listing = {
+  application: ApplicationRow;
+  run: RunRow;
+  previous: Pick<StoredPage, 'row_count' | 'application_game_ids'> | undefined;
+};
+export type RecordedPage = {
+  /** False for a page that was there already: nothing was written. */
+  recorded: boolean;
+  listed: number;
+  wanted: number;
+  invalid: number;
+  end: ListingEnd | null;
+  /** Where the listing stands with this page, for who asks for the one after it. */
+  next: Listing;
+};
 
 /** The failure row of rows that name no game stands under this id. */
 const NO_GAME = '';
@@ -27,7 +40,7 @@ const namedBefore = async (
   sql: Database,
   run: RunRow,
   ids: readonly string[],
-  previous: StoredPage | undefined,
+  previous: Listing['previous'],
   rowsSoFar: number,
   total: number,
 ): Promise<Set<string>> => {
@@ -115,5 +128,17 @@ export const recordPage = async (
     wanted: inserted.wanted,
     invalid: invalid.length + page.unnamed.length,
     end,
+    recorded: inserted.recorded,
+    next: {
+      application,
+      run: {
+        ...run,
+        next_page: page_num + 1,
+        listing_end: end,
+        row_count: run.row_count + rows,
+        largest_page: Math.max(run.largest_page, rows),
+      },
+      previous: { row_count: rows, application_game_ids: named.map((game) => game.application_game_id) },
+    },
   };
 };

@@ -3,7 +3,7 @@ import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
-import { enqueueNextStep, hasOpenGames, queryGameList, stepId } from '#jobs/query-game-list.ts';
+import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, queryGameList, stepId } from '#jobs/query-game-list.ts';
 import type { AnyJob } from '#src/queue/define-job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { abandonRun } from '#src/runs/finish-run.ts';
@@ -53,11 +53,13 @@ const inCareSince = async (
  * order in which they follow each other, so that none is missed when the run moves on meanwhile.
  */
 const runInCareSince = async (producer: Producer, run: RunRow, now: number): Promise<number | undefined> => {
-  const [before, next] = [stepId(run, run.next_page - 1), stepId(run, run.next_page)];
+  for (let page_num = Math.max(1, run.next_page - PAGES_A_JOB); page_num < run.next_page; page_num += 1) {
+    const since = await inCareSince(producer, queryGameList, stepId(run, page_num), now);
+    if (since !== undefined) return since;
+  }
   return (
-    (await inCareSince(producer, queryGameList, before, now)) ??
-    (await inCareSince(producer, queryGameDetail, before, now)) ??
-    (await inCareSince(producer, queryGameList, next, now))
+    (await inCareSince(producer, queryGameDetail, stepId(run, run.next_page - 1), now)) ??
+    (await inCareSince(producer, queryGameList, stepId(run, run.next_page), now))
   );
 };
 

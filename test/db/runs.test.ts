@@ -79,6 +79,15 @@ describe('Holding a run', () => {
     expect(await findHeldRun(database.sql, { run_id: run.run_id, fence: run.fence + 1 }, 1)).toBeDefined();
   });
 
+  it('is not taken over when the run has moved on meanwhile', async () => {
+    const application = await ownApplication();
+    const run = await anOpenRun(database.sql, application.application_id);
+    const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
+    await recordPage(database.sql, { application, run, previous: undefined }, { total: 1, list }, 10);
+    expect(await takeOverRun(database.sql, run)).toBeUndefined();
+    expect(await findHeldRun(database.sql, run, 1)).toBeDefined();
+  });
+
   it('shows the run, its application, the page asked for, and the time it is', async () => {
     const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);

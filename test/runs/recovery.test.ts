@@ -205,7 +205,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.startWorker();
     const run = await fleet.startRun('acme');
     await gate.held(4);
-    const taken = await takeOverRun(fleet.sql, run);
+    const taken = await takeOverRun(fleet.sql, { ...run, next_page: 2 });
     gate.release();
     expect((await fleet.jobEnded(queryGameDetail, stepId(run, 1))).returnvalue).toEqual({
       skipped: 'not held',

@@ -190,7 +190,7 @@ describe('A job that lost its hold', () => {
   );
 
   it.for<[how: string, lose: (hold: RunHold) => Promise<unknown>]>([
-    ['because the run was taken over', (hold) => takeOverRun(database.sql, hold)],
+    ['because the run was taken over', (hold) => takeOverRun(database.sql, { ...hold, next_page: 2 })],
     ['because the run was closed', (hold) => failRun(database.sql, hold, 'away', 'nobody')],
   ])('writes nothing anywhere: %s', async ([, lose]) => {
     const { run, application } = await aRecordedRun();
@@ -210,7 +210,7 @@ describe('A job that lost its hold', () => {
     const { run } = await aRecordedRun();
     const before = await everyRow(database.sql);
     const { late } = await database.sql.begin(async (tx) => {
-      await takeOverRun(tx, run);
+      await takeOverRun(tx, { ...run, next_page: 2 });
       const waiting = settle(run, settled);
       await until('the job waits for the run', async () => {
         const blocked = await database.sql`

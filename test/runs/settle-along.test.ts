@@ -55,7 +55,7 @@ it('leaves a page that is over soon to one write at its end', async () => {
 it('asks for nothing more once the run was taken over, and writes nothing', async () => {
   const run = await aRecordedRun();
   const settler = settleAlong(database.sql, run, 1, 0);
-  await takeOverRun(database.sql, run);
+  await takeOverRun(database.sql, { ...run, next_page: 2 });
   await expect.poll(() => settler.onAnswer(fetched(['g-1']))).toBe('stop');
   expect(await settler.finish(fetched(['g-1']), [])).toBeUndefined();
   expect(await database.sql`select 1 from games where application_id = ${run.application_id}`).toHaveLength(
