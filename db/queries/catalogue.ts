@@ -17,22 +17,34 @@ export type CatalogueDetail = Pick<
   | 'game_store_pic'
   | 'audit_status'
 >;
-export type CataloguePage = { total: number; list: CatalogueSummary[] };
+/** Where a page begins: so many rows behind this `game_id`. */
+export type PagePlace = { start: string; ahead: number };
+export type CataloguePage = {
+  total: number;
+  list: CatalogueSummary[];
+  /** Of all games of this scope and audit_status: while it is the same, so are they and their order. */
+  state: string;
+};
 
+const FIRST = '00000000-0000-0000-0000-000000000000';
 /** So many rows are stepped over sooner than the place behind them is looked up. */
 const STEPPED_OVER = 100;
-const FROM_THE_FIRST = "(values ('00000000-0000-0000-0000-000000000000'::uuid, $3::bigint))";
-const FROM_ITS_PLACE = 'place_of_game($1, $2, $3)';
+const GIVEN = '(values ($4::uuid, $5::bigint))';
+const LOOKED_UP = 'place_of_game($1, $2, $4)';
 
 /**
- * The page of a scope ($1, "" for everybody), audit_status ($2), rows to skip ($3) and page_size ($4): one statement,
- * so all of it is read in one snapshot. Written out once: putting it together on each call costs a tenth of the call.
+ * The page of a scope ($1, "" for everybody), audit_status ($2) and page_size ($3), at a place that is given or behind
+ * so many rows: one statement, so all of it is read in one snapshot. Written out once: putting it together on each
+ * call costs a tenth of the call.
  *
  * What the games are looked up by first is an array of one: then the order asked for is that of the index we have
  * for it. Held to be a constant it would fall out of the order, and Postgres may read the primary key instead, past
  * all games of another status.
+ *
+ * The state is the row at the root of the counters and how many changes wait to be folded into them: folding writes
+ * that row anew (db/triggers/game-counts.sql), and until then changes only come.
  */
-const pageStatement = (from: string, scope: 'all' | 'application'): string => {
+const pageStatement = (place: string, scope: 'all' | 'application'): string => {
   const [first, mine, counted] =
     scope === 'all'
       ? ['audit_status', 'audit_status = any (array[$2])', 'audit_status = $2']
@@ -42,22 +54,25 @@ const pageStatement = (from: string, scope: 'all' | 'application'): string => {
           'application_id = $1 and audit_status = $2',
         ];
   return `
-    select whole.total, page.* from ${from} as place (start, ahead) cross join (
-      select coalesce((select games from game_counts where application_id = $1 and audit_status = $2 and level = 0), 0)
-        + coalesce((select sum(games)::bigint from game_count_changes where ${counted}), 0) as total
-    ) as whole
+    select coalesce(root.games, 0) + coalesce(waiting.games, 0) as total,
+           coalesce(root.xmin::text, '') || ' ' || waiting.changes as state, page.*
+    from (
+      select sum(games)::bigint as games, count(*) as changes from game_count_changes where ${counted}
+    ) as waiting
+    left join game_counts root on root.application_id = $1 and root.audit_status = $2 and root.level = 0
+    cross join ${place} as place (start, ahead)
     left join lateral (
       select game_id, game_name, audit_time from games
       where ${mine} and withdrawn_at is null and game_id >= place.start
-      order by ${first}, game_id limit $4 offset place.ahead
+      order by ${first}, game_id limit $3 offset place.ahead
     ) as page on true`;
 };
 
 const PAGE = {
-  all: { near: pageStatement(FROM_THE_FIRST, 'all'), far: pageStatement(FROM_ITS_PLACE, 'all') },
+  all: { given: pageStatement(GIVEN, 'all'), lookedUp: pageStatement(LOOKED_UP, 'all') },
   application: {
-    near: pageStatement(FROM_THE_FIRST, 'application'),
-    far: pageStatement(FROM_ITS_PLACE, 'application'),
+    given: pageStatement(GIVEN, 'application'),
+    lookedUp: pageStatement(LOOKED_UP, 'application'),
   },
 };
 
@@ -65,21 +80,26 @@ const PAGE = {
  * One page of the games of one audit_status, by `game_id` ascending (decision 6), and how many there are: both
  * of one moment. Withdrawn games are not in the catalogue. Fast on a pool that plans each statement once.
  * @param page counts from 1
+ * @param place where the page begins, for who knows: right as long as `state` is that of the page it was known from
  */
 export const selectCataloguePage = async (
   sql: Queryable,
   scope: Scope,
   audit_status: AuditStatus,
-  page: { page_num: number; page_size: number },
+  { page_num, page_size }: { page_num: number; page_size: number },
+  place?: PagePlace,
 ): Promise<CataloguePage> => {
-  const skip = (page.page_num - 1) * page.page_size;
-  const statement = PAGE[scope === null ? 'all' : 'application'][skip > STEPPED_OVER ? 'far' : 'near'];
-  const rows = await sql.unsafe<(CatalogueSummary & { total: number })[]>(
-    statement,
-    [scope ?? '', audit_status, skip, page.page_size],
+  const skip = (page_num - 1) * page_size;
+  const { given, lookedUp } = PAGE[scope === null ? 'all' : 'application'];
+  const from = place ?? (skip > STEPPED_OVER ? undefined : { start: FIRST, ahead: skip });
+  const asked = [scope ?? '', audit_status, page_size];
+  const rows = await sql.unsafe<(CatalogueSummary & { total: number; state: string })[]>(
+    from === undefined ? lookedUp : given,
+    from === undefined ? [...asked, skip] : [...asked, from.start, from.ahead],
     { prepare: true },
   );
-  return { total: rows[0]?.total ?? 0, list: rows.filter((row) => row.game_id !== null) };
+  const [{ total, state } = { total: 0, state: '' }] = rows;
+  return { total, state, list: rows.filter((row) => row.game_id !== null) };
 };
 
 /**

@@ -64,7 +64,8 @@ begin
            sum(games)::bigint as games
     from folded, nodes_of(application_id)
     group by 1, 2, 3, 4, 5
-    having sum(games) <> 0
+    -- A root is written though nothing comes of it there: its version tells of every change below.
+    having sum(games) <> 0 or level = 0
   ) as children
   group by 1, 2, 3, 4
   on conflict (application_id, audit_status, level, bucket) do update
@@ -155,6 +156,8 @@ begin
   from off group by 1, 2 order by 1, 2;
   if repair then
     delete from game_counts where games = 0;
+    -- What was known from the counters as they were is not to be believed any more.
+    update game_counts set games = games where level = 0;
   end if;
 end
 $$;

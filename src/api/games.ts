@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { type Scope, selectCatalogueDetail, selectCataloguePage } from '#db/queries/catalogue.ts';
+import { type Scope, selectCatalogueDetail } from '#db/queries/catalogue.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   type ListByAuditStatusRequest,
@@ -12,6 +12,7 @@ import {
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
 import { createAuditTimeFormat } from './audit-time.ts';
+import { createPageReader } from './page-reader.ts';
 import { success } from './success.ts';
 
 const scopeOf = (request: FastifyRequest): Scope => {
@@ -25,6 +26,7 @@ export const addGameRoutes = (
   options: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
   const { sql, onRequest } = options;
+  const readPage = createPageReader(sql);
   const formatAuditTime = createAuditTimeFormat(options.auditTimeZone);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
@@ -35,7 +37,7 @@ export const addGameRoutes = (
     },
     async (request) => {
       const { audit_status, ...page } = request.body;
-      const { total, list } = await selectCataloguePage(sql, scopeOf(request), audit_status, page);
+      const { total, list } = await readPage(scopeOf(request), audit_status, page);
       return success({
         total,
         list: list.map(({ game_id, game_name, audit_time }) => ({

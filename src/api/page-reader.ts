@@ -1,0 +1,59 @@
+import type { Database } from '#db/client.ts';
+import {
+  type CataloguePage,
+  type PagePlace,
+  type Scope,
+  selectCataloguePage,
+} from '#db/queries/catalogue.ts';
+import type { AuditStatus } from '#db/schema/games.ts';
+
+/** Places kept, some 200 bytes each. */
+const PLACES_MAX = 10_000;
+
+/** Keep a value under a key, and let go of the oldest when there are too many. */
+const keep = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > PLACES_MAX && oldest !== undefined) map.delete(oldest);
+};
+
+/**
+ * Read pages of the catalogue, as `selectCataloguePage` does. Who reads page after page, or a page again, while no
+ * game comes or goes has it without looking up where it begins: that is known from the page before. Whether it still
+ * holds is read together with the page; where it does not, the page is read again as if nothing were known.
+ */
+export const createPageReader = (sql: Database) => {
+  /** The state that the games of a scope and audit_status were in when a page of them was last read. */
+  const states = new Map<string, string>();
+  const places = new Map<string, PagePlace & { state: string }>();
+
+  const remember = (games: string, skip: number, page: CataloguePage): void => {
+    // Places are worth keeping where the games stand still: while they come and go no place is right twice.
+    const stoodStill = states.get(games) === page.state;
+    keep(states, games, page.state);
+    const [first, last] = [page.list[0], page.list.at(-1)];
+    if (!stoodStill || first === undefined || last === undefined) return;
+    const { state } = page;
+    keep(places, `${skip} ${games}`, { start: first.game_id, ahead: 0, state });
+    keep(places, `${skip + page.list.length} ${games}`, { start: last.game_id, ahead: 1, state });
+  };
+
+  return async (
+    scope: Scope,
+    audit_status: AuditStatus,
+    page: { page_num: number; page_size: number },
+  ): Promise<CataloguePage> => {
+    const games = `${audit_status} ${scope ?? ''}`;
+    const skip = (page.page_num - 1) * page.page_size;
+    const place = places.get(`${skip} ${games}`);
+    if (place !== undefined && place.state === states.get(games)) {
+      const read = await selectCataloguePage(sql, scope, audit_status, page, place);
+      remember(games, skip, read);
+      if (read.state === place.state) return read;
+    }
+    const read = await selectCataloguePage(sql, scope, audit_status, page);
+    remember(games, skip, read);
+    return read;
+  };
+};
