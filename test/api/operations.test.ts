@@ -214,23 +214,27 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
 
   test("another application's game takes as long as one that is not there", async () => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
-    const times = { theirs: [] as number[], absent: [] as number[], nonsense: [] as number[] };
     const ids = {
       theirs: theirs.game_ids[0],
       absent: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
       nonsense: 'nonsense',
     };
-    for (let round = 0; round < 200; round += 1) {
-      for (const kind of ['theirs', 'absent', 'nonsense'] as const) {
-        const from = performance.now();
-        await detail(mine.token, { game_id: ids[kind] });
-        times[kind].push(performance.now() - from);
+    const kinds = ['theirs', 'absent', 'nonsense'] as const;
+    /** Turn about, so that whatever else the machine does meets all three alike. */
+    const slowestOverQuickest = async (): Promise<number> => {
+      const times = { theirs: [] as number[], absent: [] as number[], nonsense: [] as number[] };
+      for (let round = 0; round < 200; round += 1) {
+        for (const kind of kinds) {
+          const from = performance.now();
+          await detail(mine.token, { game_id: ids[kind] });
+          times[kind].push(performance.now() - from);
+        }
       }
-    }
-    const median = (all: number[]) => all.sort((a, b) => a - b)[all.length / 2] ?? 0;
-    const medians = [median(times.theirs), median(times.absent), median(times.nonsense)];
-    // Turn about, so that whatever else the machine does meets all three alike.
-    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(1.5);
+      const quartiles = kinds.map((kind) => times[kind].sort((a, b) => a - b)[50] ?? 0);
+      return Math.max(...quartiles) / Math.min(...quartiles);
+    };
+    // A difference of ours is there each time, a neighbour's noise is not.
+    await expect.poll(slowestOverQuickest, { timeout: 20_000, interval: 100 }).toBeLessThan(1.3);
   });
 
   test.each([
