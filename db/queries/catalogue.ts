@@ -55,17 +55,18 @@ const pageStatement = (place: string, scope: 'all' | 'application'): string => {
         ];
   return `
     select coalesce(root.games, 0) + coalesce(waiting.games, 0) as total,
-           coalesce(root.xmin::text, '') || ' ' || waiting.changes as state, page.*
+           coalesce(root.xmin::text, '') || ' ' || waiting.changes as state,
+           null::uuid as game_id, null as game_name, null::timestamptz as audit_time
     from (
       select sum(games)::bigint as games, count(*) as changes from game_count_changes where ${counted}
     ) as waiting
     left join game_counts root on root.application_id = $1 and root.audit_status = $2 and root.level = 0
-    cross join ${place} as place (start, ahead)
-    left join lateral (
+    union all
+    select null, null, page.* from ${place} as place (start, ahead) cross join lateral (
       select game_id, game_name, audit_time from games
       where ${mine} and withdrawn_at is null and game_id >= place.start
       order by ${first}, game_id limit $3 offset place.ahead
-    ) as page on true`;
+    ) as page`;
 };
 
 const PAGE = {
@@ -98,8 +99,10 @@ export const selectCataloguePage = async (
     from === undefined ? [...asked, skip] : [...asked, from.start, from.ahead],
     { prepare: true },
   );
-  const [{ total, state } = { total: 0, state: '' }] = rows;
-  return { total, state, list: rows.filter((row) => row.game_id !== null) };
+  // One row is of all games, the others are the page's.
+  const whole = rows.find((row) => row.game_id === null);
+  if (whole === undefined) throw new Error('an aggregate without a group always has one row');
+  return { total: whole.total, state: whole.state, list: rows.filter((row) => row !== whole) };
 };
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** Says what it is, to people and to scanners that look for leaked secrets. */
@@ -25,4 +25,4 @@ export const isAccessToken = (text: string): boolean =>
   SHAPE.test(text) && checksumOf(text.slice(0, -6)) === text.slice(-6);
 
 /** What is stored of a token: SHA-256, 32 bytes. */
-export const hashAccessToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const hashAccessToken = (token: string): Buffer => hash('sha256', token, 'buffer');

@@ -58,10 +58,11 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   speakJson(app);
 
   app.decorateRequest('caller', null);
-  app.setErrorHandler((error, request, reply) => answer(refusalOf(error), request, reply));
+  app.decorateRequest('admission', null);
+  app.setErrorHandler((error, request, reply) => answerAdmitted(refusalOf(error), request, reply));
 
   const allowed = collectMethods(app);
-  app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS));
+  app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS, answer));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
@@ -96,6 +97,18 @@ const noRoute = (allowed: Set<string> | undefined): Refusal =>
   allowed === undefined
     ? new Refusal('noSuchPath')
     : new Refusal('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
+
+/** What is wrong with a call is told to who has a token that holds; that something is wrong with us, to anyone. */
+const answerAdmitted = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  if (request.admission === null || statusOf(refusal.failure) >= 500) return answer(refusal, request, reply);
+  // The deadline may have answered meanwhile.
+  const unlessAnswered = (late: Refusal) => reply.sent || answer(late, request, reply);
+  request.admission.then(
+    () => unlessAnswered(refusal),
+    (error: unknown) => unlessAnswered(refusalOf(error)),
+  );
+  return reply;
+};
 
 const answer = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const status = statusOf(refusal.failure);

@@ -14,7 +14,10 @@ export type Caller = {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Whose token it is. It may have ended since it was last looked at: `admission` says so. */
     caller: Caller | null;
+    /** Resolves when the token was found to hold after the call came in; rejects with a Refusal. Null without a token. */
+    admission: Promise<void> | null;
   }
 }
 
@@ -24,13 +27,22 @@ const BEARER = /^Bearer +(\S+) *$/i;
 const refuse = (failure: 'unknownToken' | 'endedToken') =>
   new Refusal(failure, undefined, { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } });
 
+/** What a call asks for, once it is known that its token holds: whoever does the work need not wait for that. */
+export const admitted = async <Answer>(request: FastifyRequest, work: Promise<Answer>): Promise<Answer> => {
+  const [answer] = await Promise.all([work, request.admission]);
+  return answer;
+};
+
 /**
  * A hook that admits calls with a bearer token of ours (section 5) and says whose it is in `request.caller`.
  * The token is looked up after every call has come in, so that a revocation counts from the next one on; calls
- * that come together share a lookup. Its last use is written down at most once a minute, beside the call.
+ * that come together share a lookup. Whose a token is never changes: a call with one that is known goes on while it is
+ * looked up, and is answered afterwards. Its last use is written down at most once a minute, beside the call.
  */
 export const createAuthenticator = (sql: Database) => {
-  const findToken = inTurn((token: string) => findPresentedToken(sql, hashAccessToken(token)));
+  const findToken = inTurn((token_hash: string) => findPresentedToken(sql, Buffer.from(token_hash, 'hex')));
+  /** By the hash of the token: those that held when last looked at. */
+  const callers = new Map<string, Caller>();
   const recording = new Map<string, Promise<void>>();
 
   const recordUse = (token_id: string, request: FastifyRequest): void => {
@@ -43,17 +55,29 @@ export const createAuthenticator = (sql: Database) => {
     recording.set(token_id, recorded);
   };
 
+  const admit = async (token_hash: string, request: FastifyRequest): Promise<void> => {
+    const found = await findToken(token_hash);
+    if (found === undefined || found.ended) {
+      callers.delete(token_hash);
+      throw refuse(found === undefined ? 'unknownToken' : 'endedToken');
+    }
+    if (!found.recently_used) recordUse(found.token_id, request);
+    request.caller = { token_id: found.token_id, application_id: found.application_id };
+    callers.set(token_hash, request.caller);
+  };
+
   return {
     authenticate: async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
       if (token === undefined)
         throw new Refusal('noToken', undefined, { headers: { 'www-authenticate': REALM } });
-      if (!isAccessToken(token)) throw refuse('unknownToken');
-      const found = await findToken(token);
-      if (found === undefined) throw refuse('unknownToken');
-      if (found.ended) throw refuse('endedToken');
-      if (!found.recently_used) recordUse(found.token_id, request);
-      request.caller = { token_id: found.token_id, application_id: found.application_id };
+      const token_hash = hashAccessToken(token).toString('hex');
+      request.caller = callers.get(token_hash) ?? null;
+      if (request.caller === null && !isAccessToken(token)) throw refuse('unknownToken');
+      request.admission = admit(token_hash, request);
+      // Whoever answers the call waits for it.
+      request.admission.catch(() => {});
+      if (request.caller === null) await request.admission;
     },
     /** Resolves when no write is under way any more. */
     settle: async (): Promise<void> => {

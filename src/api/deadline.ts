@@ -1,4 +1,4 @@
-import type { onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -7,14 +7,17 @@ import { Refusal } from './refusal.ts';
  * request closes, which is as soon as its body has been read.
  */
 export const createDeadline =
-  (timeoutMs: number): onRequestHookHandler =>
+  (
+    timeoutMs: number,
+    answer: (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => unknown,
+  ): onRequestHookHandler =>
   (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.sent) return;
       const refusal = request.raw.complete
         ? new Refusal('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
         : new Refusal('requestTimeout', undefined, { headers: { connection: 'close' } });
-      reply.send(refusal);
+      answer(refusal, request, reply);
     }, timeoutMs);
     reply.raw.once('close', () => clearTimeout(timer));
     done();

@@ -12,6 +12,7 @@ import {
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
 import { createAuditTimeFormat } from './audit-time.ts';
+import { admitted } from './authenticate.ts';
 import { createPageReader } from './page-reader.ts';
 import { success } from './success.ts';
 
@@ -37,7 +38,7 @@ export const addGameRoutes = (
     },
     async (request) => {
       const { audit_status, ...page } = request.body;
-      const { total, list } = await readPage(scopeOf(request), audit_status, page);
+      const { total, list } = await admitted(request, readPage(scopeOf(request), audit_status, page));
       return success({
         total,
         list: list.map(({ game_id, game_name, audit_time }) => ({
@@ -53,7 +54,9 @@ export const addGameRoutes = (
   app.post<{ Body: QueryDetailRequest }>(
     QUERY_DETAIL_PATH,
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
-    async (request) =>
-      success((await selectCatalogueDetail(sql, scopeOf(request), request.body.game_id)) ?? null),
+    async (request) => {
+      const game = selectCatalogueDetail(sql, scopeOf(request), request.body.game_id);
+      return success((await admitted(request, game)) ?? null);
+    },
   );
 };

@@ -1,11 +1,21 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
 import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/access-token.ts';
-import { addApplication, addToken, LIST, post, startApi, type TestApi } from './support.ts';
+import {
+  type Answer,
+  addApplication,
+  addToken,
+  DETAIL,
+  LIST,
+  post,
+  startApi,
+  type TestApi,
+} from './support.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -76,6 +86,61 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     expect(await revokeToken(api.sql, token_id)).toBe(true);
     const { status, body } = await list(token);
     expect([status, body.ret_code]).toEqual([401, 40103]);
+  });
+
+  describe('a token that was known and has ended meanwhile is refused first of all', () => {
+    const calls: [what: string, path: string, body: unknown, contentType?: string][] = [
+      ['a list', LIST, { audit_status: 'pending' }],
+      ['a detail', DETAIL, { game_id: 'g' }],
+      ['a field that is wrong', LIST, { audit_status: 'no such' }],
+      ['a body that is not JSON', LIST, '{'],
+      ['a body that is too large', LIST, ' '.repeat(20_000)],
+      ['another content type', LIST, 'x', 'text/plain'],
+    ];
+    test.for(calls)('where it asks for %s', async ([, path, body, contentType = 'application/json']) => {
+      const { token, token_id } = await addToken(api.sql, null);
+      expect((await list(token)).status).toBe(200);
+      await revokeToken(api.sql, token_id);
+      const response = await fetch(api.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      expect([response.status, await response.json()]).toMatchObject([401, { ret_code: 40103, data: null }]);
+      expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    });
+
+    test('where it has no call left', async () => {
+      const limited = await startApi({ rateLimit: { max: 1, timeWindowMs: 60_000 } });
+      const { token, token_id } = await addToken(limited.sql, null);
+      expect((await list(token, limited)).status).toBe(200);
+      expect((await list(token, limited)).status).toBe(429);
+      await revokeToken(limited.sql, token_id);
+      expect((await list(token, limited)).status).toBe(401);
+      await limited.close();
+    });
+
+    test('and however long that takes to tell, though the page is there', async () => {
+      const { token, token_id } = await addToken(api.sql, null);
+      expect((await list(token)).status).toBe(200);
+      const answers: Promise<Answer>[] = [];
+      let answered = 0;
+      await api.sql.begin(async (tx) => {
+        await tx`lock table api_tokens in access exclusive mode`;
+        await revokeToken(tx, token_id);
+        for (const body of [{ audit_status: 'pending' }, { audit_status: 'no such' }]) {
+          const answer = post(api.url, LIST, token, body);
+          answer.then(() => {
+            answered += 1;
+          });
+          answers.push(answer);
+        }
+        await sleep(300);
+        expect(answered).toBe(0);
+      });
+      for (const { status, body } of await Promise.all(answers))
+        expect([status, body.ret_code, body.data]).toEqual([401, 40103, null]);
+    });
   });
 
   test('an expired token is refused, and so is that of a removed application', async () => {

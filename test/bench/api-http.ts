@@ -13,9 +13,10 @@ import { median, type Row, tableOf } from './report.ts';
 
 // Requests per second and latency over HTTP, beside a bare Fastify route that returns one row by key from the same
 // pool: `node test/bench/api-http.ts 1000000 [a directory to keep the database in]`.
-const CALLS = 2_000;
-const ROUNDS = 5;
-const WARMING_ROUNDS = 1;
+// Many short turns: on a shared machine a long one meets somebody else's.
+const CALLS = 500;
+const ROUNDS = 30;
+const WARMING_ROUNDS = 6;
 const PAGES = ['first page', 'middle page', 'last page'];
 
 const measure = async (caller: Worker, load: Load): Promise<Measured> => {
