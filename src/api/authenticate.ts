@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
+import { findPresentedToken, type PresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { hashAccessToken, isAccessToken } from './access-token.ts';
 import { inTurn } from './in-turn.ts';
 import { Refusal } from './refusal.ts';
@@ -40,7 +40,9 @@ export const admitted = async <Answer>(request: FastifyRequest, work: Promise<An
  * looked up, and is answered afterwards. Its last use is written down at most once a minute, beside the call.
  */
 export const createAuthenticator = (sql: Database) => {
-  const findToken = inTurn((token_hash: string) => findPresentedToken(sql, Buffer.from(token_hash, 'hex')));
+  const together = inTurn<PresentedToken | undefined>();
+  const findToken = (token_hash: string) =>
+    together(token_hash, () => findPresentedToken(sql, Buffer.from(token_hash, 'hex')));
   /** By the hash of the token: those that held when last looked at. */
   const callers = new Map<string, Caller>();
   const recording = new Map<string, Promise<void>>();

@@ -6,6 +6,9 @@ import {
   selectCataloguePage,
 } from '#db/queries/catalogue.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
+import { inTurn } from './in-turn.ts';
+
+type PageNumber = { page_num: number; page_size: number };
 
 /** Places kept, some 200 bytes each. */
 const PLACES_MAX = 10_000;
@@ -21,7 +24,8 @@ const keep = <Value>(map: Map<string, Value>, key: string, value: Value): void =
 /**
  * Read pages of the catalogue, as `selectCataloguePage` does. Who reads page after page, or a page again, while no
  * game comes or goes has it without looking up where it begins: that is known from the page before. Whether it still
- * holds is read together with the page; where it does not, the page is read again as if nothing were known.
+ * holds is read together with the page; where it does not, the page is read again as if nothing were known. Calls
+ * that ask for the same page at the same time share a reading.
  */
 export const createPageReader = (sql: Database) => {
   /** The state that the games of a scope and audit_status were in when a page of them was last read. */
@@ -39,21 +43,23 @@ export const createPageReader = (sql: Database) => {
     keep(places, `${skip + page.list.length} ${games}`, { start: last.game_id, ahead: 1, state });
   };
 
-  return async (
-    scope: Scope,
-    audit_status: AuditStatus,
-    page: { page_num: number; page_size: number },
-  ): Promise<CataloguePage> => {
+  const read = async (scope: Scope, audit_status: AuditStatus, page: PageNumber): Promise<CataloguePage> => {
     const games = `${audit_status} ${scope ?? ''}`;
     const skip = (page.page_num - 1) * page.page_size;
     const place = places.get(`${skip} ${games}`);
     if (place !== undefined && place.state === states.get(games)) {
-      const read = await selectCataloguePage(sql, scope, audit_status, page, place);
-      remember(games, skip, read);
-      if (read.state === place.state) return read;
+      const found = await selectCataloguePage(sql, scope, audit_status, page, place);
+      remember(games, skip, found);
+      if (found.state === place.state) return found;
     }
-    const read = await selectCataloguePage(sql, scope, audit_status, page);
-    remember(games, skip, read);
-    return read;
+    const found = await selectCataloguePage(sql, scope, audit_status, page);
+    remember(games, skip, found);
+    return found;
   };
+
+  const together = inTurn<CataloguePage>();
+  return (scope: Scope, audit_status: AuditStatus, page: PageNumber): Promise<CataloguePage> =>
+    together(`${page.page_num} ${page.page_size} ${audit_status} ${scope ?? ''}`, () =>
+      read(scope, audit_status, page),
+    );
 };

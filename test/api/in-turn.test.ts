@@ -1,13 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { inTurn } from '#src/api/in-turn.ts';
 
 test('who asks while a lookup is under way gets one that began after, together with all who did', async () => {
   const begun: PromiseWithResolvers<number>[] = [];
-  const look = inTurn(() => {
-    const lookup = Promise.withResolvers<number>();
-    begun.push(lookup);
-    return lookup.promise;
-  });
+  const together = inTurn<number>();
+  const look = (key: string) =>
+    together(key, () => {
+      const lookup = Promise.withResolvers<number>();
+      begun.push(lookup);
+      return lookup.promise;
+    });
   const first = look('a');
   const [second, third] = [look('a'), look('a')];
   const other = look('b');
@@ -24,14 +26,37 @@ test('who asks while a lookup is under way gets one that began after, together w
 
 test('a lookup that fails fails for those who share it, and the next begins anew', async () => {
   let calls = 0;
-  const look = inTurn(async () => {
-    calls += 1;
-    if (calls < 3) throw new Error(`call ${calls}`);
-    return calls;
-  });
+  const together = inTurn<number>();
+  const look = (key: string) =>
+    together(key, async () => {
+      calls += 1;
+      if (calls < 3) throw new Error(`call ${calls}`);
+      return calls;
+    });
   const answers = await Promise.allSettled([look('a'), look('a'), look('a')]);
   expect(
     answers.map((answer) => (answer.status === 'rejected' ? answer.reason.message : answer.value)),
   ).toEqual(['call 1', 'call 2', 'call 2']);
   expect(await look('a')).toBe(3);
+});
+
+test('a lookup that is stuck is not waited for, and is forgotten when it ends', async () => {
+  const clock = vi.spyOn(performance, 'now');
+  const stuck = Promise.withResolvers<string>();
+  const look = inTurn<string>();
+  clock.mockReturnValue(0);
+  const first = look('a', () => stuck.promise);
+  const waiting = look('a', async () => 'after the stuck one');
+  clock.mockReturnValue(1_001);
+  const fresh = Promise.withResolvers<string>();
+  const second = look('a', () => fresh.promise);
+  const third = look('a', async () => 'after the fresh one');
+  fresh.resolve('fresh');
+  expect(await second).toBe('fresh');
+  expect(await third).toBe('after the fresh one');
+  stuck.resolve('late');
+  expect(await first).toBe('late');
+  expect(await waiting).toBe('after the stuck one');
+  expect(await look('a', async () => 'new')).toBe('new');
+  clock.mockRestore();
 });

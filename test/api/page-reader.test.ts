@@ -117,6 +117,20 @@ describe('A reader of pages', () => {
     expect(total).toBe(counted?.games);
   });
 
+  test('reads a page once for all who ask for it at the same time, and anew for who asks later', async () => {
+    const readPage = createPageReader(api.sql);
+    const ask = (page_num: number) => readPage(null, 'pending', { page_num, page_size: PAGE_SIZE });
+    const asked = vi.spyOn(api.sql, 'unsafe');
+    const pages = await Promise.all([2, 2, 3, 2, 2, 3].map(ask));
+    // One for each page, and one for those who came while it was under way.
+    expect(asked).toHaveBeenCalledTimes(4);
+    asked.mockRestore();
+    for (const [at, page_num] of [2, 2, 3, 2, 2, 3].entries())
+      expect(pages[at]?.list.map((game) => game.game_id)).toEqual(await trueIds(null, page_num));
+    await move(await nth('pending', 20), 'passed');
+    expect((await ask(2)).list.map((game) => game.game_id)).toEqual(await trueIds(null, 2));
+  });
+
   test('asks once for a page while games come and go', async () => {
     const read = aReader();
     for (let round = 0; round < 6; round += 1) {

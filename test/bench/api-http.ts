@@ -17,6 +17,10 @@ import { median, type Row, tableOf } from './report.ts';
 const CALLS = 500;
 const ROUNDS = 30;
 const WARMING_ROUNDS = 6;
+const BARE = 'bare route';
+const BARE_ANYWHERE = 'bare route, another row each time';
+/** What is compared with the other one: it has no call like the one before either. */
+const ANYWHERE = [BARE_ANYWHERE, 'page after page', 'pages anywhere'];
 const PAGES = ['first page', 'middle page', 'last page'];
 
 const measure = async (caller: Worker, load: Load): Promise<Measured> => {
@@ -38,6 +42,8 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   });
   const [row] = await sql`select game_id from games where application_game_id = 'game-7'`;
   const game_id: string = row?.game_id;
+  const any = await sql<{ game_id: string }[]>`
+    select game_id from games order by md5(game_id::text) limit ${CALLS * (WARMING_ROUNDS + ROUNDS + 1)}`;
 
   const bare = fastify();
   bare.post<{ Body: { game_id: string } }>('/', async ({ body }) => {
@@ -57,19 +63,28 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   const list = `${apiUrl}/open-api/game/list-by-audit-status`;
   const page = (page_num: number) => JSON.stringify({ audit_status: 'pending', page_num, page_size: 20 });
   const last = Math.ceil(games / 20);
-  const loads: [string, string, string][] = [
-    ['bare route', `${bareUrl}/`, JSON.stringify({ game_id })],
-    ['detail', `${apiUrl}/open-api/game/query-detail`, JSON.stringify({ game_id })],
-    ['first page', list, page(1)],
-    ['middle page', list, page(Math.ceil(last / 2))],
-    ['last page', list, page(last)],
+  const middle = Math.ceil(last / 2);
+  /** As many as are asked for in a round, none of them asked for in a round before. */
+  const others = (bodyOf: (call: number) => string) => (round: number) =>
+    Array.from({ length: CALLS }, (_, index) => bodyOf(round * CALLS + index));
+  const oneGame = JSON.stringify({ game_id });
+  const loads: [name: string, url: string, bodies: (round: number) => string[]][] = [
+    [BARE, `${bareUrl}/`, () => [oneGame]],
+    ['detail', `${apiUrl}/open-api/game/query-detail`, () => [oneGame]],
+    // Calls that ask for the same page at the same time share a reading; the last two have nothing to share.
+    ['first page', list, () => [page(1)]],
+    ['middle page', list, () => [page(middle)]],
+    ['last page', list, () => [page(last)]],
+    [BARE_ANYWHERE, `${bareUrl}/`, others((call) => JSON.stringify(any[call % any.length]))],
+    ['page after page', list, others((call) => page(((middle + call) % last) + 1))],
+    ['pages anywhere', list, others((call) => page(((call * 7_919) % last) + 1))],
   ];
   const measured = new Map<string, Measured[]>(loads.map(([name]) => [name, []]));
   const caller = new Worker(new URL('./api-load.ts', import.meta.url));
   // Turn about, so that whatever else the machine does meets all alike.
   for (let round = 1; round <= WARMING_ROUNDS + ROUNDS; round += 1) {
-    for (const [name, url, body] of loads) {
-      const result = await measure(caller, { url, token, body, calls: CALLS });
+    for (const [name, url, bodies] of loads) {
+      const result = await measure(caller, { url, token, bodies: bodies(round), calls: CALLS });
       if (round > WARMING_ROUNDS) measured.get(name)?.push(result);
     }
   }
@@ -86,7 +101,7 @@ const rowsOf = (measured: ReadonlyMap<string, Measured[]>): Row[] => {
   const rows: Row[] = [...measured.keys()].map((name) => ({
     section,
     figure: `over HTTP: ${name}`,
-    value: of(name, 'perSecond') / of('bare route', 'perSecond'),
+    value: of(name, 'perSecond') / of(ANYWHERE.includes(name) ? BARE_ANYWHERE : BARE, 'perSecond'),
     unit: 'of the bare route',
     ...(PAGES.includes(name) && { mark: { min: 0.5 } }),
     note: `${Math.round(of(name, 'perSecond'))} requests/s, p50 ${of(name, 'p50').toFixed(2)} ms, p99 ${of(name, 'p99').toFixed(2)} ms`,

@@ -1,13 +1,13 @@
 import { Agent, request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-// A thread that makes the same call again and again, 16 at a time, and tells how long it took. One for all loads:
+// A thread that makes calls with these bodies in turn, 16 at a time, and tells how long it took. One for all loads:
 // a caller that is still cold would be slower than what it measures.
-export type Load = { url: string; token: string; body: string; calls: number };
+export type Load = { url: string; token: string; bodies: string[]; calls: number };
 export type Measured = { perSecond: number; p50: number; p99: number };
 const CONCURRENCY = 16;
 
-const call = (agent: Agent, { url, token, body }: Load): Promise<void> =>
+const call = (agent: Agent, { url, token }: Load, body: string): Promise<void> =>
   new Promise((done, failed) => {
     const headers = {
       authorization: `Bearer ${token}`,
@@ -30,7 +30,7 @@ const makeLoad = async (load: Load): Promise<Measured> => {
     while (left > 0) {
       left -= 1;
       const start = performance.now();
-      await call(agent, load);
+      await call(agent, load, load.bodies[(load.calls - left - 1) % load.bodies.length] ?? '');
       times.push(performance.now() - start);
     }
   };
