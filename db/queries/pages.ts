@@ -167,6 +167,8 @@ export type ListingSums = Pick<
  *
  * Games that came since the last run that came through are not established: those of a suspect run before this one
  * make no room for withdrawals. Games that came since this run began are not present: nor do its own.
+ *
+ * Both sides are grouped by id, in one pass: see `unlistedGames`.
  */
 export const summariseListing = async (
   sql: Queryable,
@@ -184,16 +186,23 @@ export const summariseListing = async (
     ), settled as (
       select coalesce(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
-    ), established as (
-      select (count(*) filter (where created_at <= (select at from settled)))::int as established,
-             (count(*) filter (where created_at <= (select started_at from settled)))::int as present
-      from games where application_id = ${application_id} and withdrawn_at is null
-    ), unlisted as (
-      select count(*)::int as unlisted,
-             (count(*) filter (where created_at <= (select at from settled)))::int as lost
-      from (${unlistedGames(sql, run_id, application_id)}) as games_unlisted
+    ), each as (
+      select max(created_at) as came_at, count(*) = count(created_at) as unlisted
+      from (
+        select application_game_id as id, created_at from games
+        where application_id = ${application_id} and withdrawn_at is null
+        union all
+        select unnest(application_game_ids), null from sync_run_pages where run_id = ${run_id}
+      ) as known
+      group by id
+    ), counted as (
+      select (count(*) filter (where came_at <= settled.at))::int as established,
+             (count(*) filter (where came_at <= started_at))::int as present,
+             (count(*) filter (where came_at <= started_at and unlisted))::int as unlisted,
+             (count(*) filter (where came_at <= least(started_at, settled.at) and unlisted))::int as lost
+      from each, settled
     )
-    select * from pages, established, unlisted`;
+    select * from pages, counted`;
   const row = rows[0];
   if (row === undefined) throw new Error('an aggregate without a group always has one row');
   return row;

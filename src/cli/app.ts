@@ -13,7 +13,14 @@ import { readAccessToken } from '#src/cli/access-token.ts';
 import { registerAppCheck } from '#src/cli/app-check.ts';
 import { requireApplication, withDatabase } from '#src/cli/connect.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
-import { applicationId, duration, formatDuration, formatMoment, integer } from '#src/cli/values.ts';
+import {
+  applicationId,
+  displayName,
+  duration,
+  formatDuration,
+  formatMoment,
+  integer,
+} from '#src/cli/values.ts';
 import { UsageError } from '#src/errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -48,7 +55,7 @@ const DEFAULTS = {
 const withSettings = (command: Command, required: boolean): Command => {
   const option = required ? command.requiredOption.bind(command) : command.option.bind(command);
   const standard = (text: string, fallback: string) => (required ? `${text} (default ${fallback})` : text);
-  option('--name <name>', 'name people know it by');
+  option('--name <name>', 'name people know it by', displayName);
   option('--query-game-list-webhook <url>', 'address of its game.queryList');
   option('--query-game-detail-webhook <url>', 'address of its game.queryDetail');
   option('--query-cp-kyc-webhook <url>', 'address of its cp.queryKYC');

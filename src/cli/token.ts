@@ -4,7 +4,7 @@ import { type ApiToken, insertToken, listTokens, revokeToken } from '#db/queries
 import { createAccessToken, hashAccessToken } from '#src/api/access-token.ts';
 import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
-import { applicationId, duration, formatMoment, uuid } from '#src/cli/values.ts';
+import { applicationId, displayName, duration, formatMoment, uuid } from '#src/cli/values.ts';
 import { UsageError } from '#src/errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -34,7 +34,7 @@ const addCreate = (token: Command): void => {
   })
     .option('--application <application_id>', 'whose games it reads', applicationId)
     .option('--operator', 'it reads all games')
-    .option('--name <name>', 'what it is for (default: whose it is)')
+    .option('--name <name>', 'what it is for (default: whose it is)', displayName)
     .option(
       '--expires <span>',
       'how long it is good for (default: until revoked)',

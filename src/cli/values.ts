@@ -50,6 +50,15 @@ export const applicationGameId = (text: string): string => {
   );
 };
 
+const NAME_MAX = 200;
+
+/** A name for people to know something by, without the blanks around it. */
+export const displayName = (text: string): string => {
+  const name = text.trim();
+  if (name !== '' && name.length <= NAME_MAX) return name;
+  throw new InvalidArgumentError(`Give a name of 1 to ${NAME_MAX} characters.`);
+};
+
 /** The values of an argument that may be given several times, each read by `read`. */
 export const each =
   <Value>(read: (text: string) => Value) =>

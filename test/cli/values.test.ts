@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   applicationGameId,
   applicationId,
+  displayName,
   duration,
   each,
   formatDuration,
@@ -69,6 +70,12 @@ it('takes any id of a game that the interface document allows', () => {
   for (const text of ['g-1', ' ', 'Ünïcödé/?#', 'x'.repeat(512)]) expect(applicationGameId(text)).toBe(text);
   for (const text of ['', 'x'.repeat(513)])
     expect(() => applicationGameId(text)).toThrow(InvalidArgumentError);
+});
+
+it('takes a name that says something', () => {
+  for (const text of ['Acme', ' Acme  Games ', 'ü'.repeat(200)]) expect(displayName(text)).toBe(text.trim());
+  for (const text of ['', '  ', 'x'.repeat(201)])
+    expect(() => displayName(text)).toThrow(InvalidArgumentError);
 });
 
 it('reads each value of an argument that is given several times', () => {
