@@ -5,8 +5,8 @@ import { findHeldRun, type RunRow } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
-import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
-import type { Placement, Producer } from '#src/queue/producer.ts';
+import { defineJob, type JobContext, type JobResult, POSTPONE_MIN_MS } from '#src/queue/define-job.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { explainWebhookError } from '#src/runs/explain.ts';
 import { failRun, finishRun } from '#src/runs/finish-run.ts';
 import { mayWait } from '#src/runs/may-wait.ts';
@@ -26,7 +26,7 @@ const payload = z.object({
  * that is slow to come.
  */
 export const PAGES_A_JOB = 8;
-const GO_ON_MS = 200;
+const GO_ON_MS = 100;
 
 /**
  * One page of one run (application-side game.queryList, section 4.4), and those after it as long as they want no
@@ -79,7 +79,8 @@ const listPages = async (context: JobContext, first: Listing): Promise<JobResult
     done.invalid += invalid;
     if (end !== null && wanted === 0) return { ...done, end, ...(await finish(context, listing.run)) };
     listing = page.next;
-    // A page that was there already is another job's: so is the one after it.
+    // Another job has come past this one: what follows is its business.
+    if (!page.recorded && done.pages > 1) return { ...done, end };
     const goOn = page.recorded && wanted === 0 && done.pages < PAGES_A_JOB && performance.now() < goOnUntil;
     if (!goOn) {
       await enqueueNextStep(producer, listing.run, wanted > 0);
@@ -90,7 +91,8 @@ const listPages = async (context: JobContext, first: Listing): Promise<JobResult
 
 /**
  * Call the webhook. On the last try a failure ends the run. A page that is not the one the job was added for gets a
- * job of its own instead: this was the first of its tries.
+ * job of its own instead, whatever was wrong: this was the first of its tries, and the application may have been
+ * given another token or address since the job began.
  * @returns undefined when the page was handed on
  */
 const askForPage = async (
@@ -98,7 +100,7 @@ const askForPage = async (
   { application, run }: Listing,
   own: boolean,
 ): Promise<ApplicationGameList | undefined> => {
-  const { deps, signal, lastAttempt, mayPostpone, postpone } = context;
+  const { deps, log, signal, lastAttempt, mayPostpone, postpone } = context;
   try {
     const target = await deps.openTarget(application);
     const request = { page_num: run.next_page, page_size: PAGE_SIZE_MAX };
@@ -110,29 +112,25 @@ const askForPage = async (
     const why = answered === undefined ? safeMessage(error) : explainWebhookError(answered);
     const reason = `page ${run.next_page}: ${why}`;
     const waitMs = answered?.retryAfterMs;
-    if (waitMs !== undefined && (!own || mayPostpone(waitMs)) && (await mayWait(deps.sql, run, waitMs)))
-      return own ? postpone(waitMs) : handOn(context, run, reason, { delayMs: waitMs });
+    if (!own) {
+      log.warn(
+        { run_id: run.run_id, application_id: run.application_id, reason },
+        'page to be asked for again',
+      );
+      const placement = waitMs === undefined ? { tried: 1 } : { delayMs: Math.max(waitMs, POSTPONE_MIN_MS) };
+      const id = stepId(run, run.next_page);
+      await deps.producer.add(queryGameList, stepOf(run), { id, ...placement });
+      return undefined;
+    }
+    if (waitMs !== undefined && mayPostpone(waitMs) && (await mayWait(deps.sql, run, waitMs)))
+      return postpone(waitMs);
     // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
     // a refusal is not.
     const refused = answered?.transport === true && !answered.retryable;
-    if (refused || (own && lastAttempt))
+    if (refused || lastAttempt)
       await failRun(deps.sql, run, reason, answered === undefined ? 'nobody' : 'application');
-    if (refused) throw new PermanentError(reason);
-    if (own) throw error;
-    return handOn(context, run, reason, { tried: 1 });
+    throw refused ? new PermanentError(reason) : error;
   }
-};
-
-/** Leave a page that failed to a job of its own. */
-const handOn = async (
-  { deps, log }: JobContext,
-  run: RunRow,
-  reason: string,
-  placement: Placement,
-): Promise<undefined> => {
-  const { run_id, application_id } = run;
-  log.warn({ run_id, application_id, reason }, 'page to be asked for again');
-  await deps.producer.add(queryGameList, stepOf(run), { id: stepId(run, run.next_page), ...placement });
 };
 
 const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {

@@ -42,7 +42,8 @@ const LOOKED_UP = 'place_of_game($1, $2, $4)';
  * all games of another status.
  *
  * The state is the row at the root of the counters and how many changes wait to be folded into them: folding writes
- * that row anew (db/triggers/game-counts.sql), and until then changes only come.
+ * that row anew (db/triggers/game-counts.sql), and until then changes only come. And when the server was started: one
+ * that was restored, or took over, may count its transactions from an earlier one.
  */
 const pageStatement = (place: string, scope: 'all' | 'application'): string => {
   const [first, mine, counted] =
@@ -55,7 +56,7 @@ const pageStatement = (place: string, scope: 'all' | 'application'): string => {
         ];
   return `
     select coalesce(root.games, 0) + coalesce(waiting.games, 0) as total,
-           coalesce(root.xmin::text, '') || ' ' || waiting.changes as state,
+           coalesce(root.xmin::text, '') || ' ' || waiting.changes || ' ' || pg_postmaster_start_time() as state,
            null::uuid as game_id, null as game_name, null::timestamptz as audit_time
     from (
       select sum(games)::bigint as games, count(*) as changes from game_count_changes where ${counted}

@@ -155,7 +155,8 @@ begin
   select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
   from off group by 1, 2 order by 1, 2;
   if repair then
-    delete from game_counts where games = 0;
+    -- A root stays, for whoever knows its version.
+    delete from game_counts where games = 0 and level > 0;
     -- What was known from the counters as they were is not to be believed any more.
     update game_counts set games = games where level = 0;
   end if;

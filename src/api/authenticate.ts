@@ -27,11 +27,22 @@ const BEARER = /^Bearer +(\S+) *$/i;
 const refuse = (failure: 'unknownToken' | 'endedToken') =>
   new Refusal(failure, undefined, { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } });
 
-/** What a call asks for, once it is known that its token holds: whoever does the work need not wait for that. */
-export const admitted = async <Answer>(request: FastifyRequest, work: Promise<Answer>): Promise<Answer> => {
-  const [answer] = await Promise.all([work, request.admission]);
+/**
+ * What a call asks for, answered once its token is known to hold; the work itself need not wait for that.
+ * @param work given whose games the caller sees: one application's, or with null everybody's
+ */
+export const answerTo = async <Answer>(
+  request: FastifyRequest,
+  work: (application_id: string | null) => Promise<Answer>,
+): Promise<Answer> => {
+  const { caller, admission } = request;
+  if (caller === null || admission === null) throw new Error('a route was reached without authentication');
+  const [answer] = await Promise.all([work(caller.application_id), admission]);
   return answer;
 };
+
+/** With more calls than this waiting for look-ups the database is behind: work for the next ones waits as well. */
+const AHEAD_MAX = 50;
 
 /**
  * A hook that admits calls with a bearer token of ours (section 5) and says whose it is in `request.caller`.
@@ -45,6 +56,7 @@ export const createAuthenticator = (sql: Database) => {
     together(token_hash, () => findPresentedToken(sql, Buffer.from(token_hash, 'hex')));
   /** By the hash of the token: those that held when last looked at. */
   const callers = new Map<string, Caller>();
+  let waiting = 0;
   const recording = new Map<string, Promise<void>>();
 
   const recordUse = (token_id: string, request: FastifyRequest): void => {
@@ -58,7 +70,10 @@ export const createAuthenticator = (sql: Database) => {
   };
 
   const admit = async (token_hash: string, request: FastifyRequest): Promise<void> => {
-    const found = await findToken(token_hash);
+    waiting += 1;
+    const found = await findToken(token_hash).finally(() => {
+      waiting -= 1;
+    });
     if (found === undefined || found.ended) {
       callers.delete(token_hash);
       throw refuse(found === undefined ? 'unknownToken' : 'endedToken');
@@ -79,7 +94,7 @@ export const createAuthenticator = (sql: Database) => {
       request.admission = admit(token_hash, request);
       // Whoever answers the call waits for it.
       request.admission.catch(() => {});
-      if (request.caller === null) await request.admission;
+      if (request.caller === null || waiting > AHEAD_MAX) await request.admission;
     },
     /** Resolves when no write is under way any more. */
     settle: async (): Promise<void> => {

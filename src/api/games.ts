@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { type Scope, selectCatalogueDetail } from '#db/queries/catalogue.ts';
+import { selectCatalogueDetail } from '#db/queries/catalogue.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   type ListByAuditStatusRequest,
@@ -12,14 +12,9 @@ import {
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
 import { createAuditTimeFormat } from './audit-time.ts';
-import { admitted } from './authenticate.ts';
+import { answerTo } from './authenticate.ts';
 import { createPageReader } from './page-reader.ts';
 import { success } from './success.ts';
-
-const scopeOf = (request: FastifyRequest): Scope => {
-  if (request.caller === null) throw new Error('a game route was reached without authentication');
-  return request.caller.application_id;
-};
 
 /** The two operations of the platform side (sections 4.1 and 4.2). */
 export const addGameRoutes = (
@@ -38,7 +33,7 @@ export const addGameRoutes = (
     },
     async (request) => {
       const { audit_status, ...page } = request.body;
-      const { total, list } = await admitted(request, readPage(scopeOf(request), audit_status, page));
+      const { total, list } = await answerTo(request, (scope) => readPage(scope, audit_status, page));
       return success({
         total,
         list: list.map(({ game_id, game_name, audit_time }) => ({
@@ -55,8 +50,9 @@ export const addGameRoutes = (
     QUERY_DETAIL_PATH,
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
     async (request) => {
-      const game = selectCatalogueDetail(sql, scopeOf(request), request.body.game_id);
-      return success((await admitted(request, game)) ?? null);
+      const { game_id } = request.body;
+      const game = await answerTo(request, (scope) => selectCatalogueDetail(sql, scope, game_id));
+      return success(game ?? null);
     },
   );
 };

@@ -1,6 +1,17 @@
 /** A lookup that takes longer than this is not waited for: the next one may get through beside it. */
 const STUCK_MS = 1_000;
 
+/** Resolves when this has ended one way or the other, or after so many milliseconds. */
+const endOf = (work: Promise<unknown>, atMostMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, atMostMs);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(end, end);
+  });
+
 /**
  * Share lookups between callers that ask for the same key at the same time. Whoever asks while one is under way
  * gets the next one, which begins after they asked: nobody is answered from before their question.
@@ -24,9 +35,9 @@ export const inTurn = <Answer>(): ((key: string, look: () => Promise<Answer>) =>
 
   return (key, look) => {
     const turn = turns.get(key);
-    if (turn === undefined || performance.now() - turn.begunAt > STUCK_MS) return begin(key, look);
-    const beginNext = () => begin(key, look);
-    turn.next ??= turn.answer.then(beginNext, beginNext);
+    const stuckInMs = turn === undefined ? 0 : turn.begunAt + STUCK_MS - performance.now();
+    if (turn === undefined || stuckInMs <= 0) return begin(key, look);
+    turn.next ??= endOf(turn.answer, stuckInMs).then(() => begin(key, look));
     return turn.next;
   };
 };

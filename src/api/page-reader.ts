@@ -49,8 +49,12 @@ export const createPageReader = (sql: Database) => {
     const place = places.get(`${skip} ${games}`);
     if (place !== undefined && place.state === states.get(games)) {
       const found = await selectCataloguePage(sql, scope, audit_status, page, place);
-      remember(games, skip, found);
-      if (found.state === place.state) return found;
+      if (found.state === place.state) {
+        remember(games, skip, found);
+        return found;
+      }
+      // Read from the wrong place: nothing but the state is to be learnt from it.
+      keep(states, games, found.state);
     }
     const found = await selectCataloguePage(sql, scope, audit_status, page);
     remember(games, skip, found);

@@ -26,6 +26,9 @@ export type JobContext = {
   postpone: (ms: number) => Promise<never>;
 };
 
+/** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
+export const POSTPONE_MIN_MS = 1_000;
+
 /** What a job leaves behind in Bull Board: ids and counts, never content. */
 export type JobResult = Record<string, string | number | boolean | null | undefined>;
 

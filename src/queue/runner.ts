@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import type { AnyJob } from '#src/queue/define-job.ts';
+import { type AnyJob, POSTPONE_MIN_MS } from '#src/queue/define-job.ts';
 import type { JobDependencies } from '#src/queue/dependencies.ts';
 
 /**
@@ -28,8 +28,6 @@ const ABORT_MS = 5_000;
  */
 const FETCH_AGAIN_MS = 1_000;
 
-/** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
-const POSTPONE_MIN_MS = 1_000;
 /**
  * A job that is put off again and again spends no try: without this it would never end. Its waits are added up in
  * what Bull Board shows as its progress, for clocks may jump and workers' differ.

@@ -19,7 +19,7 @@ test('who asks while a lookup is under way gets one that began after, together w
 
   begun[0]?.resolve(1);
   expect(await first).toBe(1);
-  expect(begun).toHaveLength(3);
+  await expect.poll(() => begun.length).toBe(3);
   begun[2]?.resolve(2);
   expect(await Promise.all([second, third])).toEqual([2, 2]);
 });
@@ -40,13 +40,12 @@ test('a lookup that fails fails for those who share it, and the next begins anew
   expect(await look('a')).toBe(3);
 });
 
-test('a lookup that is stuck is not waited for, and is forgotten when it ends', async () => {
+test('a lookup that is stuck is not waited for by who asks later, and is forgotten when it ends', async () => {
   const clock = vi.spyOn(performance, 'now');
   const stuck = Promise.withResolvers<string>();
   const look = inTurn<string>();
   clock.mockReturnValue(0);
   const first = look('a', () => stuck.promise);
-  const waiting = look('a', async () => 'after the stuck one');
   clock.mockReturnValue(1_001);
   const fresh = Promise.withResolvers<string>();
   const second = look('a', () => fresh.promise);
@@ -56,7 +55,23 @@ test('a lookup that is stuck is not waited for, and is forgotten when it ends', 
   expect(await third).toBe('after the fresh one');
   stuck.resolve('late');
   expect(await first).toBe('late');
-  expect(await waiting).toBe('after the stuck one');
   expect(await look('a', async () => 'new')).toBe('new');
   clock.mockRestore();
+});
+
+test('nor by who asked while it was not known to be stuck', async () => {
+  vi.useFakeTimers();
+  const look = inTurn<string>();
+  const stuck = Promise.withResolvers<string>();
+  const first = look('a', () => stuck.promise);
+  await vi.advanceTimersByTimeAsync(400);
+  const waiting = look('a', async () => 'beside the stuck one');
+  await vi.advanceTimersByTimeAsync(599);
+  expect(await Promise.race([waiting, 'still waiting'])).toBe('still waiting');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await waiting).toBe('beside the stuck one');
+  stuck.resolve('late');
+  expect(await first).toBe('late');
+  expect(await look('a', async () => 'new')).toBe('new');
+  vi.useRealTimers();
 });

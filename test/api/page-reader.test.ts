@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Database } from '#db/client.ts';
 import { recountGames, type Scope } from '#db/queries/catalogue.ts';
 import { createPageReader } from '#src/api/page-reader.ts';
 import { addApplication, startApi, type TestApi } from './support.ts';
@@ -150,6 +151,45 @@ describe('A reader of pages', () => {
     expect((await read(null, 8)).ids).not.toEqual(await trueIds(null, 8));
     await recountGames(api.sql, { repair: true });
     expect((await read(null, 8)).ids).toEqual(await trueIds(null, 8));
+  });
+
+  test('learns nothing from what was read at a place that holds no more', async () => {
+    /** Stops the next statement of so many parameters before the database: five with a place, four without. */
+    let gate: { parameters: number; reached: () => void; open: Promise<void> } | undefined;
+    const unsafe = async (...[statement, parameters, options]: Parameters<Database['unsafe']>) => {
+      if (gate?.parameters === parameters?.length) {
+        const { reached, open } = gate ?? {};
+        gate = undefined;
+        reached?.();
+        await open;
+      }
+      return api.sql.unsafe(statement, parameters, options);
+    };
+    const stopNext = (parameters: number) => {
+      const [reached, open] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      gate = { parameters, reached: reached.resolve, open: open.promise };
+      return { reached: reached.promise, open: open.resolve };
+    };
+    const readPage = createPageReader({ unsafe } as unknown as Database);
+    const ask = async (page_num: number) => {
+      const { list } = await readPage(null, 'pending', { page_num, page_size: PAGE_SIZE });
+      return list.map((game) => game.game_id);
+    };
+    for (let times = 0; times < 2; times += 1)
+      for (let page_num = 4; page_num <= 12; page_num += 1) await ask(page_num);
+
+    await move(await nth('pending', 20), 'passed');
+    const atItsPlace = stopNext(5);
+    const late = ask(8);
+    await atItsPlace.reached;
+    // Another call comes to know the new state first.
+    await ask(6);
+    const lookedUp = stopNext(4);
+    atItsPlace.open();
+    await lookedUp.reached;
+    expect(await ask(9)).toEqual(await trueIds(null, 9));
+    lookedUp.open();
+    expect(await late).toEqual(await trueIds(null, 8));
   });
 
   test('shows every page as it is, whatever comes and goes between two of them', async () => {

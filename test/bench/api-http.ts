@@ -64,7 +64,7 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   const page = (page_num: number) => JSON.stringify({ audit_status: 'pending', page_num, page_size: 20 });
   const last = Math.ceil(games / 20);
   const middle = Math.ceil(last / 2);
-  /** As many as are asked for in a round, none of them asked for in a round before. */
+  /** As many as are asked for in a round: others than in the rounds before, where there are so many. */
   const others = (bodyOf: (call: number) => string) => (round: number) =>
     Array.from({ length: CALLS }, (_, index) => bodyOf(round * CALLS + index));
   const oneGame = JSON.stringify({ game_id });
