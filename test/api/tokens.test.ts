@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
@@ -135,7 +134,13 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
           });
           answers.push(answer);
         }
-        await sleep(300);
+        await vi.waitFor(async () => {
+          // Elsewhere: a transaction sees the activity of its beginning.
+          const blocked = await api.sql`
+            select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+              and query like '%token_hash%'`;
+          expect(blocked.length).toBeGreaterThan(0);
+        });
         expect(answered).toBe(0);
       });
       for (const { status, body } of await Promise.all(answers))

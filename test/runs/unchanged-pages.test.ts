@@ -107,7 +107,10 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     const run = await sync();
     expect(run).toMatchObject({ outcome: 'failed', withdrawn: 0 });
     expect(run.reason).toMatch(/^page 3: /);
-    expect(timesAsked()).toEqual({ 1: 1, 2: 1, 3: 2 });
+    // Twice, unless the pages before it were slow to come and it had its own job from the beginning.
+    const job = await fleet.producer.queue(queryGameList).getJob(stepId(run, 3));
+    const handedOn = job?.opts.attempts !== queryGameList.options.attempts;
+    expect(timesAsked()).toEqual({ 1: 1, 2: 1, 3: handedOn ? 2 : 1 });
   });
 
   it('wait as long as the application asks, which spends no try', async () => {
