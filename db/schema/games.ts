@@ -54,10 +54,13 @@ export const games = pgTable(
   },
   (table) => [
     unique('games_application_game').on(table.application_id, table.application_game_id),
-    // The order and the filter of game.listByAuditStatus, for an operator and for an application.
-    index('games_catalogue').on(table.audit_status, table.game_id).where(sql`${table.withdrawn_at} is null`),
-    index('games_catalogue_application')
-      .on(table.application_id, table.audit_status, table.game_id)
+    // The order and the filter of game.listByAuditStatus, for an operator and for an application. And what it tells of
+    // a game: an application's games lie far apart in the table, in the index they are one page.
+    index('games_pages')
+      .on(table.audit_status, table.game_id, table.game_name, table.audit_time)
+      .where(sql`${table.withdrawn_at} is null`),
+    index('games_pages_application')
+      .on(table.application_id, table.audit_status, table.game_id, table.game_name, table.audit_time)
       .where(sql`${table.withdrawn_at} is null`),
     check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),

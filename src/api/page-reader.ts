@@ -13,12 +13,13 @@ type PageNumber = { page_num: number; page_size: number };
 /** Places kept, some 200 bytes each. */
 const PLACES_MAX = 10_000;
 
-/** Keep a value under a key, and let go of the oldest when there are too many. */
+/**
+ * Keep a value under a key, after all others are let go of when there are too many. Not the oldest one each time: a Map
+ * looks for it past all that were deleted before it.
+ */
 const keep = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
-  map.delete(key);
+  if (map.size >= PLACES_MAX) map.clear();
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > PLACES_MAX && oldest !== undefined) map.delete(oldest);
 };
 
 /**

@@ -194,16 +194,20 @@ test('changes are folded into the counters while a worker reconciles, but not wh
   expect(await waiting()).toBe(0);
 });
 
-test('the games of a rare status are read without the others that lie before them', async () => {
+test('a page is read from its index alone, and without the games of other statuses that lie before it', async () => {
   const own = await startApi();
   await addApplication(own.sql, 'one');
-  await own.sql`
+  await own.sql.begin(async (tx) => {
+    // Vacuum takes no row for one that everybody sees whose commit may still be lost.
+    await tx`set local synchronous_commit to on`;
+    await tx`
     insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
       game_store_video, game_store_pic, content_hash, list_hash, fetched_at, audit_status, audit_time)
     select ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'one', i, 'Game', '{}', '', '', '{}', '', '',
       now(), case when i > 19_900 then 'rejected' else 'pending' end, case when i > 19_900 then now() end
     from generate_series(1, 20_000) i`;
-  await own.sql`analyze games`;
+  });
+  await own.sql`vacuum analyze games`;
   const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
   const fetched = async () => {
     const [row] =
@@ -214,7 +218,7 @@ test('the games of a rare status are read without the others that lie before the
     const before = await fetched();
     const { list } = await selectCataloguePage(pool, scope, 'rejected', { page_num: 1, page_size: 20 });
     expect(list).toHaveLength(20);
-    expect((await fetched()) - before).toBeLessThan(100);
+    expect((await fetched()) - before).toBe(0);
   }
   await pool.end({ timeout: 1 });
   await own.close();

