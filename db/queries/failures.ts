@@ -8,7 +8,10 @@ export type FailureRow = InferSelectModel<typeof ingestFailures>;
 /** One thing that did not land. `application_game_id` is "" where no game is named. */
 export type Failure = { application_game_id: string; kind: string; reasons: Reason[] };
 
-/** Note failures: new ones open a row, known ones count up. One statement, whatever the number. */
+/**
+ * Note failures: new ones open a row, known ones count up. One statement, whatever the number. Rows are written in the
+ * order of their games: batches that share some can't deadlock.
+ */
 export const recordFailures = async (
   sql: Queryable,
   application_id: string,
@@ -26,6 +29,7 @@ export const recordFailures = async (
       ${latest.map((failure) => failure.kind)}::text[],
       ${latest.map((failure) => JSON.stringify(failure.reasons))}::text[]
     ) as f(id, kind, reasons)
+    order by f.id
     on conflict (application_id, operation, application_game_id) do update
       set kind = excluded.kind, reasons = excluded.reasons, last_at = now(),
           count = ingest_failures.count + 1`;

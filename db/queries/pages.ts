@@ -159,7 +159,16 @@ export const failOpenGames = async (sql: Queryable, run_id: string): Promise<voi
 
 export type ListingSums = Pick<
   FinishedListing,
-  'listed' | 'unnamed' | 'invalid' | 'failed' | 'holes' | 'established' | 'lost' | 'present' | 'unlisted'
+  | 'listed'
+  | 'unnamed'
+  | 'invalid'
+  | 'failed'
+  | 'holes'
+  | 'totalChanged'
+  | 'established'
+  | 'lost'
+  | 'present'
+  | 'unlisted'
 >;
 
 /**
@@ -180,6 +189,8 @@ export const summariseListing = async (
       select coalesce(sum(cardinality(application_game_ids)), 0)::int as listed,
              coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
              coalesce(sum(failed), 0)::int as failed,
+             coalesce(min(total) filter (where row_count > 0) < max(total) filter (where row_count > 0), false)
+               as "totalChanged",
              (count(*) filter (where row_count = 0 and page_num < (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
       from sync_run_pages where run_id = ${run_id}

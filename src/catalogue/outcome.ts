@@ -17,6 +17,8 @@ export type FinishedListing = {
   totalFirst: number;
   totalLast: number;
   totalMax: number;
+  /** data.total was not the same on all pages that held rows. */
+  totalChanged: boolean;
   /** Games, not withdrawn, that the application had when its last run came through; those that no page named. */
   established: number;
   lost: number;
@@ -30,7 +32,7 @@ export type Verdict = { outcome: RunOutcome; reason: string | null; note: string
 
 /** A listing during which games came or went may have missed one that moved to a page already read. */
 const moved = (run: FinishedListing): boolean =>
-  run.totalFirst !== run.totalLast && run.listed <= run.totalMax;
+  (run.totalChanged || run.totalFirst !== run.totalLast) && run.listed <= run.totalMax;
 
 const isTooMany = (gone: number, of: number): boolean =>
   gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX;

@@ -34,12 +34,18 @@ const anyInteger = z
   .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
 
 /**
+ * Most rows that we read of one page. An application may send more than it was asked for (section 4.4: a hundred at
+ * most), but a body of the size we take has room for two million rows that are nothing.
+ */
+export const LIST_ROWS_MAX = 10_000;
+
+/**
  * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated
  * on its own, so that one bad row never costs the other ninety-nine.
  */
 export const applicationGameListSchema = z.object({
   total: anyInteger,
-  list: z.array(z.unknown()),
+  list: z.array(z.unknown()).max(LIST_ROWS_MAX),
 });
 export type ApplicationGameList = z.infer<typeof applicationGameListSchema>;
 

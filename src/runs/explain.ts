@@ -1,9 +1,15 @@
 import type { FetchedDetails } from '#src/runs/fetch-details.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
 
-/** One failed call in a few words: a code, a status, and what the application itself said. */
+const REASONS_SHOWN = 3;
+
+/** One failed call in a few words: a code, where in the answer, a status, and what the application itself said. */
 export const explainWebhookError = (error: WebhookError): string => {
   const parts: string[] = [error.code];
+  const reasons = error.reasons
+    .slice(0, REASONS_SHOWN)
+    .map(({ path, code }) => (path === '' ? code : `${path}: ${code}`));
+  if (reasons.length > 0) parts.push(`(${reasons.join(', ')})`);
   if (error.status !== undefined && error.code !== 'ret_code') parts.push(`HTTP ${error.status}`);
   if (error.retCode !== undefined) parts.push(String(error.retCode));
   if (error.retMsg) parts.push(`"${error.retMsg}"`);

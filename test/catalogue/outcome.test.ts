@@ -13,6 +13,7 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   totalFirst: 100,
   totalLast: 100,
   totalMax: 100,
+  totalChanged: false,
   established: 100,
   lost: 0,
   present: 100,
@@ -140,8 +141,11 @@ describe('Withdrawals', () => {
     expect(verdict.note).toContain('an empty page stood before others');
   });
 
-  it('do not happen when games moved while they were listed', () => {
-    const verdict = runVerdict(without(5, { totalFirst: 100, totalMax: 100 }));
+  it.each<[string, Partial<FinishedListing>]>([
+    ['fewer at the end', { totalFirst: 100, totalMax: 100 }],
+    ['fewer in between', { totalFirst: 95, totalMax: 95, totalChanged: true }],
+  ])('do not happen when games moved while they were listed: %s', (_, totals) => {
+    const verdict = runVerdict(without(5, totals));
     expect(verdict).toMatchObject({ outcome: 'succeeded', withdraw: false });
     expect(verdict.note).toContain('games moved while they were listed');
   });

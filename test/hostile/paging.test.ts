@@ -43,7 +43,11 @@ test.each([
   const { run, calls } = await runOf((pageNum, pageSize) => ({
     data: { total, list: slice(pageNum, pageSize).map(goodRow) },
   }));
-  expect(run).toMatchObject({ outcome: 'failed', inserted: 0, reason: 'page 1: invalid_data' });
+  expect(run).toMatchObject({
+    outcome: 'failed',
+    inserted: 0,
+    reason: 'page 1: invalid_data (total: invalid_type)',
+  });
   expect(calls.list).toBe(5);
 });
 
@@ -79,6 +83,25 @@ test('games that shift to later pages while they are listed count once, and none
     return list(slice(pageNum, pageSize, now), now.length);
   });
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, withdrawn: 0 });
+});
+
+test('a game that slides to a page already read is not withdrawn, though another one came for the one that went', async () => {
+  let listed = IDS;
+  const fleet = await aFleet();
+  const { calls } = await startHostileApplication(fleet, 'acme', {
+    list: (pageNum, pageSize) => {
+      if (calls.list === 5) listed = listed.filter((id) => id !== 'g-0050');
+      if (calls.list === 6) listed = [...listed, 'new-0000'];
+      return list(slice(pageNum, pageSize, listed), listed.length);
+    },
+    detail,
+  });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 250 });
+  expect(calls.list).toBe(3);
+  const run = await fleet.sync('acme');
+  expect(run).toMatchObject({ outcome: 'succeeded', total_first: 250, total_last: 250, withdrawn: 0 });
+  expect(run.note).toMatch(/games moved while they were listed/);
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 1, note: null });
 });
 
 test('an empty page before the end does not end the listing, and what it hid is not withdrawn', async () => {
@@ -125,7 +148,12 @@ test('pages without end are cut at the page cap: what came has landed, nothing i
 test.each([
   ['HTML', raw('<html>'), 'page 2: not_json'],
   ['a list larger than four megabytes', raw(Buffer.alloc(5 * 1024 * 1024, 0x20)), 'page 2: body_too_large'],
-  ['no list', { data: null }, 'page 2: invalid_data'],
+  ['no list', { data: null }, 'page 2: invalid_data (invalid_type)'],
+  [
+    'two million rows that are nothing',
+    raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(2e6)}1]}}`),
+    'page 2: invalid_data (list: too_big)',
+  ],
   [
     'an error',
     raw('{"ret_code":50001,"ret_msg":"no database","data":null}', 500),
