@@ -49,7 +49,8 @@ export const queryGameDetail = defineJob({
     const settler = settleAlong(sql, hold, page_num);
     const fetched = await fetchDetails(deps.webhooks, target, games, pace, clock, settler.onAnswer);
     const reached = fetched.invalid.filter((failure) => failure.reached);
-    const answered = fetched.landed.length + fetched.missing.length + reached.length;
+    const landed = fetched.landed.length + fetched.stored.length;
+    const answered = landed + fetched.missing.length + reached.length;
     const { retryAfterMs } = fetched;
     const waits =
       retryAfterMs !== undefined && mayPostpone(retryAfterMs) && (await mayWait(sql, run, retryAfterMs));

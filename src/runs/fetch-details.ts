@@ -10,6 +10,8 @@ import { forEachPaced, type Pace } from '#src/webhooks/paced.ts';
 /** What became of a batch of detail calls. A game asked for and in none of these was not called at all. */
 export type FetchedDetails = {
   landed: FetchedGame[];
+  /** Ids of those that landed and are written down already: a page of large games is not kept in memory to its end. */
+  stored: string[];
   /** data null: not an error (design, section 5, decision 13). */
   missing: string[];
   /**
@@ -47,6 +49,7 @@ export const givenUpFailures = (
     failureOf(application_game_id, error),
   );
   const asked = new Set([
+    ...fetched.stored,
     ...fetched.missing,
     ...[...fetched.landed, ...fetched.invalid, ...failed].map((game) => game.application_game_id),
   ]);
@@ -89,6 +92,7 @@ export const fetchDetails = async (
 ): Promise<FetchedDetails> => {
   const fetched: FetchedDetails = {
     landed: [],
+    stored: [],
     missing: [],
     invalid: [],
     passing: [],

@@ -28,8 +28,8 @@ const sumOf = (a: Settled, b: Settled): Settled => ({
 });
 
 /**
- * Settle a batch of details while it is fetched. Each write is given all that came until then: `settleDetails`
- * leaves out what an earlier one settled, so one that failed is made up for by the next.
+ * Settle a batch of details while it is fetched. Each write is given all that came until then and was not written
+ * yet: one that failed is made up for by the next. What is written is let go of, but for its ids.
  */
 export const settleAlong = (
   sql: Database,
@@ -43,9 +43,15 @@ export const settleAlong = (
   let lastMs = performance.now();
 
   const write = async (fetched: FetchedDetails, givenUp: readonly Failure[]): Promise<void> => {
-    const now = await settleDetails(sql, hold, page_num, fetched, givenUp);
-    if (now === undefined) held = false;
-    else settled = settled === undefined ? now : sumOf(settled, now);
+    const landed = [...fetched.landed];
+    const now = await settleDetails(sql, hold, page_num, { ...fetched, landed }, givenUp);
+    if (now === undefined) {
+      held = false;
+      return;
+    }
+    settled = settled === undefined ? now : sumOf(settled, now);
+    fetched.landed.splice(0, landed.length);
+    fetched.stored.push(...landed.map((game) => game.application_game_id));
   };
 
   return {

@@ -55,6 +55,7 @@ const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
   return {
     fetched: {
       landed: ids('landed').map((game_id) => fetchedGame({ game_id })),
+      stored: [],
       missing: ids('missing'),
       invalid: ids('invalid').map((id) => ({ ...failure(id, 'invalid_data'), reached: true })),
       passing: [],

@@ -23,6 +23,7 @@ const aRecordedRun = async () => {
 
 const fetched = (ids: readonly string[], missing: string[] = []): FetchedDetails => ({
   landed: ids.map((game_id) => fetchedGame({ game_id })),
+  stored: [],
   missing,
   invalid: [],
   passing: [],
@@ -36,6 +37,8 @@ it('writes down what has come while the rest is still asked for, and counts each
   const soFar = fetched(['g-1', 'g-2']);
   expect(settler.onAnswer(soFar)).toBe('go on');
   await expect.poll(openGames).toEqual(['g-3', 'g-4']);
+  // Only what is not written yet is kept.
+  await expect.poll(() => soFar).toMatchObject({ landed: [], stored: ['g-1', 'g-2'] });
 
   soFar.landed.push(...fetched(['g-3']).landed);
   soFar.missing.push('g-4');
