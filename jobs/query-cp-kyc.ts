@@ -5,7 +5,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import { isKeyError } from '#src/kyc/errors.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
-import { defineJob, type JobContext } from '#src/queue/define-job.ts';
+import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /** One application's developer KYC record (cp.queryKYC, section 4.3): called, validated, sealed. */
@@ -16,30 +16,39 @@ export const queryCpKyc = defineJob({
   options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
   title: ({ application_id }) => `${application_id} kyc`,
   handler: async ({ application_id }, context) => {
-    const { deps, signal, log, mayPostpone, postpone } = context;
-    const [application, before] = await Promise.all([
-      findApplication(deps.sql, application_id),
-      findKycState(deps.sql, application_id),
-    ]);
-    if (application === undefined || before === undefined) return { skipped: 'no such application' };
-    // What was erased stays erased until an operator asks anew (`kyc pull`).
-    if (before.state === 'erased') return { skipped: 'erased' };
-    const pull = { application_id, asked_at: before.now };
-    try {
-      // No key, no KYC (design, section 7): what could not be sealed is not even asked for.
-      await openFingerprintKey(deps.sql, deps.keys);
-      const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
-      const state = await storeKycAnswer(deps.sql, deps.keys, pull, record);
-      log.info({ application_id, state }, 'kyc pulled');
-      return { state };
-    } catch (thrown) {
-      const error = coerceError(thrown);
-      const waitMs = isWebhookError(error) ? error.retryAfterMs : undefined;
-      if (waitMs !== undefined && mayPostpone(waitMs)) return postpone(waitMs);
-      throw await settleFailure(error, pull, context);
-    }
+    const answer = await pullRecord(application_id, context);
+    // Erased while we asked, and asked for anew since: that pull found this job under way and left it to us.
+    const { sql } = context.deps;
+    const again =
+      answer.state === 'overtaken' && (await findKycState(sql, application_id))?.state === 'pending';
+    return again ? pullRecord(application_id, context) : answer;
   },
 });
+
+const pullRecord = async (application_id: string, context: JobContext): Promise<JobResult> => {
+  const { deps, signal, log, mayPostpone, postpone } = context;
+  const [application, before] = await Promise.all([
+    findApplication(deps.sql, application_id),
+    findKycState(deps.sql, application_id),
+  ]);
+  if (application === undefined || before === undefined) return { skipped: 'no such application' };
+  // What was erased stays erased until an operator asks anew (`kyc pull`).
+  if (before.state === 'erased') return { skipped: 'erased' };
+  const pull = { application_id, asked_at: before.now };
+  try {
+    // No key, no KYC (design, section 7): what could not be sealed is not even asked for.
+    await openFingerprintKey(deps.sql, deps.keys);
+    const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
+    const state = await storeKycAnswer(deps.sql, deps.keys, pull, record);
+    log.info({ application_id, state }, 'kyc pulled');
+    return { state };
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    const waitMs = isWebhookError(error) ? error.retryAfterMs : undefined;
+    if (waitMs !== undefined && mayPostpone(waitMs)) return postpone(waitMs);
+    throw await settleFailure(error, pull, context);
+  }
+};
 
 /** Note a failure that is final. @returns what the job is to throw */
 const settleFailure = async (

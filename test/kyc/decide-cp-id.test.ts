@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { findKycState } from '#db/queries/kyc.ts';
+import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
@@ -15,11 +15,15 @@ let server: RawServer;
 let fleet: TestFleet;
 let env: Record<string, string>;
 let cp_id = 'cp-first';
+let calls = 0;
+let held: Promise<void> | undefined;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   sql = openTestPool(database.databaseUrl);
-  server = await startRawServer((request, response) => {
+  server = await startRawServer(async (request, response) => {
+    calls += 1;
+    await held;
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { ...PLANTED, cp_id } });
     request.resume().on('end', () => response.end(answer));
   });
@@ -80,4 +84,18 @@ it('an erased record comes back when an operator asks for it, and not by schedul
     result: { skipped: 'erased' },
   });
   expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+});
+
+it('an erased record that is asked for while an earlier pull is under way is asked for by that one', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held = promise;
+  const before = calls;
+  const pulled = fleet.finish(queryCpKyc, { application_id: 'acme' });
+  await expect.poll(() => calls).toBe(before + 1);
+  await kyc('erase', 'acme', '--by', 'kim', '--reason', 'request');
+  await reopenErased(sql, 'acme');
+  held = undefined;
+  resolve();
+  expect(await pulled).toEqual({ result: { state: 'sealed' } });
+  expect(calls).toBe(before + 2);
 });
