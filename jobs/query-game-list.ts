@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { findPage } from '#db/queries/pages.ts';
-import { findHeldRun, type RunRow } from '#db/queries/runs.ts';
+import { findHeldRun, type RunRow, type StoredPage, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
@@ -18,6 +18,8 @@ const payload = z.object({
   run_id: z.uuid(),
   fence: z.int(),
   page_num: z.int().min(1),
+  /** How often the details of the page before were asked for anew: see `DETAILS_AGAIN_MAX`. */
+  details_again: z.int().optional(),
 });
 
 /**
@@ -27,6 +29,12 @@ const payload = z.object({
  */
 export const PAGES_A_JOB = 8;
 const GO_ON_MS = 100;
+
+/**
+ * Details are open still when the step after them begins if their job ended without a word: the database was away at
+ * each of its tries, or every worker that took it died. They are asked for anew this often; then they count as failed.
+ */
+const DETAILS_AGAIN_MAX = 2;
 
 /**
  * One page of one run (application-side game.queryList, section 4.4), and those after it as long as they want no
@@ -42,7 +50,7 @@ export const queryGameList = defineJob({
     concurrency: 100,
   },
   title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
-  handler: async ({ run_id, fence, page_num }, context) => {
+  handler: async ({ run_id, fence, page_num, details_again = 0 }, context) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
     const held = await findHeldRun(sql, hold, page_num - 1);
@@ -52,6 +60,13 @@ export const queryGameList = defineJob({
       // Recorded by an earlier try of this very job, which may have died before it added the next step.
       await enqueueNextStep(producer, run, await hasOpenGames(sql, run));
       return { skipped: 'recorded before' };
+    }
+    if (isOpen(previous) && details_again < DETAILS_AGAIN_MAX) {
+      // Under a new fence: the job that ended keeps its id.
+      const taken = await takeOverRun(sql, run);
+      if (taken === undefined) return { skipped: 'not held' };
+      await enqueueNextStep(producer, taken, true, details_again + 1);
+      return { skipped: 'details asked for again' };
     }
     if (run.listing_end !== null) return finish(context, run);
 
@@ -140,11 +155,12 @@ const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => 
   return { outcome, listed, inserted, updated, withdrawn };
 };
 
+const isOpen = (page: StoredPage | undefined): boolean =>
+  page !== undefined && Object.keys(page.open_games).length > 0;
+
 /** Does the newest recorded page still wait for details? */
-export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean> => {
-  const page = await findPage(sql, run.run_id, run.next_page - 1);
-  return page !== undefined && Object.keys(page.open_games).length > 0;
-};
+export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean> =>
+  isOpen(await findPage(sql, run.run_id, run.next_page - 1));
 
 /** Ids carry the fence: a kept finished job of a former hold never swallows a new one. */
 export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
@@ -166,6 +182,7 @@ export const enqueueNextStep = async (
   producer: Producer,
   run: RunRow,
   detailsWanted: boolean,
+  details_again?: number,
 ): Promise<void> => {
   const step = stepOf(run);
   const id = stepId(run, step.page_num);
@@ -175,7 +192,7 @@ export const enqueueNextStep = async (
   }
   const details = { ...step, page_num: step.page_num - 1 };
   await producer.addAfter(
-    { job: queryGameList, payload: step, id },
+    { job: queryGameList, payload: { ...step, details_again }, id },
     { job: queryGameDetail, payload: details, id: stepId(run, details.page_num) },
   );
 };

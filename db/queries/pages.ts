@@ -149,12 +149,19 @@ export const settleGames = async (
     where run_id = ${run_id} and ${application_game_ids.length > 0}`;
 };
 
-/** Count what is still open on any page of the run as failed: its detail jobs are gone. */
-export const failOpenGames = async (sql: Queryable, run_id: string): Promise<void> => {
-  await sql`
-    update sync_run_pages
-    set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
-    where run_id = ${run_id} and open_games <> '{}'::jsonb`;
+/** Count what is still open on any page of the run as failed: its detail jobs are gone. @returns which games that is */
+export const failOpenGames = async (sql: Queryable, run_id: string): Promise<string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    with open as materialized (
+      select jsonb_object_keys(open_games) as id from sync_run_pages
+      where run_id = ${run_id} and open_games <> '{}'::jsonb
+    ), failed as (
+      update sync_run_pages
+      set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
+      where run_id = ${run_id} and open_games <> '{}'::jsonb
+    )
+    select id from open`;
+  return rows.map((row) => row.id);
 };
 
 export type ListingSums = Pick<

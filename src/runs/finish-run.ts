@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { noteSuccess } from '#db/queries/applications.ts';
+import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import {
   clearUnlistedFailures,
   failOpenGames,
@@ -22,6 +23,13 @@ const closing = async (
   return closed;
 };
 
+/** Why a game's detail was not settled is not known any more: the job that was to do so ended without a word. */
+const notSettled = (application_game_id: string): Failure => ({
+  application_game_id,
+  kind: 'internal',
+  reasons: [{ path: '', code: 'internal' }],
+});
+
 /**
  * End a run whose listing has ended: derive its outcome from its counters, withdraw what a complete listing
  * did not name, and close it, all in one transaction under the run's fence.
@@ -31,7 +39,8 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
   closing(sql, async (tx) => {
     const run = await lockHeldRun(tx, hold);
     if (run?.listing_end == null) return undefined;
-    await failOpenGames(tx, run.run_id);
+    const lost = await failOpenGames(tx, run.run_id);
+    await recordFailures(tx, run.application_id, 'query_game_detail', lost.map(notSettled));
     const listing = await summariseListing(tx, run.run_id, run.application_id);
     const verdict = runVerdict({
       ...listing,
