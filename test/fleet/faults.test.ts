@@ -13,6 +13,7 @@ const REPRESENTATIVE: Record<QueueKind, readonly string[]> = {
     'Redis out of memory',
     'the queue flushed',
     'COMMIT sent and its reply lost',
+    'Postgres unreachable for 22 seconds',
   ],
   postgres: [
     'SIGKILL after the commit of details, before their acknowledgement',

@@ -23,6 +23,17 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     },
   },
   {
+    // Four tries of a page's details take up to 20 s, five of a page of the list up to 37.
+    name: 'Postgres unreachable for 22 seconds',
+    mostCalls: 12,
+    inject: async (world) => {
+      await twoWorkers(world);
+      world.toPostgres.cut({ refuse: true });
+      await pause(22_000);
+      world.toPostgres.heal();
+    },
+  },
+  {
     name: 'connections cut in the middle of transactions',
     mostCalls: 4,
     inject: async (world) => {
