@@ -1,6 +1,7 @@
 import type { Database } from '#db/client.ts';
 import {
   countWrappedByOthers,
+  findFingerprintKey,
   listWrappedByOthers,
   replaceWraps,
   WRAPPED_TABLES,
@@ -88,7 +89,8 @@ const resealTable = async (sql: Database, table: WrappedTable, pass: Pass): Prom
  * sealed values stay as they are. Killed at any moment it has lost nothing, and run again it goes on. Workers
  * may write meanwhile: passes are made until one finds nothing to do.
  * @param onProgress data keys wrapped so far, and how many there were to wrap at the start
- * @throws KeyError `no_key`, or `key_service` when the key service is away
+ * @throws KeyError `no_key`; `unknown_key` or `does_not_open` when the keys do not open the fingerprint key, the gate:
+ * then nothing was wrapped; `key_service` when the key service is away
  */
 export const reseal = async (
   sql: Database,
@@ -98,6 +100,9 @@ export const reseal = async (
   const key_id = keys.records[0]?.key_id;
   if (key_id === undefined)
     throw new KeyError('no_key', 'There is no key to reseal under: set ENCRYPTION_KEYS.');
+  const gate = await findFingerprintKey(sql);
+  // Keys that are not this catalogue's would take over the tokens, which the installation's own key opens as well.
+  if (gate !== undefined) await unwrapDataKey(keys.records, gate, FINGERPRINT_KEY);
   const counts = await Promise.all(WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id)));
   const total = counts.reduce((sum, count) => sum + count, 0);
   let rewrapped = 0;

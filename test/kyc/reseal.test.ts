@@ -280,8 +280,17 @@ describe('reseal', () => {
     }
   });
 
+  it('wraps nothing by keys that are not of this catalogue, though the installation opens its tokens itself', async () => {
+    const tokens = () => sql`select application_id, access_token_keys from applications order by 1`;
+    await addApplication(sql, 'delta', ringOf(['k7'], 'home-dddddddd'));
+    const before = await tokens();
+    const wrong = ringOf(['k9'], 'home-dddddddd');
+    expect((await keyErrorOf(() => reseal(sql, wrong, { signal: live }))).code).toBe('unknown_key');
+    expect(await tokens()).toEqual(before);
+  });
+
   it('stops when told to, and says how to go on', async () => {
-    await expect(reseal(sql, ringOf(['k5', 'k4']), { signal: AbortSignal.abort() })).rejects.toThrow(
+    await expect(reseal(sql, ringOf(['k8', 'k7']), { signal: AbortSignal.abort() })).rejects.toThrow(
       'again to go on',
     );
     expect((await keyErrorOf(() => reseal(sql, ringOf([]), { signal: live }))).code).toBe('no_key');
