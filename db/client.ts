@@ -32,6 +32,9 @@ export const openDatabase = (
     // Spans in milliseconds and counts: all far below 2^53.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
+      // As the driver reads them, whatever the server, the database or the role has for a default.
+      DateStyle: 'ISO, MDY',
+      bytea_output: 'hex',
       application_name: options.applicationName ?? 'catalogue',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       ...(options.planOnce && { plan_cache_mode: 'force_generic_plan' }),

@@ -1,16 +1,26 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '#db/client.ts';
+import { type Database, openDatabase } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
 import { refuseNewerSchema } from '#db/schema-version.ts';
 import { installTriggers } from '#db/triggers.ts';
+import { CatalogueError } from '#src/errors.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
+
+/** Names of games are of every script. SQL_ASCII takes bytes as they come. */
+const refuseEncoding = async (sql: Database): Promise<void> => {
+  const [row] = await sql<{ server_encoding: string }[]>`show server_encoding`;
+  if (row === undefined || ['UTF8', 'SQL_ASCII'].includes(row.server_encoding)) return;
+  throw new CatalogueError(
+    `The database's encoding is ${row.server_encoding}, which has no room for the names of every game: make one with create database … encoding 'UTF8' template template0.`,
+  );
+};
 
 /**
  * Bring the catalogue's tables up to date. Safe to run from many processes at once: one migrates under an
  * advisory lock, the others wait and find nothing to do. Never backwards: a database that a newer version
- * migrated is refused with a CatalogueError.
+ * migrated is refused with a CatalogueError, and one whose encoding can't hold every text.
  *
  * Drizzle's CommonJS build is taken on purpose: importing the ES modules costs 0.85 s and 210 MB on Node 26,
  * the same code through `require` 0.13 s and 28 MB.
@@ -29,6 +39,7 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
   try {
     await lock`select pg_advisory_lock(${LOCKS.migration})`;
+    await refuseEncoding(lock);
     await refuseNewerSchema(lock);
     await migrate(drizzle(sql), { migrationsFolder: MIGRATIONS_FOLDER });
     await installTriggers(sql);

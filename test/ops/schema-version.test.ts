@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -56,3 +57,18 @@ test('every role and migrate itself refuse a database that a newer version migra
       expect(exit).toBe(1);
     }
   }));
+
+test('migrate refuses a database whose encoding has no room for every name', async () => {
+  const { databaseUrl, drop } = await createTestDatabase();
+  const sql = openDatabase(databaseUrl, { max: 1 });
+  const name = `latin_${randomUUID().slice(0, 8)}`;
+  await sql`create database ${sql(name)} encoding 'LATIN1' locale_provider libc locale 'C' template template0`;
+  const latin = new URL(databaseUrl);
+  latin.pathname = name;
+  const { exit, stderr } = await run('migrate', { databaseUrl: latin.href, drop });
+  await sql`drop database ${sql(name)} with (force)`;
+  await sql.end();
+  await drop();
+  expect(stderr).toContain("encoding 'UTF8'");
+  expect(exit).toBe(1);
+});
