@@ -62,8 +62,11 @@ export const openRedis = (
         })
       : new Redis(options);
   let lastError: Error | undefined;
+  let noDatabase: Error | undefined;
   client.on('error', (error: Error) => {
     lastError = error;
+    // Redis has no database of the number that the URL names: ioredis says so, and goes on in number 0.
+    if (/DB index is out of range/.test(error.message)) noDatabase = error;
     onError(error);
   });
   let wasReady = false;
@@ -80,9 +83,14 @@ export const openRedis = (
       const tooLate = sleep(PING_MS, undefined, { signal: late.signal }).catch(() => undefined);
       const said = await Promise.race([answer, tooLate]);
       late.abort();
+      if (noDatabase !== undefined) throw explain(noDatabase, lastError);
       if (said !== 'PONG') throw explain(said instanceof Error ? said : undefined, lastError);
     },
-    check: async () => checkServer(await client.info()),
+    check: async () => {
+      const info = await client.info();
+      if (noDatabase !== undefined) throw explain(noDatabase, lastError);
+      return checkServer(info);
+    },
     close: async () => {
       client.disconnect();
     },

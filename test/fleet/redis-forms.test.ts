@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openRedis } from '#src/queue/redis.ts';
 import { until } from '#test/support/until.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 import { sharedGround, withoutRedis } from './ground.ts';
@@ -165,6 +166,16 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
       stderr: expect.stringMatching(/Redis refused: (WRONGPASS|NOAUTH)/),
     });
     expect(said.stderr).not.toContain('wrong-word');
+  });
+
+  test('that there is no database of that number, rather than work in another one', async () => {
+    await using server = await startRedisServer();
+    const REDIS_URL = `redis://127.0.0.1:${server.port}/99`;
+    const said = await catalogue({ REDIS_URL });
+    expect(said).toMatchObject({ code: 1, stderr: expect.stringMatching(/Redis refused: .*out of range/) });
+    const redis = openRedis(REDIS_URL, { prefix: 'fleet', role: 'worker', onError: () => {} });
+    onTestFinished(() => redis.close());
+    await expect(redis.check()).rejects.toThrow(/Redis refused: .*out of range/);
   });
 
   test('that a prefix without a hash tag does not go with a cluster', async () => {
