@@ -8,7 +8,10 @@ export const QUERY_DETAIL_PATH = '/open-api/game/query-detail';
 
 /** Words for a field that is not what it must be; it never repeats what came. */
 const must = (be: string) => ({
-  error: ({ input }: { input?: unknown }) => (input === undefined ? 'is missing' : `must be ${be}`),
+  error: ({ input, code }: { input?: unknown; code?: string }) => {
+    if (input === undefined) return 'is missing';
+    return code === 'too_big' ? `must be at most ${Number.MAX_SAFE_INTEGER}` : `must be ${be}`;
+  },
 });
 
 /** The states of a game (section 3). */

@@ -57,6 +57,8 @@ export const redirected = (status: number): WebhookError =>
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  // JavaScript takes "-1" and "1.5" for dates too; one of HTTP names its month.
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : date - nowMs;
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), RETRY_AFTER_MAX_MS);
 };

@@ -110,6 +110,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
   });
 
   test.each([
+    ['page_num', 2 ** 53, 'page_num must be at most 9007199254740991'],
     ['page_size', '20', 'page_size must be a whole number'],
     ['page_size', 1.5, 'page_size must be a whole number'],
     ['page_size', null, 'page_size must be a whole number'],

@@ -156,6 +156,8 @@ describe.each(SENDERS)('%s', (_sender, ask) => {
     [429, 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
     [429, '99999999999999999999999', 900_000],
     [429, 'soon', undefined],
+    [429, '-1', undefined],
+    [429, '1.5', undefined],
     [429, '', undefined],
   ])('status %i with Retry-After "%s" asks for a wait of %s ms', async (status, header, retryAfterMs) => {
     const server = await anAnswer('', { status, headers: { 'retry-after': header } });
