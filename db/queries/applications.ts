@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
+import { closeRun, type RunHold } from '#db/queries/runs.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { UNTROUBLED } from '#src/catalogue/patience.ts';
 
@@ -90,16 +91,15 @@ export const setApplicationStatus = async (
  */
 export const removeApplication = (sql: Database, application_id: string): Promise<boolean> =>
   sql.begin(async (tx): Promise<boolean> => {
-    await tx`
-      select from sync_runs where application_id = ${application_id} and finished_at is null for update`;
+    const open = await tx<RunHold[]>`
+      select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
     const removed = await tx`
       update applications
       set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
       where application_id = ${application_id} and status <> 'removed'`;
     if (removed.count === 0) return false;
-    await tx`
-      update sync_runs set outcome = 'abandoned', reason = 'the application was removed', finished_at = now()
-      where application_id = ${application_id} and finished_at is null`;
+    const verdict = { outcome: 'abandoned', reason: 'the application was removed' } as const;
+    for (const run of open) await closeRun(tx, run, verdict);
     await tx`
       update games set withdrawn_at = now(), updated_at = now()
       where application_id = ${application_id} and withdrawn_at is null`;

@@ -23,12 +23,17 @@ const closing = async (
   return closed;
 };
 
-/** Why a game's detail was not settled is not known any more: the job that was to do so ended without a word. */
-const notSettled = (application_game_id: string): Failure => ({
-  application_game_id,
-  kind: 'internal',
-  reasons: [{ path: '', code: 'internal' }],
-});
+/**
+ * A game whose detail was still to come: `not_asked` when the run ended before it; `internal` when nobody knows why any
+ * more, for the job that was to settle it ended without a word.
+ */
+const failureOf =
+  (kind: 'not_asked' | 'internal') =>
+  (application_game_id: string): Failure => ({
+    application_game_id,
+    kind,
+    reasons: [{ path: '', code: kind }],
+  });
 
 /**
  * End a run whose listing has ended: derive its outcome from its counters, withdraw what a complete listing
@@ -40,7 +45,7 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
     const run = await lockHeldRun(tx, hold);
     if (run?.listing_end == null) return undefined;
     const lost = await failOpenGames(tx, run.run_id);
-    await recordFailures(tx, run.application_id, 'query_game_detail', lost.map(notSettled));
+    await recordFailures(tx, run.application_id, 'query_game_detail', lost.map(failureOf('internal')));
     const listing = await summariseListing(tx, run.run_id, run.application_id);
     const verdict = runVerdict({
       ...listing,
@@ -68,7 +73,8 @@ const endEarly = (
   closing(sql, async (tx) => {
     const run = await lockHeldRun(tx, hold);
     if (run === undefined) return undefined;
-    await failOpenGames(tx, run.run_id);
+    const left = await failOpenGames(tx, run.run_id);
+    await recordFailures(tx, run.application_id, 'query_game_detail', left.map(failureOf('not_asked')));
     const closed = await closeRun(tx, hold, { outcome, reason });
     if (closed !== undefined && countsAgainst === 'application') await losePatience(tx, closed);
     return closed;

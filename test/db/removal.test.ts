@@ -5,10 +5,12 @@ import { holdInService, noteSuccess, removeApplication } from '#db/queries/appli
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockHeldRun } from '#db/queries/runs.ts';
+import type { FetchedDetails } from '#src/runs/fetch-details.ts';
 import { finishRun } from '#src/runs/finish-run.ts';
 import { recordPage } from '#src/runs/record-page.ts';
+import { settleDetails } from '#src/runs/settle-details.ts';
 import { gamesOf } from '#test/runs/landed.ts';
-import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -51,6 +53,15 @@ const shown = async (application_id: string): Promise<string[]> =>
     .filter((game) => game.withdrawn_at === null)
     .map((game) => game.application_game_id);
 
+const NOTHING: FetchedDetails = {
+  landed: [],
+  stored: [],
+  missing: [],
+  invalid: [],
+  passing: [],
+  retryAfterMs: undefined,
+};
+
 const later = (game_id: string) => fetchedGame({ game_id, game_info: 'Changed.' }, new Date());
 
 it('removing an application withdraws what a batch in hand writes, its run closed after the batch', async () => {
@@ -65,6 +76,21 @@ it('removing an application withdraws what a batch in hand writes, its run close
   expect((await gamesOf(database.sql, application_id)).size).toBe(3);
   expect(await shown(application_id)).toEqual([]);
   expect(await findRun(database.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
+});
+
+it('a run that ends with the removal of its application says what it had done until then', async () => {
+  const application = await ownApplication();
+  const run = await anOpenRun(database.sql, application.application_id);
+  const list = ['g-1', 'g-2', 'g-3'].map((game_id) => summaryOf(aDetail({ game_id })));
+  await recordPage(database.sql, { application, run, previous: undefined }, { total: 3, list }, 10);
+  await settleDetails(database.sql, run, 1, { ...NOTHING, landed: [later('g-1')] }, []);
+  await removeApplication(database.sql, application.application_id);
+  expect(await findRun(database.sql, run.run_id)).toMatchObject({
+    outcome: 'abandoned',
+    reason: 'the application was removed',
+    listed: 3,
+    inserted: 1,
+  });
 });
 
 it('removing an application waits for a run that is about to note its end on the application', async () => {
