@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { countGames, listGames } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
@@ -67,7 +68,8 @@ const showOneSync = async (
   const ids = applications.map(({ application_id }) => application_id);
   const { opened, alreadyRunning } = await startRuns(foundation, ids, {
     full: false,
-    acceptWithdrawals: false,
+    // With fewer games than the last time, that is what was asked for.
+    acceptWithdrawals: true,
   });
   const runs = await awaitRuns(sql, [...opened, ...alreadyRunning], { timeoutMs: TIMEOUT_MS, out });
   const kyc = await pullKyc(foundation, ids, out);
@@ -136,6 +138,9 @@ export const register = (program: Command): void => {
       return { everything, shown, all: stack.move() };
     };
     if (options.once === true) {
+      // Ended by a call and not by the signal, so that its Postgres ends along.
+      process.once('SIGINT', () => process.exit(128 + constants.signals.SIGINT));
+      process.once('SIGTERM', () => process.exit(128 + constants.signals.SIGTERM));
       const { shown, all } = await start();
       await all.disposeAsync();
       return shown.exitCode;
@@ -143,7 +148,7 @@ export const register = (program: Command): void => {
     return runUntilSignalled(logger, async () => {
       const { everything, shown, all } = await start();
       showWhatToTry(context, everything, shown.applications);
-      return () => all.disposeAsync();
+      return { stop: () => all.disposeAsync(), lost: everything.lost };
     });
   });
 };

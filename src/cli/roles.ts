@@ -37,7 +37,7 @@ export const register = (program: Command): void => {
       out.document(Object.fromEntries(addresses));
       for (const [name, address] of addresses) out.line(`${name}  ${address}`);
       out.line('Stop with Ctrl-C.');
-      return everything.stop;
+      return everything;
     });
   });
 
@@ -64,7 +64,7 @@ export const register = (program: Command): void => {
         const { role, metrics, stop } = await startWatchedRole(name, start, config, databaseUrl, logger);
         logger.info({ address: role.address ?? undefined, metrics }, `${name} ready`);
         out.document({ [name]: role.address ?? 'ready', metrics });
-        return stop;
+        return { stop };
       });
     });
   }

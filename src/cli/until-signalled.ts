@@ -9,14 +9,19 @@ const START_DEADLINE_MS = 10_000;
 /** What is left open after an orderly stop has this long to close by itself. */
 const LINGER_MS = 1_000;
 
+export type Running = {
+  stop: () => Promise<void>;
+  /** Resolves with the reason when it can't go on. */
+  lost?: Promise<string>;
+};
+
 /**
  * Start something, then run until SIGINT or SIGTERM, then stop it once and in order. A signal during the start
- * waits ten seconds for the start to end; a second signal does not wait for the stop to end.
+ * waits ten seconds for the start to end; a second signal does not wait for the stop to end. What can't go on is
+ * stopped as well, for whoever supervises it to start it again.
+ * @returns `failed` when it could not go on
  */
-export const runUntilSignalled = async (
-  logger: Logger,
-  start: () => Promise<() => Promise<void>>,
-): Promise<ExitCode> => {
+export const runUntilSignalled = async (logger: Logger, start: () => Promise<Running>): Promise<ExitCode> => {
   const signalled = new Promise<string>((resolve) => {
     let seen = 0;
     const onSignal = (signal: string) => {
@@ -36,11 +41,19 @@ export const runUntilSignalled = async (
     logger.warn('it did not start in time, leaving');
     process.exit(EXIT.done);
   });
-  const stop = await start().finally(() => {
+  const { stop, lost = new Promise<never>(() => {}) } = await start().finally(() => {
     starting = false;
   });
-  const signal = await signalled;
-  logger.info({ signal }, 'stopping');
+  const exitCode = await Promise.race([
+    signalled.then((signal) => {
+      logger.info({ signal }, 'stopping');
+      return EXIT.done;
+    }),
+    lost.then((reason) => {
+      logger.error({ reason }, 'can not go on, stopping');
+      return EXIT.failed;
+    }),
+  ]);
   const deadline = setTimeout(() => {
     logger.error('did not stop in time, leaving');
     process.exit(EXIT.failed);
@@ -49,6 +62,6 @@ export const runUntilSignalled = async (
   clearTimeout(deadline);
   logger.info('stopped');
   // A connection to a server that is away may still be trying, and would keep the process.
-  setTimeout(() => process.exit(EXIT.done), LINGER_MS).unref();
-  return EXIT.done;
+  setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
+  return exitCode;
 };

@@ -13,6 +13,8 @@ export type EmbeddedInstance = {
   databaseUrl: string;
   /** Ends Postgres in good order. May be called twice. */
   stop(): Promise<void>;
+  /** Resolves if Postgres ends though nobody called `stop`: nothing works any more. */
+  lost: Promise<void>;
 };
 
 /** `instance.json`: there while the instance runs, for the commands of other processes; `pid` is its owner's. */
@@ -65,8 +67,12 @@ const start = async (home: string, options: StartOptions): Promise<EmbeddedInsta
       throw error;
     }
     let stopping: Promise<void> | undefined;
+    const lost = new Promise<void>((resolve) => {
+      postmaster.ended.then(() => stopping ?? resolve());
+    });
     return {
       databaseUrl: postmaster.databaseUrl,
+      lost,
       stop: () => {
         stopping ??= stop();
         return stopping;

@@ -11,7 +11,12 @@ import { findFreePort } from './free-port.ts';
 import { FAST_SHUTDOWN_MS, stopOrphan } from './orphan.ts';
 import type { Place } from './place.ts';
 
-export type Postmaster = { databaseUrl: string; stop(): Promise<void> };
+export type Postmaster = {
+  databaseUrl: string;
+  stop(): Promise<void>;
+  /** Resolves when Postgres has ended, whoever ended it. */
+  ended: Promise<unknown>;
+};
 
 export type StartOptions = { settings: Record<string, string>; onProgress: (message: string) => void };
 
@@ -55,7 +60,7 @@ export const startPostmaster = async (place: Place, options: StartOptions): Prom
       `postgres://${SUPERUSER}:${place.password}@127.0.0.1:${port}/${database}`;
     try {
       await createDatabaseWhenReady(urlOf('postgres'), child);
-      return { databaseUrl: urlOf(DATABASE), stop: () => stop(child) };
+      return { databaseUrl: urlOf(DATABASE), stop: () => stop(child), ended: once(child, 'exit') };
     } catch (cause) {
       const endedByItself = hasEnded(child);
       await stop(child);
@@ -86,8 +91,11 @@ const launch = async (place: Place, settings: Record<string, string>): Promise<C
       },
     );
     await once(child, 'spawn');
-    // A process that ends without stopping its Postgres ends all the same; the next start finds the orphan.
+    // A process that is killed leaves an orphan, which the next start finds; one that ends early takes it along.
     child.unref();
+    const endAlong = () => void child.kill('SIGINT');
+    process.once('exit', endAlong);
+    child.once('exit', () => process.off('exit', endAlong));
     return child;
   } finally {
     await log.close();

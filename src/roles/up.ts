@@ -14,6 +14,8 @@ export type Everything = {
   /** Where the process answers `/metrics`. */
   metrics: string;
   stop: () => Promise<void>;
+  /** Resolves with why nothing works any more: the embedded Postgres is gone. */
+  lost: Promise<string>;
 };
 
 /**
@@ -28,11 +30,13 @@ export const startEverything = async (
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
   let databaseUrl = config.databaseUrl;
+  let lost = new Promise<string>(() => {});
   if (databaseUrl === undefined) {
     const { startEmbeddedPostgres } = await import('#src/embedded/postgres.ts');
     const instance = await startEmbeddedPostgres({ home: config.home, onProgress });
     started.defer(() => instance.stop());
     databaseUrl = instance.databaseUrl;
+    lost = instance.lost.then(() => 'the embedded Postgres ended');
   }
   await migrateAll(config, databaseUrl, logger);
   const roles: Role[] = [];
@@ -45,5 +49,5 @@ export const startEverything = async (
     roles.push(role);
   }
   const all = started.move();
-  return { databaseUrl, roles, metrics: metrics.address, stop: () => all.disposeAsync() };
+  return { databaseUrl, roles, metrics: metrics.address, stop: () => all.disposeAsync(), lost };
 };

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '#db/client.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
@@ -73,6 +74,30 @@ it('stays up without --once, answers commands from another terminal, and ends in
   const after = await runCli(['game', 'list', '--json'], env);
   expect(after.exit).toBe(2);
 });
+
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'takes its Postgres along when %s ends it under way',
+  async (signal) => {
+    const env = environment(await aHome());
+    const demo = startCli(['demo', '--once', '--games', '20000'], env);
+    const databaseUrl = await until('its Postgres runs', async () => {
+      const instance = await readFile(join(env.CATALOGUE_HOME, 'instance.json'), 'utf8').catch(() => '');
+      return instance !== '' && (JSON.parse(instance).databaseUrl as string);
+    });
+    const sql = openDatabase(databaseUrl, { max: 1 });
+    const [row] = await sql`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`;
+    await sql.end();
+    demo.kill(signal);
+    expect((await demo.done).exit).toBe(128 + constants.signals[signal]);
+    await until('its Postgres has ended', () => {
+      try {
+        return !process.kill(row?.pid, 0);
+      } catch {
+        return true;
+      }
+    });
+  },
+);
 
 it('does not touch a database that is set, and says so', async () => {
   const env = { ...environment('/nonexistent'), DATABASE_URL: 'postgres://127.0.0.1:9/x' };

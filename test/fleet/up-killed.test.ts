@@ -40,7 +40,7 @@ const startUp = async (home: string) => {
   const early = exit.then(() => Promise.reject(new Error(`up ended before it was ready:\n${log}`)));
   await Promise.race([once(createInterface(child.stdout), 'line'), early]);
   early.catch(() => {});
-  return { end, log: () => log };
+  return { end, ended: exit.then(([code]) => code), log: () => log };
 };
 
 test('up, killed in the middle of a run and started again, recovers its Postgres and ends the run', {
@@ -82,4 +82,14 @@ test('up, killed in the middle of a run and started again, recovers its Postgres
   expect(await ended()).toEqual({ outcome: 'succeeded', listed: 120, inserted: 120 });
   await again.end();
   expect(await second.end('SIGTERM')).toBe(0);
+});
+
+test('up ends when its Postgres does, for who supervises it to start it again', async () => {
+  const home = await makeHome();
+  const up = await startUp(home);
+  const sql = openDatabase((await findRunningInstance(home)) ?? '', { max: 1 });
+  const [row] = await sql`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`;
+  process.kill(row?.pid, 'SIGKILL');
+  await sql.end({ timeout: 1 });
+  expect(await up.ended).toBe(1);
 });

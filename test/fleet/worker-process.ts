@@ -12,7 +12,7 @@ try {
     const timing = JSON.parse(process.argv[2] ?? '{}');
     const role = await startWorker(config, config.databaseUrl ?? '', logger, timing);
     process.stdout.write('ready\n');
-    return role.stop;
+    return { stop: role.stop };
   });
 } catch (thrown) {
   logger.error(coerceError(thrown).message);
