@@ -1,6 +1,5 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { listFailedGameIds, listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, findRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { queryGameList, stepId } from '#jobs/query-game-list.ts';
@@ -241,45 +240,6 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.startWorker();
     expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', inserted: 60, failed: 0 });
     await expectAll(server);
-  });
-
-  /** The database does not take these many transactions, the first ones from now on: what was asked for is lost. */
-  const refuseWrites = (count: number): void => {
-    let left = count;
-    fleet.deps.sql = new Proxy(fleet.sql, {
-      get: (sql, key) => {
-        if (key !== 'begin' || left === 0) return Reflect.get(sql, key);
-        left -= 1;
-        return () => Promise.reject(new Error('the database is away'));
-      },
-    });
-  };
-
-  it('asks again for details that were not written at any try, and goes on when they are', async () => {
-    const server = await addApplication(250);
-    refuseWrites(queryGameDetail.options.attempts);
-    await fleet.startWorker();
-    const run = await fleet.sync('acme', { full: true });
-    expect(run).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250, failed: 0 });
-    expect(run.fence).toBe(2);
-    await expectAll(server);
-  });
-
-  it('goes on without details that are never written, and says which: the next run asks for them', async () => {
-    const server = await addApplication(250);
-    refuseWrites(3 * queryGameDetail.options.attempts);
-    await fleet.startWorker();
-    const run = await fleet.sync('acme');
-    expect(run).toMatchObject({ outcome: 'partial', listed: 250, inserted: 150, failed: 100 });
-    const landed = await gamesOf(fleet.sql, 'acme');
-    const missed = server.catalogue.all().filter((game) => !landed.has(game.game_id));
-    expect(await listFailedGameIds(fleet.sql, 'acme')).toEqual(missed.map((game) => game.game_id).sort());
-    const [failure] = await listFailures(fleet.sql, { limit: 1 });
-    expect(failure).toMatchObject({ operation: 'query_game_detail', kind: 'internal' });
-
-    expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 100, unchanged: 150 });
-    await expectAll(server);
-    expect(await listFailures(fleet.sql, { limit: 1 })).toEqual([]);
   });
 
   it('lets a job in hand end when its worker is told to stop and there is time', async () => {
