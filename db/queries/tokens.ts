@@ -42,19 +42,23 @@ export const revokeToken = async (sql: Queryable, token_id: string): Promise<boo
   return rows.length === 1;
 };
 
-/** Asked on every call, by a unique index: a token that was revoked is refused at once. */
-export const findPresentedToken = async (
+/**
+ * Asked on every call, by a unique index: a token that was revoked is refused at once.
+ * @param token_hashes in hexadecimal @returns in their order; undefined where there is no such token
+ */
+export const findPresentedTokens = async (
   sql: Queryable,
-  token_hash: Uint8Array,
-): Promise<PresentedToken | undefined> => {
-  const rows = await sql<PresentedToken[]>`
-    select t.token_id, t.application_id,
+  token_hashes: readonly string[],
+): Promise<(PresentedToken | undefined)[]> => {
+  const rows = await sql<(PresentedToken & { nth: number })[]>`
+    select asked.nth, t.token_id, t.application_id,
            t.revoked_at is not null or coalesce(t.expires_at <= now(), false) or coalesce(
              (select a.status = 'removed' from applications a where a.application_id = t.application_id), false) as ended,
            coalesce(t.last_used_at > now() - interval '1 minute', false) as recently_used
-    from api_tokens t
-    where t.token_hash = ${token_hash}`;
-  return rows[0];
+    from unnest(${token_hashes as string[]}::text[]) with ordinality as asked (token_hash, nth)
+    join api_tokens t on t.token_hash = decode(asked.token_hash, 'hex')`;
+  const found = new Map(rows.map((row) => [row.nth, row]));
+  return token_hashes.map((_, index) => found.get(index + 1));
 };
 
 /** Once a minute is enough: of many calls at the same time one writes. */

@@ -7,20 +7,19 @@ import {
   LogController,
 } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
-import type { Database } from '#db/client.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { createDeadline } from './deadline.ts';
 import { addDocumentRoutes } from './documents.ts';
 import { addGameRoutes } from './games.ts';
 import { addHealthRoutes } from './health.ts';
+import type { Lanes } from './in-turn.ts';
 import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from './rate-limit.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 import { answerClientError, answerOddRequests } from './sockets.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from './wire.ts';
 
-export type ApiOptions = {
-  sql: Database;
+export type ApiOptions = Lanes & {
   /** The zone audit_time is written in: an IANA name (AUDIT_TIME_ZONE). */
   auditTimeZone: string;
   /** Per token; without one `RATE_LIMIT_DEFAULT`. */
@@ -71,7 +70,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
   });
 
-  const { authenticate, settle } = createAuthenticator(options.sql);
+  const { authenticate, settle } = createAuthenticator(options);
   app.addHook('onClose', settle);
   const limitRate = await addRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '#db/client.ts';
-import { findPresentedToken, type PresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
+import { findPresentedTokens, recordTokenUse } from '#db/queries/tokens.ts';
 import { hashAccessToken, isAccessToken } from './access-token.ts';
-import { inTurn } from './in-turn.ts';
+import { inTurn, type Lanes } from './in-turn.ts';
 import { Refusal } from './refusal.ts';
 
 /** Who is calling. */
@@ -41,6 +40,8 @@ export const answerTo = async <Answer>(
   return answer;
 };
 
+/** Tokens looked up in one statement. */
+const TOKENS_MAX = 100;
 /** With more calls than this waiting for look-ups the database is behind: work for the next ones waits as well. */
 const AHEAD_MAX = 50;
 
@@ -50,10 +51,11 @@ const AHEAD_MAX = 50;
  * that come together share a lookup. Whose a token is never changes: a call with one that is known goes on while it is
  * looked up, and is answered afterwards. Its last use is written down at most once a minute, beside the call.
  */
-export const createAuthenticator = (sql: Database) => {
-  const together = inTurn<PresentedToken | undefined>();
-  const findToken = (token_hash: string) =>
-    together(token_hash, () => findPresentedToken(sql, Buffer.from(token_hash, 'hex')));
+export const createAuthenticator = (lanes: Lanes) => {
+  const findToken = inTurn(lanes, findPresentedTokens, {
+    keyOf: (token_hash: string) => token_hash,
+    most: TOKENS_MAX,
+  });
   /** By the hash of the token: those that held when last looked at. */
   const callers = new Map<string, Caller>();
   let waiting = 0;
@@ -61,7 +63,7 @@ export const createAuthenticator = (sql: Database) => {
 
   const recordUse = (token_id: string, request: FastifyRequest): void => {
     if (recording.has(token_id)) return;
-    const recorded = recordTokenUse(sql, token_id)
+    const recorded = recordTokenUse(lanes.sql, token_id)
       .catch((error: unknown) =>
         request.log.warn({ err: error, token_id }, 'the use of a token was not recorded'),
       )

@@ -1,5 +1,4 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
-import type { Database } from '#db/client.ts';
 import { selectCatalogueDetail } from '#db/queries/catalogue.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
@@ -13,16 +12,17 @@ import {
 } from '#src/contract/platform.ts';
 import { createAuditTimeFormat } from './audit-time.ts';
 import { answerTo } from './authenticate.ts';
+import type { Lanes } from './in-turn.ts';
 import { createPageReader } from './page-reader.ts';
 import { success } from './success.ts';
 
 /** The two operations of the platform side (sections 4.1 and 4.2). */
 export const addGameRoutes = (
   app: FastifyInstance,
-  options: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
+  options: Lanes & { auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
   const { sql, onRequest } = options;
-  const readPage = createPageReader(sql);
+  const readPage = createPageReader(options);
   const formatAuditTime = createAuditTimeFormat(options.auditTimeZone);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
@@ -33,7 +33,7 @@ export const addGameRoutes = (
     },
     async (request) => {
       const { audit_status, ...page } = request.body;
-      const { total, list } = await answerTo(request, (scope) => readPage(scope, audit_status, page));
+      const { total, list } = await answerTo(request, (scope) => readPage({ scope, audit_status, ...page }));
       return success({
         total,
         list: list.map(({ game_id, game_name, audit_time }) => ({

@@ -31,7 +31,8 @@ const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
 /** SQLSTATE classes of a server that is there and can't serve: connection, resources, operator intervention. */
 const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 
-const isUnavailable = (error: Error): boolean =>
+/** Could the database not be asked, or not answer for now? */
+export const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
 /** Anything thrown while a call was answered, as one of the contract's failures. */

@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
-import { recountGames, type Scope, selectCataloguePage } from '#db/queries/catalogue.ts';
+import { recountGames, type Scope } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#db/schema/games.ts';
-import { addApplication, fetchedGame, startApi, type TestApi } from './support.ts';
+import { addApplication, fetchedGame, selectPage, startApi, type TestApi } from './support.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -36,10 +36,7 @@ const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
     select game_id from games where audit_status = ${audit_status} and withdrawn_at is null ${mine} order by game_id`;
   const paged: string[] = [];
   for (let page_num = 1; ; page_num += 1) {
-    const { total, list } = await selectCataloguePage(api.sql, scope, audit_status, {
-      page_num,
-      page_size: 100,
-    });
+    const { total, list } = await selectPage(api.sql, { scope, audit_status, page_num, page_size: 100 });
     expect(total).toBe(rows.length);
     if (list.length === 0) break;
     paged.push(...list.map((game) => game.game_id));
@@ -85,7 +82,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     await upsertGames(api.sql, 'moved', [game]);
     const totals = async () => {
       const read = async (audit_status: AuditStatus) =>
-        (await selectCataloguePage(api.sql, 'moved', audit_status, { page_num: 1, page_size: 1 })).total;
+        (await selectPage(api.sql, { scope: 'moved', audit_status, page_num: 1, page_size: 1 })).total;
       return [await read('pending'), await read('passed')];
     };
     expect(await totals()).toEqual([1, 0]);
@@ -111,12 +108,22 @@ describe('section 4.1: data.total is exact and any page is found', () => {
         fetchedGame(`g${i}`, { game_id: idAt(i * MINUTE_MS) }),
       );
       await upsertGames(tx, 'undone', games);
-      const { total } = await selectCataloguePage(tx, 'undone', 'pending', { page_num: 1, page_size: 1 });
+      const { total } = await selectPage(tx, {
+        scope: 'undone',
+        audit_status: 'pending',
+        page_num: 1,
+        page_size: 1,
+      });
       expect(total).toBe(400);
       throw undone;
     });
     await expect(attempt).rejects.toBe(undone);
-    const { total } = await selectCataloguePage(api.sql, 'undone', 'pending', { page_num: 1, page_size: 1 });
+    const { total } = await selectPage(api.sql, {
+      scope: 'undone',
+      audit_status: 'pending',
+      page_num: 1,
+      page_size: 1,
+    });
     expect(total).toBe(0);
     expect(await recountGames(api.sql, { repair: false })).toEqual([]);
   });
@@ -144,7 +151,12 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     };
     const readBoth = async (name: string) => {
       return api.sql.begin('isolation level repeatable read', async (tx) => {
-        const page = await selectCataloguePage(tx, name, 'pending', { page_num: 7, page_size: 100 });
+        const page = await selectPage(tx, {
+          scope: name,
+          audit_status: 'pending',
+          page_num: 7,
+          page_size: 100,
+        });
         const rows = await tx`
           select count(*)::int as games from games
           where application_id = ${name} and audit_status = 'pending' and withdrawn_at is null`;
@@ -216,7 +228,7 @@ test('a page is read from its index alone, and without the games of other status
   };
   for (const scope of [null, 'one']) {
     const before = await fetched();
-    const { list } = await selectCataloguePage(pool, scope, 'rejected', { page_num: 1, page_size: 20 });
+    const { list } = await selectPage(pool, { scope, audit_status: 'rejected', page_num: 1, page_size: 20 });
     expect(list).toHaveLength(20);
     expect((await fetched()) - before).toBe(0);
   }

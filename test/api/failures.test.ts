@@ -184,7 +184,13 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
 describe('when what it stands on is away', () => {
   const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
     const sql = openDatabase(databaseUrl, { max: 1 });
-    const app = await buildApi({ sql, auditTimeZone: 'UTC', logger: pino({ level: 'silent' }), ready });
+    const app = await buildApi({
+      sql,
+      lane: sql,
+      auditTimeZone: 'UTC',
+      logger: pino({ level: 'silent' }),
+      ready,
+    });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     return { url, close: () => Promise.all([app.close(), sql.end()]) };
   };
@@ -211,24 +217,35 @@ describe('when what it stands on is away', () => {
     await locked.end();
   });
 
-  test('a session that the database ends is 503, and the next call is served again', async () => {
-    const locked = openDatabase(api.databaseUrl, { max: 1 });
-    await locked`begin`;
-    await locked`lock table api_tokens in access exclusive mode`;
-    const pending = call(LIST);
-    for (;;) {
-      // Elsewhere: a transaction sees the activity of its beginning.
-      const ended = await api.sql`
+  test.for<[what: string, path: string, table: string, status: number]>([
+    // Nothing is written by a lookup: it may be made again.
+    ['tokens are looked up in', LIST, 'api_tokens', 200],
+    ['pages are read in', LIST, 'games', 200],
+    ['details are read in', DETAIL, 'games', 503],
+  ])(
+    'a session that %s may be ended by the database, and the next call is served',
+    async ([, path, table, status]) => {
+      const body = path === DETAIL ? '{"game_id":"x"}' : '{"audit_status":"pending"}';
+      const locked = openDatabase(api.databaseUrl, { max: 1 });
+      await locked`begin`;
+      await locked`lock table ${locked(table)} in access exclusive mode`;
+      const pending = call(path, { body });
+      for (;;) {
+        // Elsewhere: a transaction sees the activity of its beginning.
+        const ended = await api.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%api_tokens%'`;
-      if (ended.length > 0) break;
-      await delay(5);
-    }
-    await locked`rollback`;
-    await locked.end();
-    await expectFailure(await pending, 503, 50301);
-    expect((await call(LIST)).status).toBe(200);
-  });
+        where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${table}%`}`;
+        if (ended.length > 0) break;
+        await delay(5);
+      }
+      await locked`rollback`;
+      await locked.end();
+      const answered = await pending;
+      if (status === 503) await expectFailure(answered, 503, 50301);
+      else expect(answered.status).toBe(200);
+      expect((await call(path, { body })).status).toBe(200);
+    },
+  );
 
   test('/readyz is 503 until everything answers, /healthz is 200 all the while', async () => {
     let away = true;

@@ -1,77 +1,121 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { inTurn } from '#src/api/in-turn.ts';
 
-test('who asks while a lookup is under way gets one that began after, together with all who did', async () => {
-  const begun: PromiseWithResolvers<number>[] = [];
-  const together = inTurn<number>();
-  const look = (key: string) =>
-    together(key, () => {
-      const lookup = Promise.withResolvers<number>();
-      begun.push(lookup);
-      return lookup.promise;
-    });
-  const first = look('a');
-  const [second, third] = [look('a'), look('a')];
-  const other = look('b');
-  expect(begun).toHaveLength(2);
-  begun[1]?.resolve(20);
-  expect(await other).toBe(20);
+afterEach(() => vi.useRealTimers());
 
-  begun[0]?.resolve(1);
-  expect(await first).toBe(1);
-  await expect.poll(() => begun.length).toBe(3);
-  begun[2]?.resolve(2);
-  expect(await Promise.all([second, third])).toEqual([2, 2]);
+/** Looks up letters, and what was looked up when: each lookup ends when it is told to. */
+const aTurn = (most = 10) => {
+  const begun: { from: string; asked: readonly string[]; end: (error?: Error) => void }[] = [];
+  const look = (from: string, asked: readonly string[]): Promise<string[]> => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    const nth = begun.length + 1;
+    const end = (error?: Error) =>
+      error ? reject(error) : resolve(asked.map((letter) => `${letter}${nth}`));
+    begun.push({ from, asked, end });
+    return promise;
+  };
+  const ask = inTurn({ sql: 'sql', lane: 'lane' }, look, { keyOf: (letter: string) => letter, most });
+  return { begun, ask };
+};
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what is asked for at the same time is looked up together, the same thing once', async () => {
+  const { begun, ask } = aTurn();
+  const answers = Promise.all(['a', 'b', 'a'].map(ask));
+  await immediate();
+  expect(begun.map(({ asked }) => asked)).toEqual([['a', 'b']]);
+  begun[0]?.end();
+  expect(await answers).toEqual(['a1', 'b1', 'a1']);
+});
+
+test('who asks while a lookup is under way gets one that began after, together with all who did', async () => {
+  const { begun, ask } = aTurn();
+  const first = ask('a');
+  await immediate();
+  const later = Promise.all(['a', 'b', 'a'].map(ask));
+  await immediate();
+  expect(begun).toHaveLength(1);
+  begun[0]?.end();
+  expect(await first).toBe('a1');
+  await immediate();
+  expect(begun[1]?.asked).toEqual(['a', 'b']);
+  begun[1]?.end();
+  expect(await later).toEqual(['a2', 'b2', 'a2']);
+});
+
+test('more than goes together is looked up beside it', async () => {
+  const { begun, ask } = aTurn(2);
+  const answers = Promise.all(['a', 'b', 'c', 'd', 'e'].map(ask));
+  await immediate();
+  expect(begun.map(({ from, asked }) => [from, asked.join('')])).toEqual([
+    ['lane', 'ab'],
+    ['sql', 'cd'],
+    ['sql', 'e'],
+  ]);
+  for (const { end } of begun) end();
+  expect(await answers).toEqual(['a1', 'b1', 'c2', 'd2', 'e3']);
+  ask('f');
+  await immediate();
+  expect(begun.at(-1)?.from).toBe('lane');
 });
 
 test('a lookup that fails fails for those who share it, and the next begins anew', async () => {
-  let calls = 0;
-  const together = inTurn<number>();
-  const look = (key: string) =>
-    together(key, async () => {
-      calls += 1;
-      if (calls < 3) throw new Error(`call ${calls}`);
-      return calls;
-    });
-  const answers = await Promise.allSettled([look('a'), look('a'), look('a')]);
-  expect(
-    answers.map((answer) => (answer.status === 'rejected' ? answer.reason.message : answer.value)),
-  ).toEqual(['call 1', 'call 2', 'call 2']);
-  expect(await look('a')).toBe(3);
+  const { begun, ask } = aTurn();
+  const shared = Promise.allSettled([ask('a'), ask('b'), ask('a')]);
+  await immediate();
+  const next = ask('a');
+  begun[0]?.end(new Error('away'));
+  for (const answer of await shared) expect(answer).toMatchObject({ reason: { message: 'away' } });
+  await immediate();
+  begun[1]?.end();
+  expect(await next).toBe('a2');
 });
 
-test('a lookup that is stuck is not waited for by who asks later, and is forgotten when it ends', async () => {
-  const clock = vi.spyOn(performance, 'now');
-  const stuck = Promise.withResolvers<string>();
-  const look = inTurn<string>();
-  clock.mockReturnValue(0);
-  const first = look('a', () => stuck.promise);
-  clock.mockReturnValue(1_001);
-  const fresh = Promise.withResolvers<string>();
-  const second = look('a', () => fresh.promise);
-  const third = look('a', async () => 'after the fresh one');
-  fresh.resolve('fresh');
-  expect(await second).toBe('fresh');
-  expect(await third).toBe('after the fresh one');
-  stuck.resolve('late');
-  expect(await first).toBe('late');
-  expect(await look('a', async () => 'new')).toBe('new');
-  clock.mockRestore();
+test('a lookup that its connection broke under is made again elsewhere, once', async () => {
+  const { begun, ask } = aTurn();
+  const broken = Object.assign(new Error('read'), { code: 'ECONNRESET' });
+  const answer = ask('a');
+  await immediate();
+  begun[0]?.end(broken);
+  await immediate();
+  expect(begun.map(({ from, asked }) => [from, ...asked])).toEqual([
+    ['lane', 'a'],
+    ['sql', 'a'],
+  ]);
+  begun[1]?.end();
+  expect(await answer).toBe('a2');
+
+  const lost = ask('a');
+  await immediate();
+  begun[2]?.end(broken);
+  await immediate();
+  begun[3]?.end(broken);
+  await expect(lost).rejects.toBe(broken);
+  expect(begun).toHaveLength(4);
 });
 
-test('nor by who asked while it was not known to be stuck', async () => {
-  vi.useFakeTimers();
-  const look = inTurn<string>();
-  const stuck = Promise.withResolvers<string>();
-  const first = look('a', () => stuck.promise);
-  await vi.advanceTimersByTimeAsync(400);
-  const waiting = look('a', async () => 'beside the stuck one');
-  await vi.advanceTimersByTimeAsync(599);
-  expect(await Promise.race([waiting, 'still waiting'])).toBe('still waiting');
+test('nobody waits behind a lookup that is slow: neither who asks later nor who had asked, nor in its lane', async () => {
+  const { begun, ask } = aTurn();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const slow = ask('a');
+  await immediate();
+  const waiting = ask('a');
+  await vi.advanceTimersByTimeAsync(49);
+  await immediate();
+  expect(begun).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
-  expect(await waiting).toBe('beside the stuck one');
-  stuck.resolve('late');
-  expect(await first).toBe('late');
-  expect(await look('a', async () => 'new')).toBe('new');
-  vi.useRealTimers();
+  expect(begun).toHaveLength(2);
+  begun[1]?.end();
+  expect(await waiting).toBe('a2');
+
+  const later = ask('a');
+  await immediate();
+  expect(begun.map(({ from }) => from)).toEqual(['lane', 'sql', 'sql']);
+  begun[2]?.end();
+  expect(await later).toBe('a3');
+  begun[0]?.end();
+  expect(await slow).toBe('a1');
+  ask('a');
+  await immediate();
+  expect(begun[3]?.from).toBe('lane');
 });

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
-import { type Database, openDatabase } from '#db/client.ts';
+import { type Database, openDatabase, type Queryable } from '#db/client.ts';
+import { type CataloguePage, type PageAsked, selectCataloguePages } from '#db/queries/catalogue.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { installTriggers } from '#db/triggers.ts';
@@ -10,6 +11,7 @@ import { createTestDatabase } from '#test/support/postgres-server.ts';
 
 export type TestApi = {
   sql: Database;
+  lane: Database;
   databaseUrl: string;
   url: string;
   /** What was logged, one JSON object a line. */
@@ -21,10 +23,12 @@ export type TestApi = {
 export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestApi> => {
   const database = await createTestDatabase();
   const sql = openDatabase(database.databaseUrl, { max: 4, applicationName: 'api test' });
+  const lane = openDatabase(database.databaseUrl, { max: 1, applicationName: 'api test' });
   await installTriggers(sql);
   const logged: string[] = [];
   const app = await buildApi({
     sql,
+    lane,
     auditTimeZone: 'UTC',
     logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
     ready: async () => {},
@@ -33,16 +37,24 @@ export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestA
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     sql,
+    lane,
     databaseUrl: database.databaseUrl,
     url,
     logged,
     close: async () => {
       await app.close();
       // A bound: the driver waits for ever for a connection that the server ended.
-      await sql.end({ timeout: 1 });
+      await Promise.all([sql.end({ timeout: 1 }), lane.end({ timeout: 1 })]);
       await database.drop();
     },
   };
+};
+
+/** One page, read by itself. */
+export const selectPage = async (sql: Queryable, asked: PageAsked): Promise<CataloguePage> => {
+  const [page] = await selectCataloguePages(sql, [asked]);
+  if (page === undefined) throw new Error('no page came back');
+  return page;
 };
 
 export const addApplication = async (sql: Database, application_id: string): Promise<void> => {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
-import { findPresentedToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
+import { findPresentedTokens, listTokens, revokeToken } from '#db/queries/tokens.ts';
 import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/access-token.ts';
 import {
   type Answer,
@@ -177,7 +177,8 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     const first = await version();
     await Promise.all(Array.from({ length: 50 }, () => list(token)));
     expect(await version()).toEqual(first);
-    expect((await findPresentedToken(api.sql, hashAccessToken(token)))?.recently_used).toBe(true);
+    const [found] = await findPresentedTokens(api.sql, [hashAccessToken(token).toString('hex')]);
+    expect(found?.recently_used).toBe(true);
   });
 });
 
@@ -221,7 +222,7 @@ describe('the rate limit', () => {
       for (const client of redis) client.on('error', () => {});
       const rateLimit = { max: 2, timeWindowMs: 60_000 };
       const first = await startApi({ rateLimit, redis: redis[0] });
-      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
+      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql, lane: first.lane });
       const { token } = await addToken(first.sql, null);
       expect((await list(token, first)).status).toBe(200);
       expect((await list(token, second)).status).toBe(200);

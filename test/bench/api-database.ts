@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { selectCataloguePage } from '#db/queries/catalogue.ts';
+import { selectCataloguePages } from '#db/queries/catalogue.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
 const APPLICATIONS = 100;
@@ -44,7 +44,10 @@ export const withDatabase = async (
 
 /** Pending games of a hundred applications that came in evenly over ten days; a kept database has them. */
 export const loadGames = async (sql: Database, games: number): Promise<void> => {
-  const { total } = await selectCataloguePage(sql, null, 'pending', { page_num: 1, page_size: 1 });
+  const [page] = await selectCataloguePages(sql, [
+    { scope: null, audit_status: 'pending', page_num: 1, page_size: 1 },
+  ]);
+  const total = page?.total ?? 0;
   if (total === games) return;
   if (total > 0) throw new Error(`${total} games are kept there, not ${games}`);
   for (let from = 1; from <= games; from += LOAD_BATCH) {

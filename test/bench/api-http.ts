@@ -34,6 +34,7 @@ const measure = async (caller: Worker, load: Load): Promise<Measured> => {
 /** Both operations and the bare route in turns, each with its share of the bare route's requests per second. */
 export const measureHttp = async (databaseUrl: string, games: number): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 20, planOnce: true });
+  const lane = openDatabase(databaseUrl, { max: 1, planOnce: true });
   const token = createAccessToken();
   await insertToken(sql, {
     token_id: randomUUIDv7(),
@@ -55,6 +56,7 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   });
   const api = await buildApi({
     sql,
+    lane,
     auditTimeZone: 'UTC',
     rateLimit: { max: 100_000_000, timeWindowMs: 60_000 },
     logger: pino({ level: 'silent' }),
@@ -92,7 +94,7 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   }
   await caller.terminate();
   await Promise.all([bare.close(), api.close()]);
-  await sql.end({ timeout: 5 });
+  await Promise.all([sql.end({ timeout: 5 }), lane.end({ timeout: 5 })]);
   return rowsOf(measured);
 };
 

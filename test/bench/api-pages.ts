@@ -1,5 +1,5 @@
 import { openDatabase } from '#db/client.ts';
-import { recountGames, selectCataloguePage } from '#db/queries/catalogue.ts';
+import { recountGames, selectCataloguePages } from '#db/queries/catalogue.ts';
 import { loadGames, say, withDatabase } from './api-database.ts';
 import { type Row, tableOf } from './report.ts';
 
@@ -33,8 +33,8 @@ export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
   const rows: Row[] = [];
   for (const scope of [null, 'app-7']) {
     const read = (page_num: number) =>
-      selectCataloguePage(sql, scope, 'pending', { page_num, page_size: PAGE_SIZE });
-    const { total } = await read(1);
+      selectCataloguePages(sql, [{ scope, audit_status: 'pending', page_num, page_size: PAGE_SIZE }]);
+    const total = (await read(1))[0]?.total ?? 0;
     const last = Math.ceil(total / PAGE_SIZE);
     const who = `${scope ?? 'operator'}, ${total.toLocaleString('en')} games`;
     const pages = {
