@@ -166,21 +166,33 @@ export const selectCounters = async (
   return counters;
 };
 
+/** A game that is asked for in full, of those that are in this scope. */
+export type DetailAsked = { scope: Scope; game_id: string };
+
 /**
- * One game in full; undefined where there is none in this scope. An id that is no UUID is looked for like any
- * other, so that neither the answer nor the time it takes tells one kind of absence from another.
+ * Games in full, in the order asked for; undefined where there is none in this scope. An id that is no UUID is looked
+ * for like any other, so that neither the answer nor the time it takes tells one kind of absence from another.
  */
-export const selectCatalogueDetail = async (
+export const selectCatalogueDetails = async (
   sql: Queryable,
-  scope: Scope,
-  game_id: string,
-): Promise<CatalogueDetail | undefined> => {
-  const rows = await sql<CatalogueDetail[]>`
-    select game_id, game_name, game_icon, game_desc, game_package_url, game_store_video, game_store_pic, audit_status
-    from games
-    where game_id = ${UUID.test(game_id) ? game_id : NIL_UUID} and withdrawn_at is null
-      and (${scope}::text is null or application_id = ${scope})`;
-  return rows[0];
+  asked: readonly DetailAsked[],
+): Promise<(CatalogueDetail | undefined)[]> => {
+  const rows = await sql<(CatalogueDetail & { nth: number })[]>`
+    select nth, game.*
+    from unnest(
+      ${asked.map(({ scope }) => scope)}::text[],
+      ${asked.map(({ game_id }) => (UUID.test(game_id) ? game_id : NIL_UUID))}::uuid[]
+    ) with ordinality as asked (scope, game_id, nth)
+    cross join lateral (
+      select game_id, game_name, game_icon, game_desc, game_package_url, game_store_video, game_store_pic, audit_status
+      from games
+      where game_id = asked.game_id and withdrawn_at is null
+        and (asked.scope is null or application_id = asked.scope)
+      limit 1
+    ) as game`;
+  const games: (CatalogueDetail | undefined)[] = asked.map(() => undefined);
+  for (const { nth, ...game } of rows) games[nth - 1] = game;
+  return games;
 };
 
 /** As we write them: canonical, lower case. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
-import { selectCatalogueDetail } from '#db/queries/catalogue.ts';
+import { type DetailAsked, selectCatalogueDetails } from '#db/queries/catalogue.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   type ListByAuditStatusRequest,
@@ -12,17 +12,24 @@ import {
 } from '#src/contract/platform.ts';
 import { createAuditTimeFormat } from './audit-time.ts';
 import { answerTo } from './authenticate.ts';
-import type { Lanes } from './in-turn.ts';
+import { inTurn, type Lanes } from './in-turn.ts';
 import { createPageReader } from './page-reader.ts';
 import { success } from './success.ts';
+
+/** Games read in full in one statement. */
+const DETAILS_MAX = 16;
 
 /** The two operations of the platform side (sections 4.1 and 4.2). */
 export const addGameRoutes = (
   app: FastifyInstance,
   options: Lanes & { auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
-  const { sql, onRequest } = options;
+  const { onRequest } = options;
   const readPage = createPageReader(options);
+  const readDetail = inTurn(options, selectCatalogueDetails, {
+    keyOf: ({ scope, game_id }: DetailAsked) => `${scope ?? ''} ${game_id}`,
+    most: DETAILS_MAX,
+  });
   const formatAuditTime = createAuditTimeFormat(options.auditTimeZone);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
@@ -51,7 +58,7 @@ export const addGameRoutes = (
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
     async (request) => {
       const { game_id } = request.body;
-      const game = await answerTo(request, (scope) => selectCatalogueDetail(sql, scope, game_id));
+      const game = await answerTo(request, (scope) => readDetail({ scope, game_id }));
       return success(game ?? null);
     },
   );

@@ -217,14 +217,14 @@ describe('when what it stands on is away', () => {
     await locked.end();
   });
 
-  test.for<[what: string, path: string, table: string, status: number]>([
+  test.for<[what: string, path: string, table: string]>([
     // Nothing is written by a lookup: it may be made again.
-    ['tokens are looked up in', LIST, 'api_tokens', 200],
-    ['pages are read in', LIST, 'games', 200],
-    ['details are read in', DETAIL, 'games', 503],
+    ['tokens are looked up in', LIST, 'api_tokens'],
+    ['pages are read in', LIST, 'games'],
+    ['details are read in', DETAIL, 'games'],
   ])(
     'a session that %s may be ended by the database, and the next call is served',
-    async ([, path, table, status]) => {
+    async ([, path, table]) => {
       const body = path === DETAIL ? '{"game_id":"x"}' : '{"audit_status":"pending"}';
       const locked = openDatabase(api.databaseUrl, { max: 1 });
       await locked`begin`;
@@ -240,9 +240,7 @@ describe('when what it stands on is away', () => {
       }
       await locked`rollback`;
       await locked.end();
-      const answered = await pending;
-      if (status === 503) await expectFailure(answered, 503, 50301);
-      else expect(answered.status).toBe(200);
+      expect((await pending).status).toBe(200);
       expect((await call(path, { body })).status).toBe(200);
     },
   );

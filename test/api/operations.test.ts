@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
-import { selectCatalogueDetail } from '#db/queries/catalogue.ts';
+import { selectCatalogueDetails } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import {
   addApplication,
@@ -220,7 +220,8 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
     ['over HTTP', (mine: Mine, game_id: string) => detail(mine.token, { game_id })],
     [
       'of Postgres',
-      (mine: Mine, game_id: string) => selectCatalogueDetail(api.sql, mine.application_id, game_id),
+      (mine: Mine, game_id: string) =>
+        selectCatalogueDetails(api.sql, [{ scope: mine.application_id, game_id }]),
     ],
   ])("another application's game takes as long %s as one that is not there", async (_, ask) => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];

@@ -55,7 +55,7 @@ const aReader = () => {
     await settle();
     const lookedUp = asked.mock.calls
       .filter(([, parameters]) => parameters?.length === PAGES_PARAMETERS)
-      .map(([, parameters]) => (parameters?.[2] as unknown[]).includes(null));
+      .map(([, parameters]) => (parameters?.[2] as unknown[] | undefined)?.includes(null));
     asked.mockRestore();
     return { ids: list.map((game) => game.game_id), total, lookedUp };
   };
