@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Database } from '#db/client.ts';
 import {
   type Counters,
@@ -91,17 +92,24 @@ const placeIn = ({ nodes, complete }: Known, skip: number): Place | undefined =>
 /**
  * Where pages begin, from what is known of the counters that the database looks it up in: they are read once somebody
  * turned pages while no game came or went.
+ * @param most how many nodes are kept, of one list and of all together
  */
-export const createPagePlaces = (sql: Database, listNodesMax = LIST_NODES_MAX) => {
-  const lists = new Map<string, List>();
-  let nodesKept = 0;
+export const createPagePlaces = (sql: Database, most = { ofList: LIST_NODES_MAX, ofAll: NODES_MAX }) => {
+  const lists = new LRUCache<string, List>({
+    max: LISTS_MAX,
+    maxSize: most.ofAll,
+    sizeCalculation: ({ counters }) => Math.max(counters?.nodes.size ?? 0, 1),
+  });
 
-  const readCounters = async (list: List, page: PageAsked): Promise<void> => {
-    list.readAt = performance.now();
-    const counters = await selectCounters(sql, page, { gamesOver: STEPPED_OVER, most: listNodesMax });
-    const { state, nodes } = counters;
-    nodesKept += nodes.length - (list.counters?.nodes.size ?? 0);
-    list.counters = { state, nodes: nodesOf(counters), complete: nodes.length < listNodesMax };
+  const readCounters = async (page: PageAsked): Promise<void> => {
+    const counters = await selectCounters(sql, page, { gamesOver: STEPPED_OVER, most: most.ofList });
+    const known = {
+      state: counters.state,
+      nodes: nodesOf(counters),
+      complete: counters.nodes.length < most.ofList,
+    };
+    const list = lists.get(listOf(page));
+    if (list !== undefined) lists.set(listOf(page), { ...list, counters: known });
   };
 
   return {
@@ -120,23 +128,17 @@ export const createPagePlaces = (sql: Database, listNodesMax = LIST_NODES_MAX) =
 
     /** Take note of the state that the games were in of a page whose place was not known. */
     note: (page: PageAsked, state: string): void => {
-      const key = listOf(page);
-      const list = lists.get(key);
-      if (list === undefined) {
-        if (lists.size >= LISTS_MAX || nodesKept >= NODES_MAX) {
-          lists.clear();
-          nodesKept = 0;
-        }
-        lists.set(key, { state, counters: null, readAt: Number.NEGATIVE_INFINITY });
-        return;
-      }
-      const stoodStill = list.state === state;
-      list.state = state;
-      const wanted = stoodStill && list.counters?.state !== state;
-      if (wanted && performance.now() - list.readAt > READ_EVERY_MS) {
-        // If it fails, whoever asks next knows as little as this one.
-        readCounters(list, page).catch(() => {});
-      }
+      const known = lists.get(listOf(page));
+      const now = performance.now();
+      const stoodStill = known?.state === state && known.counters?.state !== state;
+      const read = stoodStill && now - known.readAt > READ_EVERY_MS;
+      const [readAt, counters] = [
+        read ? now : (known?.readAt ?? Number.NEGATIVE_INFINITY),
+        known?.counters ?? null,
+      ];
+      lists.set(listOf(page), { state, counters, readAt });
+      // If it fails, whoever asks next knows as little as this one.
+      if (read) readCounters(page).catch(() => {});
     },
   };
 };

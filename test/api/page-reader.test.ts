@@ -251,19 +251,30 @@ describe('A reader of pages', () => {
     }
   });
 
-  test('leaves to the database what lies where it knows too few of the counters', async () => {
-    const places = createPagePlaces(api.sql, 1);
+  /** Where the 201st game is said to be by these, once they have had time to learn it. */
+  const learn = async (places: ReturnType<typeof createPagePlaces>, audit_status: AuditStatus) => {
+    const page: PageAsked = { scope: null, audit_status, page_num: 5, page_size: PAGE_SIZE };
     const asked = vi.spyOn(api.sql, 'unsafe');
-    const placeOf = async (audit_status: AuditStatus) => {
-      const page: PageAsked = { scope: null, audit_status, page_num: 5, page_size: PAGE_SIZE };
-      const { state } = await selectPage(api.sql, page);
-      for (let times = 0; times < 2; times += 1) places.note(page, state);
-      await Promise.all(asked.mock.results.map(({ value }) => value));
-      await settle();
-      return places.placeOf(page);
-    };
+    const { state } = await selectPage(api.sql, page);
+    for (let times = 0; times < 2; times += 1) places.note(page, state);
+    await Promise.all(asked.mock.results.map(({ value }) => value));
+    await settle();
+    return () => places.placeOf(page);
+  };
+
+  test('leaves to the database what lies where it knows too few of the counters', async () => {
+    const places = createPagePlaces(api.sql, { ofList: 1, ofAll: 10 });
     // Some 670 games below the root, and some 330: so few are stepped over.
-    expect(await placeOf('pending')).toBeUndefined();
-    expect(await placeOf('passed')).toMatchObject({ ahead: 200 });
+    expect((await learn(places, 'pending'))()).toBeUndefined();
+    expect((await learn(places, 'passed'))()).toMatchObject({ ahead: 200 });
+  });
+
+  test('forgets what it knew first when it comes to know too much', async () => {
+    const places = createPagePlaces(api.sql, { ofList: 10, ofAll: 3 });
+    const pending = await learn(places, 'pending');
+    expect(pending()).toBeDefined();
+    const passed = await learn(places, 'passed');
+    expect(passed()).toBeDefined();
+    expect(pending()).toBeUndefined();
   });
 });
