@@ -134,7 +134,10 @@ export type Counters = {
   waiting: { bucket: number; games: number }[];
 };
 
-/** The counters of a scope and audit_status, as of one moment: the nodes of more than so many games. */
+/**
+ * The counters of a scope and audit_status, as of one moment: the nodes of more than so many games. From the whole down,
+ * for a list may have a node for every sixteen seconds of years.
+ */
 export const selectCounters = async (
   sql: Queryable,
   { scope, audit_status }: Pick<PageAsked, 'scope' | 'audit_status'>,
@@ -143,14 +146,24 @@ export const selectCounters = async (
   type Row = { state: string | null; level: number | null; bucket: number; upto: number[]; games: number };
   const rows = await sql.unsafe<Row[]>(
     `
-    with asked as (select $1 as scope, $2 as status)
+    with recursive node (level, bucket, upto, games) as (
+      select level, bucket, upto, games from game_counts
+      where application_id = $1 and audit_status = $2 and level = 0 and games > $3
+      union all
+      select child.* from node
+      cross join lateral unnest(upto) with ordinality as part (ending, nth)
+      cross join lateral (
+        select level, bucket, upto, games from game_counts
+        where application_id = $1 and audit_status = $2 and level = node.level + 1
+          and bucket = node.bucket * 128 + part.nth - 1
+        limit 1
+      ) as child
+      where part.ending - coalesce(node.upto[part.nth - 1], 0) > $3
+    )
     select state, null::smallint as level, null::bigint as bucket, null::json as upto, null::bigint as games
-    from asked cross join lateral (${WHOLE}) as whole
+    from (select $1 as scope, $2 as status) as asked cross join lateral (${WHOLE}) as whole
     union all
-    select null, node.* from (
-      select level, bucket, to_json(upto), games from game_counts
-      where application_id = $1 and audit_status = $2 and games > $3 order by level, bucket limit $4
-    ) as node
+    select null, * from (select level, bucket, to_json(upto), games from node limit $4) as known
     union all
     select null, null, bucket, null, games from game_count_changes
     where audit_status = $2 and $1 in ('', application_id)`,

@@ -167,6 +167,8 @@ $$;
 -- from `start` on, with `ahead` rows of them to step over.
 create or replace function place_of_game(scope text, status text, skip bigint, out start uuid, out ahead bigint)
 language plpgsql stable
+-- By its key alone: a session that planned this while there was hardly a node would read them all from then on.
+set enable_seqscan = off
 as $$
 declare
   place bigint;

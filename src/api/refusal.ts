@@ -31,8 +31,14 @@ const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
 /** SQLSTATE classes of a server that is there and can't serve: connection, resources, operator intervention. */
 const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 
-/** Could the database not be asked, or not answer for now? */
-export const isUnavailable = (error: Error): boolean =>
+/** Connection lost, ended by the server, or not given. */
+const LOST_STATES = /^(08...|57P..|53300)$/;
+
+/** Did the connection break, or not come about, that the database was asked over? */
+export const isConnectionLost = (error: Error): boolean =>
+  isUnreachable(error) || (isPostgresError(error) && LOST_STATES.test(error.code));
+
+const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
 /** Anything thrown while a call was answered, as one of the contract's failures. */

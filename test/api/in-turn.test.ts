@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { inTurn } from '#src/api/in-turn.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -94,28 +94,64 @@ test('a lookup that its connection broke under is made again elsewhere, once', a
   expect(begun).toHaveLength(4);
 });
 
-test('nobody waits behind a lookup that is slow: neither who asks later nor who had asked, nor in its lane', async () => {
-  const { begun, ask } = aTurn();
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const slow = ask('a');
-  await immediate();
-  const waiting = ask('a');
-  await vi.advanceTimersByTimeAsync(49);
-  await immediate();
-  expect(begun).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(begun).toHaveLength(2);
-  begun[1]?.end();
-  expect(await waiting).toBe('a2');
+describe('a lookup that is slow in its lane', () => {
+  /** One that has been under way for 49 ms, and what is asked for meanwhile. */
+  const slow = async () => {
+    const { begun, ask } = aTurn();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const [first] = [ask('a'), await immediate()];
+    const waiting = ask('b');
+    await vi.advanceTimersByTimeAsync(49);
+    await immediate();
+    const places = () => begun.map(({ from, asked }) => `${from} ${asked.join('')}`);
+    expect(places()).toEqual(['lane a']);
+    return { begun, ask, first, waiting, places };
+  };
 
-  const later = ask('a');
-  await immediate();
-  expect(begun.map(({ from }) => from)).toEqual(['lane', 'sql', 'sql']);
-  begun[2]?.end();
-  expect(await later).toBe('a3');
-  begun[0]?.end();
-  expect(await slow).toBe('a1');
-  ask('a');
-  await immediate();
-  expect(begun[3]?.from).toBe('lane');
+  test('is made again elsewhere, and who had asked meanwhile does not wait for it', async () => {
+    const { begun, first, waiting, places } = await slow();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(places()).toEqual(['lane a', 'sql a', 'sql b']);
+    begun[1]?.end();
+    begun[2]?.end();
+    expect(await first).toBe('a2');
+    expect(await waiting).toBe('b3');
+  });
+
+  test('is the one lookup in it until it has an answer', async () => {
+    const { begun, ask, places } = await slow();
+    await vi.advanceTimersByTimeAsync(1);
+    begun[1]?.end();
+    begun[2]?.end();
+    await immediate();
+    ask('c');
+    await immediate();
+    expect(places().at(-1)).toBe('sql c');
+    begun[3]?.end();
+    begun[0]?.end();
+    await immediate();
+    ask('d');
+    await immediate();
+    expect(places().at(-1)).toBe('lane d');
+  });
+
+  test('counts when it answers first after all, or the other one fails', async () => {
+    const { begun, first } = await slow();
+    await vi.advanceTimersByTimeAsync(1);
+    begun[1]?.end(new Error('too many connections'));
+    await immediate();
+    begun[0]?.end();
+    expect(await first).toBe('a1');
+  });
+
+  test('fails when both do', async () => {
+    const { begun, first } = await slow();
+    const failed = expect(first).rejects.toThrow('away');
+    await vi.advanceTimersByTimeAsync(1);
+    begun[1]?.end(new Error('away'));
+    await immediate();
+    begun[0]?.end(Object.assign(new Error('read'), { code: 'ECONNRESET' }));
+    await failed;
+    expect(begun).toHaveLength(3);
+  });
 });

@@ -11,6 +11,14 @@ it('a pool lets go of connections that have nothing to do, but not of those that
   await Promise.all([pool.end(), lock.end()]);
 });
 
+it('no session compiles its statements', async () => {
+  const { databaseUrl, drop } = await createTestDatabase();
+  const sql = openDatabase(databaseUrl, { max: 1 });
+  expect(await sql`show jit`).toEqual([{ jit: 'off' }]);
+  await sql.end();
+  await drop();
+});
+
 it('moments and bytes are read as they were written, whatever the database has for a default', async () => {
   const { databaseUrl, drop } = await createTestDatabase();
   const admin = openDatabase(databaseUrl, { max: 1 });
