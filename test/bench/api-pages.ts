@@ -1,9 +1,10 @@
 import { openDatabase } from '#db/client.ts';
-import { recountGames, selectCataloguePages } from '#db/queries/catalogue.ts';
+import { recountGames } from '#db/queries/catalogue.ts';
+import { createPageReader } from '#src/api/page-reader.ts';
 import { loadGames, say, withDatabase } from './api-database.ts';
 import { type Row, tableOf } from './report.ts';
 
-// How long a page takes at the beginning, in the middle and at the end, of the query alone, for an operator and for
+// How long a page takes at the beginning, in the middle and at the end, without HTTP, for an operator and for
 // one application out of a hundred: `node test/bench/api-pages.ts 1000000 [a directory to keep the database in]`.
 const PAGE_SIZE = 20;
 const ROUNDS = 300;
@@ -32,9 +33,10 @@ export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 1, planOnce: true });
   const rows: Row[] = [];
   for (const scope of [null, 'app-7']) {
+    const readPage = createPageReader({ sql, lane: sql });
     const read = (page_num: number) =>
-      selectCataloguePages(sql, [{ scope, audit_status: 'pending', page_num, page_size: PAGE_SIZE }]);
-    const total = (await read(1))[0]?.total ?? 0;
+      readPage({ scope, audit_status: 'pending', page_num, page_size: PAGE_SIZE });
+    const { total } = await read(1);
     const last = Math.ceil(total / PAGE_SIZE);
     const who = `${scope ?? 'operator'}, ${total.toLocaleString('en')} games`;
     const pages = {
