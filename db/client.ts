@@ -15,8 +15,8 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
  * Open a pool. Connections are made when first used; a statement that can't reach the server within ten
  * seconds rejects. Queries are written in SQL with postgres.js: drizzle owns the schema, its types and the
  * migrations, and is never loaded by a running role.
- * @param options.planOnce plan a statement once a connection, whatever its parameters: for few statements that are
- * asked very often, where planning costs more than running
+ * @param options.planOnce plan a statement once a connection, whatever its parameters, and by an index: for few
+ * statements that are asked very often, where planning costs more than running, and reading what is found by a key
  * @param options.keepOpen close no connection before the pool is closed, however long it has nothing to do: for a
  * session that holds a lock
  */
@@ -40,7 +40,8 @@ export const openDatabase = (
       // Compiling one of our statements takes 20 ms and more, running it none: Postgres believes a plan that stops
       // after a page of rows to cost a tenth of reading all games.
       jit: 'off',
-      ...(options.planOnce && { plan_cache_mode: 'force_generic_plan' }),
+      // A plan made while a table was empty would read all of it, until it is analyzed.
+      ...(options.planOnce && { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
     },
   });
 

@@ -167,8 +167,6 @@ $$;
 -- from `start` on, with `ahead` rows of them to step over.
 create or replace function place_of_game(scope text, status text, skip bigint, out start uuid, out ahead bigint)
 language plpgsql stable
--- By its key alone: a session that planned this while there was hardly a node would read them all from then on.
-set enable_seqscan = off
 as $$
 declare
   place bigint;
@@ -186,8 +184,13 @@ begin
       select (level + 1)::smallint, bucket << 7 | child, left_over - coalesce(upto[child], 0)
       from (
         select level, bucket, left_over, upto, least(width_bucket(left_over, upto), 127) as child
-        from walk join game_counts node using (level, bucket)
-        where node.application_id = scope and node.audit_status = status and node.games > 64
+        -- Each by its whole key: a join would go by a part of it when it is planned while there are few.
+        from walk cross join lateral (
+          select games, upto from game_counts
+          where application_id = scope and audit_status = status and level = walk.level and bucket = walk.bucket
+          limit 1
+        ) as node
+        where games > 64
       ) as step
     )
     -- Of all steps the last: on the way down the place only moves on, and what is left over only shrinks.

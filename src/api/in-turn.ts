@@ -20,11 +20,12 @@ export type Lanes<Source = Database> = { sql: Source; lane: Source };
  * @param look answers in the order of what is asked, and writes nothing; if it fails, it fails for all who share it
  * @param options.keyOf who asks with the same key asks for the same
  * @param options.most how much is looked up together; for more there are several lookups beside each other
+ * @param options.slowMs after how many milliseconds a lookup is not waited for
  */
 export const inTurn = <Source, Asked, Answer>(
   { sql, lane }: Lanes<Source>,
   look: (from: Source, asked: readonly Asked[]) => Promise<Answer[]>,
-  { keyOf, most }: { keyOf: (asked: Asked) => string; most: number },
+  { keyOf, most, slowMs = SLOW_MS }: { keyOf: (asked: Asked) => string; most: number; slowMs?: number },
 ): ((asked: Asked) => Promise<Answer>) => {
   let laneTaken = false;
 
@@ -33,7 +34,7 @@ export const inTurn = <Source, Asked, Answer>(
     const lookElsewhere = () => (again ??= look(sql, asked));
     return new Promise((resolve, reject) => {
       // If it fails elsewhere, too, the lane may still answer.
-      const timer = setTimeout(() => lookElsewhere().then(resolve, () => {}), SLOW_MS);
+      const timer = setTimeout(() => lookElsewhere().then(resolve, () => {}), slowMs);
       laneTaken = true;
       look(lane, asked)
         .finally(() => {
@@ -54,7 +55,7 @@ export const inTurn = <Source, Asked, Answer>(
       // Whoever asks from here on asks anew.
       loader.clearAll();
       const answers = laneTaken ? look(sql, asked) : lookInLane(asked);
-      const mine = endOf(answers, SLOW_MS).then(() => {
+      const mine = endOf(answers, slowMs).then(() => {
         if (turn === mine) turn = null;
       });
       turn = mine;

@@ -128,15 +128,11 @@ export const createPagePlaces = (sql: Database, most = { ofList: LIST_NODES_MAX,
 
     /** Take note of the state that the games were in of a page whose place was not known. */
     note: (page: PageAsked, state: string): void => {
-      const known = lists.get(listOf(page));
+      const list = lists.get(listOf(page)) ?? { state: '', counters: null, readAt: Number.NEGATIVE_INFINITY };
       const now = performance.now();
-      const stoodStill = known?.state === state && known.counters?.state !== state;
-      const read = stoodStill && now - known.readAt > READ_EVERY_MS;
-      const [readAt, counters] = [
-        read ? now : (known?.readAt ?? Number.NEGATIVE_INFINITY),
-        known?.counters ?? null,
-      ];
-      lists.set(listOf(page), { state, counters, readAt });
+      const stoodStill = list.state === state;
+      const read = stoodStill && list.counters?.state !== state && now - list.readAt > READ_EVERY_MS;
+      lists.set(listOf(page), { ...list, state, readAt: read ? now : list.readAt });
       // If it fails, whoever asks next knows as little as this one.
       if (read) readCounters(page).catch(() => {});
     },

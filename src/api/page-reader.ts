@@ -10,8 +10,12 @@ const PAGES_MAX = 16;
  * Read pages of the catalogue, those that are asked for at the same time together. Whether the places where they
  * were known to begin still hold is read together with them; a page whose place does not is read again, as if nothing
  * were known.
+ * @param options.slowMs as for `inTurn`
  */
-export const createPageReader = (lanes: Lanes): ((page: PageAsked) => Promise<CataloguePage>) => {
+export const createPageReader = (
+  lanes: Lanes,
+  options: { slowMs?: number } = {},
+): ((page: PageAsked) => Promise<CataloguePage>) => {
   const places = createPagePlaces(lanes.sql);
 
   const read = async (sql: Database, asked: readonly PageAsked[]): Promise<CataloguePage[]> => {
@@ -44,5 +48,6 @@ export const createPageReader = (lanes: Lanes): ((page: PageAsked) => Promise<Ca
   return inTurn(lanes, read, {
     keyOf: (page) => `${page.page_num} ${page.page_size} ${listOf(page)}`,
     most: PAGES_MAX,
+    ...options,
   });
 };

@@ -233,8 +233,9 @@ describe('when what it stands on is away', () => {
       for (;;) {
         // Elsewhere: a transaction sees the activity of its beginning.
         const ended = await api.sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${table}%`}`;
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${table}%`}
+          order by query_start limit 1`;
         if (ended.length > 0) break;
         await delay(5);
       }

@@ -7,6 +7,8 @@ import { addApplication, selectPage, startApi, type TestApi } from './support.ts
 
 const GAMES = 1_000;
 const PAGE_SIZE = 50;
+/** On a busy machine no page is read twice: what is slow is for test/api/in-turn.test.ts. */
+const NEVER_SLOW = { slowMs: 60_000 };
 
 let api: TestApi;
 beforeAll(async () => {
@@ -47,7 +49,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A reader, and how the last page was looked for: each statement it asked, by whether it looked the place up. */
 const aReader = () => {
-  const readPage = createPageReader({ sql: api.sql, lane: api.sql });
+  const readPage = createPageReader({ sql: api.sql, lane: api.sql }, NEVER_SLOW);
   return async (scope: Scope, page_num: number, audit_status: AuditStatus = 'pending') => {
     const asked = vi.spyOn(api.sql, 'unsafe');
     const { list, total } = await readPage({ scope, audit_status, page_num, page_size: PAGE_SIZE });
@@ -145,7 +147,7 @@ describe('A reader of pages', () => {
   });
 
   test('reads what is asked for at the same time in one statement, those that moved once more', async () => {
-    const readPage = createPageReader({ sql: api.sql, lane: api.sql });
+    const readPage = createPageReader({ sql: api.sql, lane: api.sql }, NEVER_SLOW);
     const pages: PageAsked[] = [
       { scope: null, audit_status: 'pending', page_num: 2, page_size: PAGE_SIZE },
       { scope: 'two', audit_status: 'pending', page_num: 2, page_size: 70 },
