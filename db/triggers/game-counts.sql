@@ -2,9 +2,10 @@
 -- migrations, again and again: every statement here leaves a database that has it as it is.
 
 -- The moment of a game_id in steps of 128 ms: 35 of the 48 bits of a UUID v7's milliseconds. What lies past 2109 is
--- counted as the last step of it, so that buckets follow the order of the ids whatever they are.
+-- counted as the last step of it, so that buckets follow the order of the ids whatever they are. Not declared strict:
+-- `least` is not, and Postgres would call the function for each game, for three times what the expression costs.
 create or replace function game_bucket(game_id uuid) returns bigint
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 as $$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $$;
 
 -- The nodes that a game of this application is counted in, one a level of the application's tree and of everybody's,
