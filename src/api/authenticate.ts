@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findPresentedTokens, recordTokenUse } from '#db/queries/tokens.ts';
 import { hashAccessToken, isAccessToken } from './access-token.ts';
@@ -44,6 +45,8 @@ export const answerTo = async <Answer>(
 const TOKENS_MAX = 100;
 /** With more calls than this waiting for look-ups the database is behind: work for the next ones waits as well. */
 const AHEAD_MAX = 50;
+/** Who stops waits so long for the last use of tokens to be written down. */
+const SETTLE_MS = 2_000;
 
 /**
  * A hook that admits calls with a bearer token of ours (section 5) and says whose it is in `request.caller`.
@@ -98,9 +101,9 @@ export const createAuthenticator = (lanes: Lanes) => {
       request.admission.catch(() => {});
       if (request.caller === null || waiting > AHEAD_MAX) await request.admission;
     },
-    /** Resolves when no write is under way any more. */
+    /** Resolves when no write is under way any more, or the database has had its time. */
     settle: async (): Promise<void> => {
-      await Promise.all(recording.values());
+      await Promise.race([Promise.all(recording.values()), sleep(SETTLE_MS, undefined, { ref: false })]);
     },
   };
 };

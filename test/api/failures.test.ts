@@ -246,6 +246,23 @@ describe('when what it stands on is away', () => {
     },
   );
 
+  test('it stops though the last use of a token cannot be written down', async () => {
+    const own = await startApi();
+    const { token: unused } = await addToken(own.sql, null);
+    const locked = await own.sql.reserve();
+    await locked`begin`;
+    await locked`set local idle_in_transaction_session_timeout = 0`;
+    await locked`lock table api_tokens in share mode`;
+    const answer = await fetch(own.url + LIST, {
+      method: 'POST',
+      body: '{"audit_status":"pending"}',
+      headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${unused}`, connection: 'close' },
+    });
+    expect(answer.status).toBe(200);
+    // With the lock held all the while.
+    await own.close();
+  });
+
   test('/readyz is 503 until everything answers, /healthz is 200 all the while', async () => {
     let away = true;
     const { url, close } = await standIn(async (what) => {
