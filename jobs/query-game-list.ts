@@ -27,8 +27,8 @@ const payload = z.object({
  * as long as they begin within so many milliseconds. Other applications wait no longer for them than for one page
  * that is slow to come.
  */
-export const PAGES_A_JOB = 8;
-const GO_ON_MS = 100;
+export const PAGES_A_JOB = 16;
+export const GO_ON_MS = 200;
 
 /**
  * Details are open still when the step after them begins if their job ended without a word: the database was away at

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
-import { PAGES_A_JOB, queryGameList, stepId } from '#jobs/query-game-list.ts';
+import { GO_ON_MS, PAGES_A_JOB, queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { takeUpRuns } from '#src/runs/take-up.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
@@ -82,7 +82,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
   });
 
   it('are no longer followed by the next one in the same job when they are slow to come', async () => {
-    instead = () => sleep(110);
+    instead = () => sleep(GO_ON_MS + 10);
     const run = await sync();
     expect(run).toMatchObject({ outcome: 'succeeded', unchanged: GAMES });
     expect(await jobsOf(run)).toHaveLength(PAGES);
