@@ -4,9 +4,9 @@ import { findApplication, holdInService } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { explainPassing } from '#src/ingest/explain-failures.ts';
+import { fetchDetails, givenUpFailures } from '#src/ingest/fetch-details.ts';
 import { defineJob } from '#src/queue/define-job.ts';
-import { explainPassing } from '#src/runs/explain.ts';
-import { fetchDetails, givenUpFailures } from '#src/runs/fetch-details.ts';
 
 /** Most games one job asks for: as many as a page holds. */
 export const PULL_MAX = 100;

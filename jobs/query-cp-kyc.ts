@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { findApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
-import { isKeyError } from '#src/kyc/errors.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
 import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
+import { isKeyError } from '#src/sealing/errors.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /** One application's developer KYC record (cp.queryKYC, section 4.3): called, validated, sealed. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { findHeldRun } from '#db/queries/runs.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
+import { explainPassing } from '#src/ingest/explain-failures.ts';
+import { fetchDetails, givenUpFailures } from '#src/ingest/fetch-details.ts';
+import { failRun } from '#src/ingest/finish-run.ts';
+import { mayWait } from '#src/ingest/may-wait.ts';
+import { settleAlong } from '#src/ingest/settle-along.ts';
 import { defineJob } from '#src/queue/define-job.ts';
-import { explainPassing } from '#src/runs/explain.ts';
-import { fetchDetails, givenUpFailures } from '#src/runs/fetch-details.ts';
-import { failRun } from '#src/runs/finish-run.ts';
-import { mayWait } from '#src/runs/may-wait.ts';
-import { settleAlong } from '#src/runs/settle-along.ts';
 
 /**
  * A page whose every detail call failed on its way means that the application is away, if it wants this many: one

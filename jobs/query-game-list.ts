@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { findPage } from '#db/queries/pages.ts';
+import { findPage } from '#db/queries/run-pages.ts';
 import { findHeldRun, type RunRow, type StoredPage, takeOverRun } from '#db/queries/runs.ts';
 import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
+import { explainWebhookError } from '#src/ingest/explain-failures.ts';
+import { failRun, finishRun } from '#src/ingest/finish-run.ts';
+import { mayWait } from '#src/ingest/may-wait.ts';
+import { type Listing, recordPage } from '#src/ingest/record-page.ts';
 import { defineJob, type JobContext, type JobResult, POSTPONE_MIN_MS } from '#src/queue/define-job.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import { explainWebhookError } from '#src/runs/explain.ts';
-import { failRun, finishRun } from '#src/runs/finish-run.ts';
-import { mayWait } from '#src/runs/may-wait.ts';
-import { type Listing, recordPage } from '#src/runs/record-page.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 const payload = z.object({

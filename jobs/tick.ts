@@ -5,11 +5,9 @@ import { findApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
 import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
-import { isDue } from '#src/catalogue/patience.ts';
+import { SCHEDULES } from '#src/contract/words.ts';
 import { defineJob } from '#src/queue/define-job.ts';
-
-export const SCHEDULES = ['games', 'kyc'] as const;
-export type Schedule = (typeof SCHEDULES)[number];
+import { isDue } from '#src/rules/backoff.ts';
 
 /**
  * A schedule's moment: opens a run or adds a KYC job, and no more. Jobs made by a scheduler are never failed

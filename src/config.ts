@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '#src/errors.ts';
-import { parseEncryptionKeys } from '#src/kyc/local-key-ring.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
+import { parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 import { parseNetwork } from '#src/webhooks/networks.ts';
 
 const FLAGS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };

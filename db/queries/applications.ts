@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
 import { closeRun, type RunHold } from '#db/queries/runs.ts';
 import type { applications } from '#db/schema/applications.ts';
-import { UNTROUBLED } from '#src/catalogue/patience.ts';
+import { UNTROUBLED } from '#src/rules/backoff.ts';
 
 export type ApplicationRow = InferSelectModel<typeof applications>;
 

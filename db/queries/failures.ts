@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/reasons.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
 /** One thing that did not land. `application_game_id` is "" where no game is named. */

@@ -1,7 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import type { AuditStatus, gameAudits, gameRevisions, games } from '#db/schema/games.ts';
-import type { GameContent } from '#src/catalogue/mapping.ts';
+import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+import type { GameContent } from '#src/rules/mapping.ts';
 
 export type GameRow = InferSelectModel<typeof games>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;

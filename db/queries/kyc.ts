@@ -1,8 +1,9 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
-import type { contentProviders, KycState, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
+import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
+import type { KycState } from '#src/contract/words.ts';
 
 export type ContentProviderRow = InferSelectModel<typeof contentProviders>;
 export type KycRecordRow = InferSelectModel<typeof kycRecords>;

@@ -1,8 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/kyc.ts';
-import type { AuditStatus } from '#db/schema/games.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
+import type { AuditStatus, Operation } from '#src/contract/words.ts';
 
 export type FleetFacts = {
   /** Applications: by status, in trouble, without a success for longer than three intervals. */

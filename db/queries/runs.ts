@@ -1,8 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import { clockFrom, type Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { RunOutcome } from '#db/schema/run-outcomes.ts';
-import type { RunTrigger, syncRunPages, syncRuns } from '#db/schema/runs.ts';
+import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
+import type { RunOutcome, RunTrigger } from '#src/contract/words.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, pgTable, text, uuid } from 'drizzle-orm/pg-core';
-import { applications } from './applications.ts';
-import { bytea, moment } from './columns.ts';
+import { applications } from '#db/schema/applications.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
 
 /** Who may call the platform's own operations (interface document, section 5). */
 export const apiTokens = pgTable(

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, moment } from './columns.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
+import { APPLICATION_STATUSES } from '#src/contract/words.ts';
 
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
 export type WrappedKey = { key_id: string; wrapped: string };
@@ -24,10 +25,8 @@ export const applications = pgTable(
     concurrency: integer().notNull(),
     /** Detail calls started per second. */
     rate: integer().notNull(),
-    status: text({ enum: ['active', 'paused', 'removed'] })
-      .notNull()
-      .default('active'),
-    /** Scheduled runs that failed in a row, since when, and until when ticks pass by: src/catalogue/patience.ts. */
+    status: text({ enum: APPLICATION_STATUSES }).notNull().default('active'),
+    /** Scheduled runs that failed in a row, since when, and until when ticks pass by: src/rules/backoff.ts. */
     failed_runs: integer().notNull().default(0),
     failing_since: moment('failing_since'),
     next_attempt_at: moment('next_attempt_at'),

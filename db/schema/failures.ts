@@ -1,7 +1,8 @@
 import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { applications } from '#db/schema/applications.ts';
+import { moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/reasons.ts';
-import { applications } from './applications.ts';
-import { moment } from './columns.ts';
+import { OPERATIONS } from '#src/contract/words.ts';
 
 /**
  * What did not land and why: field paths and codes, never a payload. A row goes when its game lands.
@@ -13,7 +14,7 @@ export const ingestFailures = pgTable(
     application_id: text()
       .notNull()
       .references(() => applications.application_id, { onDelete: 'cascade' }),
-    operation: text({ enum: ['query_game_list', 'query_game_detail', 'query_cp_kyc'] }).notNull(),
+    operation: text({ enum: OPERATIONS }).notNull(),
     application_game_id: text().notNull(),
     /** A code of WebhookError, or `invalid_item` for one row of a list. */
     kind: text().notNull(),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import { AUDIT_STATUSES } from './games.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
 /**
  * How many games an application has in each audit_status, as a tree over `game_id`: what `data.total` and any

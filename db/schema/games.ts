@@ -11,12 +11,9 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications } from './applications.ts';
-import { moment } from './columns.ts';
-
-/** audit_status of a game (interface document, section 3). */
-export const AUDIT_STATUSES = ['pending', 'passed', 'rejected'] as const;
-export type AuditStatus = (typeof AUDIT_STATUSES)[number];
+import { applications } from '#db/schema/applications.ts';
+import { moment } from '#db/schema/columns.ts';
+import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 
 /** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
 export const games = pgTable(
@@ -93,7 +90,7 @@ export const gameAudits = pgTable(
     audit_id: bigserial({ mode: 'number' }).primaryKey(),
     game_id: uuid().notNull(),
     revision: integer().notNull(),
-    audit_status: text({ enum: ['passed', 'rejected'] }).notNull(),
+    audit_status: text({ enum: DECISIONS }).notNull(),
     decided_by: text().notNull(),
     reason: text(),
     decided_at: moment('decided_at').notNull().defaultNow(),

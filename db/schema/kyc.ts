@@ -10,11 +10,9 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications, type WrappedKey } from './applications.ts';
-import { bytea, moment } from './columns.ts';
-
-export const KYC_STATES = ['pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'] as const;
-export type KycState = (typeof KYC_STATES)[number];
+import { applications, type WrappedKey } from '#db/schema/applications.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
+import { KYC_ACTIONS, KYC_STATES } from '#src/contract/words.ts';
 
 const applicationId = () =>
   text()
@@ -124,7 +122,7 @@ export const kycAccessLog = pgTable(
     application_id: applicationId(),
     /** The version that was revealed. */
     record_id: uuid(),
-    action: text({ enum: ['reveal', 'erase'] }).notNull(),
+    action: text({ enum: KYC_ACTIONS }).notNull(),
     accessed_by: text().notNull(),
     reason: text().notNull(),
     accessed_at: moment('accessed_at').notNull().defaultNow(),

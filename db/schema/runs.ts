@@ -12,12 +12,9 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications } from './applications.ts';
-import { moment } from './columns.ts';
-import { RUN_OUTCOMES } from './run-outcomes.ts';
-
-export const RUN_TRIGGERS = ['schedule', 'manual'] as const;
-export type RunTrigger = (typeof RUN_TRIGGERS)[number];
+import { applications } from '#db/schema/applications.ts';
+import { moment } from '#db/schema/columns.ts';
+import { LISTING_ENDS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
 
 /** What a page or a run counted. Every listed game is counted under exactly one of the others. */
 const counters = () => ({
@@ -54,7 +51,7 @@ export const syncRuns = pgTable(
     /** The page to ask for next; pages before it are recorded. */
     next_page: integer().notNull().default(1),
     /** Set when the listing came to its end. */
-    listing_end: text({ enum: ['complete', 'repeated', 'page_cap'] }),
+    listing_end: text({ enum: LISTING_ENDS }),
     /** Rows on the recorded pages, and the most on one of them. */
     row_count: integer().notNull().default(0),
     largest_page: integer().notNull().default(0),

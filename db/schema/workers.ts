@@ -1,5 +1,5 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
-import { moment } from './columns.ts';
+import { moment } from '#db/schema/columns.ts';
 
 /** The worker processes that said they live: how the command line knows whether anybody will do the work. */
 export const workers = pgTable(

@@ -7,17 +7,17 @@ import {
   LogController,
 } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
+import { createAuthenticator } from '#src/api/authenticate.ts';
+import { createDeadline } from '#src/api/deadline.ts';
+import { addDocumentRoutes } from '#src/api/documents.ts';
+import { addGameRoutes } from '#src/api/games.ts';
+import { addHealthRoutes } from '#src/api/health.ts';
+import type { Lanes } from '#src/api/in-turn.ts';
+import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
+import { Refusal, refusalOf } from '#src/api/refusal.ts';
+import { answerClientError, answerOddRequests } from '#src/api/sockets.ts';
+import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from '#src/api/wire.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
-import { createAuthenticator } from './authenticate.ts';
-import { createDeadline } from './deadline.ts';
-import { addDocumentRoutes } from './documents.ts';
-import { addGameRoutes } from './games.ts';
-import { addHealthRoutes } from './health.ts';
-import type { Lanes } from './in-turn.ts';
-import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from './rate-limit.ts';
-import { Refusal, refusalOf } from './refusal.ts';
-import { answerClientError, answerOddRequests } from './sockets.ts';
-import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from './wire.ts';
 
 export type ApiOptions = Lanes & {
   /** The zone audit_time is written in: an IANA name (AUDIT_TIME_ZONE). */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findPresentedTokens, recordTokenUse } from '#db/queries/tokens.ts';
-import { hashAccessToken, isAccessToken } from './access-token.ts';
-import { inTurn, type Lanes } from './in-turn.ts';
-import { Refusal } from './refusal.ts';
+import { hashAccessToken, isAccessToken } from '#src/api/api-token.ts';
+import { inTurn, type Lanes } from '#src/api/in-turn.ts';
+import { Refusal } from '#src/api/refusal.ts';
 
 /** Who is calling. */
 export type Caller = {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '#src/api/refusal.ts';
 
 /**
  * A hook that answers a call for which nobody else has by then: a body that does not arrive is given up, a

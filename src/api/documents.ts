@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { docsPage, STYLE } from '#src/api/docs-page.ts';
+import { JSON_UTF8 } from '#src/api/wire.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
-import { docsPage, STYLE } from './docs-page.ts';
-import { JSON_UTF8 } from './wire.ts';
 
 /** The page runs no script and loads nothing: only its one style, named by its hash. */
 const PAGE_POLICY = [

@@ -1,5 +1,10 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
-import { type DetailAsked, selectCatalogueDetails } from '#db/queries/catalogue.ts';
+import { type DetailAsked, selectCatalogueDetails } from '#db/queries/api-games.ts';
+import { createAuditTimeFormat } from '#src/api/audit-time.ts';
+import { answerTo } from '#src/api/authenticate.ts';
+import { inTurn, type Lanes } from '#src/api/in-turn.ts';
+import { createPageReader } from '#src/api/page-reader.ts';
+import { success } from '#src/api/success.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   type ListByAuditStatusRequest,
@@ -10,11 +15,6 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
-import { createAuditTimeFormat } from './audit-time.ts';
-import { answerTo } from './authenticate.ts';
-import { inTurn, type Lanes } from './in-turn.ts';
-import { createPageReader } from './page-reader.ts';
-import { success } from './success.ts';
 
 /** Games read in full in one statement. */
 const DETAILS_MAX = 16;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { Refusal } from './refusal.ts';
-import { success } from './success.ts';
+import { Refusal } from '#src/api/refusal.ts';
+import { success } from '#src/api/success.ts';
 
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: database and queue answer too; with `?only=database` that one

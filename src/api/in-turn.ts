@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Database } from '#db/client.ts';
+import { isConnectionLost } from '#src/api/refusal.ts';
 import { coerceError } from '#src/errors.ts';
-import { isConnectionLost } from './refusal.ts';
 
 /** A lookup that takes longer than this is not waited for: the next one begins beside it. */
 const SLOW_MS = 50;

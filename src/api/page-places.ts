@@ -7,7 +7,7 @@ import {
   type Place,
   rowsBefore,
   selectCounters,
-} from '#db/queries/catalogue.ts';
+} from '#db/queries/api-games.ts';
 
 /** So many rows are stepped over sooner than the place behind them is looked up. */
 const STEPPED_OVER = 100;

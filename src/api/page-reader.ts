@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
-import { type CataloguePage, listOf, type PageAsked, selectCataloguePages } from '#db/queries/catalogue.ts';
-import { inTurn, type Lanes } from './in-turn.ts';
-import { createPagePlaces } from './page-places.ts';
+import { type CataloguePage, listOf, type PageAsked, selectCataloguePages } from '#db/queries/api-games.ts';
+import { inTurn, type Lanes } from '#src/api/in-turn.ts';
+import { createPagePlaces } from '#src/api/page-places.ts';
 
 /** Pages read in one statement: more of them cost hardly less each. */
 const PAGES_MAX = 16;

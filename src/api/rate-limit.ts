@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '#src/api/refusal.ts';
 
 export type RateLimit = {
   /** Calls that one token may make within the window. */

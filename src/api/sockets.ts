@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
-import { JSON_UTF8 } from './wire.ts';
 
 /** Answer on a bare socket: what came was not a request that could be routed. */
 const answerSocket = (socket: Socket, failure: PlatformFailure): void => {

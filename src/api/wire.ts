@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { z } from 'zod';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '#src/api/refusal.ts';
 
 /** Largest request body, in bytes: the largest the contract needs is some hundred. */
 export const BODY_MAX_BYTES = 16 * 1024;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
+import type { Login } from '#src/board/credentials.ts';
 import { UsageError } from '#src/errors.ts';
-import type { Login } from './credentials.ts';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');

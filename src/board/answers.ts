@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorPage, PAGE_POLICY } from './pages.ts';
+import { errorPage, PAGE_POLICY } from '#src/board/pages.ts';
 
 /** On every answer. Own pages replace the policy by their stricter one (`sendPage`). */
 export const SECURITY_HEADERS = {

@@ -10,12 +10,12 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import { isLoopback } from './address.ts';
-import { isApi, refuse, SECURITY_HEADERS } from './answers.ts';
-import type { Login } from './credentials.ts';
-import { changesState, isForged } from './origin.ts';
-import { LOGO } from './pages.ts';
-import { addSignIn } from './sign-in.ts';
+import { isLoopback } from '#src/board/address.ts';
+import { isApi, refuse, SECURITY_HEADERS } from '#src/board/answers.ts';
+import type { Login } from '#src/board/credentials.ts';
+import { changesState, isForged } from '#src/board/origin.ts';
+import { LOGO } from '#src/board/pages.ts';
+import { addSignIn } from '#src/board/sign-in.ts';
 
 export type BoardOptions = {
   /** Every queue to show, of either backend. They stay the caller's: closing the board does not close them. */

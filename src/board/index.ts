@@ -1,2 +1,2 @@
-export { checkBoardAddress } from './address.ts';
-export { type BoardOptions, buildBoard } from './app.ts';
+export { checkBoardAddress } from '#src/board/address.ts';
+export { type BoardOptions, buildBoard } from '#src/board/app.ts';

@@ -1,11 +1,11 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { refuse, sendPage } from './answers.ts';
-import { createVerifier, type Login, parseBasic } from './credentials.ts';
-import { loginPage, logoutPage } from './pages.ts';
-import { createSessions, SESSION_MS } from './sessions.ts';
-import { createThrottle } from './throttle.ts';
+import { refuse, sendPage } from '#src/board/answers.ts';
+import { createVerifier, type Login, parseBasic } from '#src/board/credentials.ts';
+import { loginPage, logoutPage } from '#src/board/pages.ts';
+import { createSessions, SESSION_MS } from '#src/board/sessions.ts';
+import { createThrottle } from '#src/board/throttle.ts';
 
 const COOKIE = 'catalogue_board';
 

@@ -1,6 +1,6 @@
 import type { Call, Session } from '#src/check/session.ts';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
 
 /** What one case found. `call` is the one that shows it. */
 export type Verdict =
@@ -29,7 +29,6 @@ export class SkipCase extends Error {
   override readonly name = 'SkipCase';
 }
 
-export const OPERATIONS = ['query_game_list', 'query_game_detail', 'query_cp_kyc'] as const;
 /** The first part of a case's name. */
 export const SHORT: Record<Operation, string> = {
   query_game_list: 'list',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_BODY_BYTES, type Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
+import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';

@@ -25,8 +25,8 @@ const linesOf = ({ outcome, name, section, rule, ...found }: CaseResult): string
 };
 
 const loadTarget = async (context: CommandContext, application_id: string) => {
-  const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
-  const { createTargetOpener } = await import('#src/runs/open-target.ts');
+  const { openKeyRing } = await import('#src/sealing/key-ring.ts');
+  const { createTargetOpener } = await import('#src/ingest/open-target.ts');
   const application = await withDatabase(context, (sql) => requireApplication(sql, application_id));
   return createTargetOpener(await openKeyRing(context.config))(application);
 };

@@ -9,7 +9,6 @@ import {
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
-import { readAccessToken } from '#src/cli/access-token.ts';
 import { registerAppCheck } from '#src/cli/app-check.ts';
 import {
   checkWebhooks,
@@ -20,6 +19,7 @@ import {
 } from '#src/cli/app-settings.ts';
 import { requireApplication, withDatabase } from '#src/cli/connect.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
+import { readAccessToken } from '#src/cli/read-access-token.ts';
 import { applicationId, formatDuration, formatMoment } from '#src/cli/values.ts';
 import { UsageError } from '#src/errors.ts';
 
@@ -30,8 +30,8 @@ const sealToken = async (
 ) => {
   const token = await readAccessToken(options);
   if (token === undefined) return undefined;
-  const { openKeyRing } = await import('#src/kyc/local-key-ring.ts');
-  const { sealAccessToken } = await import('#src/kyc/access-token.ts');
+  const { openKeyRing } = await import('#src/sealing/key-ring.ts');
+  const { sealAccessToken } = await import('#src/sealing/access-token.ts');
   const keys = await openKeyRing(config);
   const sealed = await sealAccessToken(keys, application_id, token);
   // A fleet's database without ENCRYPTION_KEYS: what is left is this machine's own key, which no other has.

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { insertApplication, updateApplication } from '#db/queries/applications.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
-import type { KeyRing } from '#src/kyc/key-provider.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 const NAMES = [
   'Lantern Works',

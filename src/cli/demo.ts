@@ -14,11 +14,11 @@ import { awaitResults } from '#src/cli/wait-jobs.ts';
 import { awaitRuns } from '#src/cli/wait-runs.ts';
 import type { Config } from '#src/config.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
-import { openKeyRing } from '#src/kyc/local-key-ring.ts';
 import { createLogger } from '#src/logger.ts';
 import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
 import { isPortFree } from '#src/roles/listen.ts';
 import { type Everything, startEverything } from '#src/roles/up.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 type DemoOptions = { json?: boolean; once?: boolean; games?: number; applications?: number };
 

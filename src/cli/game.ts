@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { Database } from '#db/client.ts';
-import { recountGames } from '#db/queries/catalogue.ts';
+import { recountGames } from '#db/queries/api-games.ts';
 import {
   decideGame,
   findGame,
@@ -10,14 +10,12 @@ import {
   listGames,
   listRevisions,
 } from '#db/queries/games.ts';
-import type { AuditStatus } from '#db/schema/games.ts';
 import { listOf, withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import { requireWord } from '#src/kyc/accountable.ts';
-
-const STATUSES: readonly AuditStatus[] = ['pending', 'passed', 'rejected'];
 
 const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
   const game = await findGame(sql, game_id);
@@ -38,7 +36,7 @@ export const register = (program: Command): void => {
     summary: 'list games',
     examples: ['game list --status pending', 'game list --application acme --limit 500 --json'],
   })
-    .addOption(new Option('--status <status>', 'only games of this audit_status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only games of this audit_status').choices(AUDIT_STATUSES))
     .option('--application <application_id>', 'only games of this application', applicationId)
     .option('--limit <games>', 'how many (default 50)', integer({ min: 1, max: 100_000 }));
   type ListOptions = { json?: boolean; status?: AuditStatus; application?: string; limit?: number };

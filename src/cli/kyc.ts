@@ -8,10 +8,10 @@ import { awaitJobs } from '#src/cli/wait-jobs.ts';
 import { warnWithoutWorker } from '#src/cli/wait-runs.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
-import { openKeyRing } from '#src/kyc/local-key-ring.ts';
 import { type KycView, revealKyc, showKyc } from '#src/kyc/read-record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const keysOf = ({ config }: CommandContext) => openKeyRing(config);
 

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from 'commander';
 import { type ApiToken, insertToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createAccessToken, hashAccessToken } from '#src/api/access-token.ts';
+import { createAccessToken, hashAccessToken } from '#src/api/api-token.ts';
 import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, displayName, duration, formatMoment, uuid } from '#src/cli/values.ts';

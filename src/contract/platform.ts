@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
 /** Where the two operations live under {base_url} (sections 4.1 and 4.2). */
 export const LIST_BY_AUDIT_STATUS_PATH = '/open-api/game/list-by-audit-status';
@@ -15,12 +16,10 @@ const must = (be: string) => ({
 });
 
 /** The states of a game (section 3). */
-export const auditStatusSchema = z
-  .enum(['pending', 'passed', 'rejected'], must('pending, passed or rejected'))
-  .meta({
-    id: 'AuditStatus',
-    description: 'pending: awaiting review; passed: approved; rejected: not approved.',
-  });
+export const auditStatusSchema = z.enum(AUDIT_STATUSES, must('pending, passed or rejected')).meta({
+  id: 'AuditStatus',
+  description: 'pending: awaiting review; passed: approved; rejected: not approved.',
+});
 
 const platformGameId = z.string(must('a string')).meta({
   description: 'Unique game identifier within the platform.',

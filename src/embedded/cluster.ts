@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Place } from '#src/embedded/place.ts';
 import { CatalogueError } from '#src/errors.ts';
-import type { Place } from './place.ts';
 
 const run = promisify(execFile);
 

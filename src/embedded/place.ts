@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, chown, link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
+import { type Binaries, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
+import { canEnter, canRun, chooseSystemUser, type SystemUser } from '#src/embedded/system-user.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { type Binaries, copyBinaries, findBinaries } from './binaries.ts';
-import { canEnter, canRun, chooseSystemUser, type SystemUser } from './system-user.ts';
 
 /** Everything a start needs to know about where one home's Postgres lives and how it is run. */
 export type Place = {

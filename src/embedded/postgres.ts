@@ -2,11 +2,11 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { openDatabase } from '#db/client.ts';
+import { createCluster } from '#src/embedded/cluster.ts';
+import { lockDirectory } from '#src/embedded/lock.ts';
+import { openPlace } from '#src/embedded/place.ts';
+import { type StartOptions, startPostmaster } from '#src/embedded/postmaster.ts';
 import { CatalogueError, coerceError } from '#src/errors.ts';
-import { createCluster } from './cluster.ts';
-import { lockDirectory } from './lock.ts';
-import { openPlace } from './place.ts';
-import { type StartOptions, startPostmaster } from './postmaster.ts';
 
 export type EmbeddedInstance = {
   /** Superuser, password and database included. */

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '#db/client.ts';
 import { isPostgresError } from '#db/sqlstate.ts';
+import { dataDirectoryOf, POSTGRES_ENV, SUPERUSER } from '#src/embedded/cluster.ts';
+import { findFreePort } from '#src/embedded/free-port.ts';
+import { FAST_SHUTDOWN_MS, stopOrphan } from '#src/embedded/orphan.ts';
+import type { Place } from '#src/embedded/place.ts';
 import { CatalogueError, coerceError } from '#src/errors.ts';
-import { dataDirectoryOf, POSTGRES_ENV, SUPERUSER } from './cluster.ts';
-import { findFreePort } from './free-port.ts';
-import { FAST_SHUTDOWN_MS, stopOrphan } from './orphan.ts';
-import type { Place } from './place.ts';
 
 export type Postmaster = {
   databaseUrl: string;

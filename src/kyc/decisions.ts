@@ -9,11 +9,9 @@ import {
   mapContentProvider,
   saveKycState,
 } from '#db/queries/kyc.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { type Accountable, requireAccountable, requireKycState, requireWord } from '#src/kyc/accountable.ts';
-
-/** A developer's record belongs to no game. */
-const NO_GAME = '';
 
 /**
  * Delete every version of an application's record, with data keys and fingerprints; who, when and why stay in

@@ -4,10 +4,10 @@ import type { Database } from '#db/client.ts';
 import { findFingerprintKey, insertFingerprintKey } from '#db/queries/kyc.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
-import { KEY_BYTES } from '#src/kyc/aes-gcm.ts';
-import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/kyc/key-provider.ts';
 import type { KycFields } from '#src/kyc/record.ts';
-import { lengthPrefixed, type SealedRecord } from '#src/kyc/sealed-value.ts';
+import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
+import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { lengthPrefixed, type SealedRecord } from '#src/sealing/sealed-value.ts';
 
 /** What the fingerprint key is wrapped for. */
 export const FINGERPRINT_KEY: SealedRecord = { table: 'kyc_keys', record_id: 'fingerprint' };

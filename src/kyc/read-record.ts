@@ -10,9 +10,9 @@ import {
   listSameTaxId,
 } from '#db/queries/kyc.ts';
 import { type Accountable, requireAccountable, requireKycState } from '#src/kyc/accountable.ts';
-import type { KeyRing } from '#src/kyc/key-provider.ts';
 import { maskRecord } from '#src/kyc/mask.ts';
 import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** An application's KYC as people read it. `record` is null where there is none. */
 export type KycView = {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { KYC_SEALED_FIELDS, type KycSealedField } from '#src/contract/application.ts';
-import { KEY_BYTES } from '#src/kyc/aes-gcm.ts';
-import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/kyc/key-provider.ts';
-import { openValue, type SealedRecord, sealValue } from '#src/kyc/sealed-value.ts';
+import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
+import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
 /** The nine sealed fields in clear. */
 export type KycFields = Record<KycSealedField, string>;

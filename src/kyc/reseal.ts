@@ -10,13 +10,13 @@ import {
 } from '#db/queries/kyc.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { tokenRecord } from '#src/kyc/access-token.ts';
-import { isKeyError, KeyError, type KeyErrorCode } from '#src/kyc/errors.ts';
 import { FINGERPRINT_KEY } from '#src/kyc/fingerprints.ts';
-import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/kyc/key-provider.ts';
-import { isHomeKeyId } from '#src/kyc/local-key-ring.ts';
 import { kycRecord } from '#src/kyc/record.ts';
-import type { SealedRecord } from '#src/kyc/sealed-value.ts';
+import { tokenRecord } from '#src/sealing/access-token.ts';
+import { isKeyError, KeyError, type KeyErrorCode } from '#src/sealing/errors.ts';
+import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { isHomeKeyId } from '#src/sealing/key-ring.ts';
+import type { SealedRecord } from '#src/sealing/sealed-value.ts';
 
 /** Small: a killed pass loses no more, and a key service is not flooded. */
 const BATCH = 100;

@@ -15,17 +15,15 @@ import {
 } from '#db/queries/kyc.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { KycRecord } from '#src/contract/application.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { openFingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
-import type { KeyRing } from '#src/kyc/key-provider.ts';
 import { type KycFields, type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** One pull: whose, and when it was asked for by the database's clock. */
 export type KycPull = { application_id: string; asked_at: Date };
 /** What became of an answer. `overtaken`: nothing was written. */
 export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_changed' | 'overtaken';
-
-/** A developer's record belongs to no game. */
-const NO_GAME = '';
 
 /** Not after a later answer, an erasure, or the application's removal. Locks what it looks at. */
 const isWanted = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { RUN_OUTCOMES } from '#db/schema/run-outcomes.ts';
+import { RUN_OUTCOMES } from '#src/contract/words.ts';
+import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
-import { runEnded } from '#src/runs/run-ended.ts';
 
 /** Applications with series of their own in one process; three operations and a few outcomes each. */
 const APPLICATIONS_MAX = 100;

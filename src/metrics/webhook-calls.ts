@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
+import type { Operation } from '#src/contract/words.ts';
 import { inSpan } from '#src/tracing/span.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { KeyRing } from '#src/kyc/key-provider.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 
 /** Everything a handler works with; built once by the role that runs the workers. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSampleCatalogue, type SampleCatalogue } from '#src/sample-application/catalogue.ts';
+import type { Operation } from '#src/contract/words.ts';
+import { createSampleCatalogue, type SampleCatalogue } from '#src/sample-application/game-data.ts';
 import { mediaAt } from '#src/sample-application/media.ts';
 import { fail, type WebhookAnswer, webhooksOf } from '#src/sample-application/webhooks.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
 
 const MAX_REQUEST_BYTES = 64 * 1024;
 const GAMES_DEFAULT = 300;

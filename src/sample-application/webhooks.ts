@@ -6,8 +6,8 @@ import {
   PAGE_SIZE_MAX,
 } from '#src/contract/application.ts';
 import { type Envelope, RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
-import type { SampleCatalogue } from '#src/sample-application/catalogue.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
+import type { SampleCatalogue } from '#src/sample-application/game-data.ts';
 
 /** What one request is answered: an HTTP status and the envelope of section 2.1. */
 export type WebhookAnswer = { status: number; envelope: Envelope };

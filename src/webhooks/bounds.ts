@@ -1,8 +1,7 @@
+import type { Operation } from '#src/contract/words.ts';
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
-
-/** The three webhooks of an application (interface document, sections 4.3 to 4.5). */
-export type Operation = 'query_game_list' | 'query_game_detail' | 'query_cp_kyc';
 
 /** Bounds on what one call may take from us (design, section 6). */
 export const CONNECT_TIMEOUT_MS = 5_000;

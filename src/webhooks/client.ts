@@ -8,7 +8,8 @@ import {
   type QueryGameDetailRequest,
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
-import { MAX_BODY_BYTES, type Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
+import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { createExchange, type ExchangeOptions } from '#src/webhooks/exchange.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-answer.ts';

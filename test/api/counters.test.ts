@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
-import { recountGames, type Scope } from '#db/queries/catalogue.ts';
+import { recountGames, type Scope } from '#db/queries/api-games.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
-import type { AuditStatus } from '#db/schema/games.ts';
-import { addApplication, fetchedGame, selectPage, startApi, type TestApi } from './support.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+import { addApplication, fetchedGame, selectPage, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
 beforeAll(async () => {

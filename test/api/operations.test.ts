@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { selectCatalogueDetails } from '#db/queries/api-games.ts';
 import { removeApplication } from '#db/queries/applications.ts';
-import { selectCatalogueDetails } from '#db/queries/catalogue.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import {
   addApplication,
@@ -12,7 +12,7 @@ import {
   post,
   startApi,
   type TestApi,
-} from './support.ts';
+} from '#test/api/support.ts';
 
 let api: TestApi;
 let operator: string;

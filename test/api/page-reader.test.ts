@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PageAsked, recountGames, type Scope } from '#db/queries/catalogue.ts';
-import type { AuditStatus } from '#db/schema/games.ts';
+import { type PageAsked, recountGames, type Scope } from '#db/queries/api-games.ts';
 import { createPagePlaces } from '#src/api/page-places.ts';
 import { createPageReader } from '#src/api/page-reader.ts';
-import { addApplication, selectPage, startApi, type TestApi } from './support.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+import { addApplication, selectPage, startApi, type TestApi } from '#test/api/support.ts';
 
 const GAMES = 1_000;
 const PAGE_SIZE = 50;

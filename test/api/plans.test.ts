@@ -7,9 +7,9 @@ import {
   selectCatalogueDetails,
   selectCataloguePages,
   selectCounters,
-} from '#db/queries/catalogue.ts';
+} from '#db/queries/api-games.ts';
 import { findPresentedTokens } from '#db/queries/tokens.ts';
-import { addApplication, selectPage, startApi } from './support.ts';
+import { addApplication, selectPage, startApi } from '#test/api/support.ts';
 
 test('a page is read from its index alone, and without the games of other statuses that lie before it', async () => {
   const own = await startApi();

@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
 import { type Database, openDatabase, type Queryable } from '#db/client.ts';
-import { type CataloguePage, type PageAsked, selectCataloguePages } from '#db/queries/catalogue.ts';
+import { type CataloguePage, type PageAsked, selectCataloguePages } from '#db/queries/api-games.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { installTriggers } from '#db/triggers.ts';
-import { createAccessToken, hashAccessToken } from '#src/api/access-token.ts';
+import { createAccessToken, hashAccessToken } from '#src/api/api-token.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApplication, LIST, post, startApi, type TestApi } from './support.ts';
+import { addApplication, LIST, post, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
 let home: string;

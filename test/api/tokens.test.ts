@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedTokens, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/access-token.ts';
+import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/api-token.ts';
 import {
   type Answer,
   addApplication,
@@ -14,7 +14,7 @@ import {
   post,
   startApi,
   type TestApi,
-} from './support.ts';
+} from '#test/api/support.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { selectCataloguePages } from '#db/queries/catalogue.ts';
+import { selectCataloguePages } from '#db/queries/api-games.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
 const APPLICATIONS = 100;

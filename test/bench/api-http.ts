@@ -5,11 +5,11 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { insertToken } from '#db/queries/tokens.ts';
-import { createAccessToken, hashAccessToken } from '#src/api/access-token.ts';
+import { createAccessToken, hashAccessToken } from '#src/api/api-token.ts';
 import { buildApi } from '#src/api/app.ts';
-import { loadGames, say, withDatabase } from './api-database.ts';
-import type { Load, Measured } from './api-load.ts';
-import { median, type Row, tableOf } from './report.ts';
+import { loadGames, say, withDatabase } from '#test/bench/api-database.ts';
+import type { Load, Measured } from '#test/bench/api-load.ts';
+import { median, type Row, tableOf } from '#test/bench/report.ts';
 
 // Requests per second and latency over HTTP, beside a bare Fastify route that returns one row by key from the same
 // pool: `node test/bench/api-http.ts 1000000 [a directory to keep the database in]`.

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
-import { say, withDatabase } from './api-database.ts';
+import { say, withDatabase } from '#test/bench/api-database.ts';
 
 /** What counting costs those who write: batches of 100 games, in turns with the triggers and without. */
 const BATCH = 100;

@@ -1,8 +1,8 @@
 import { openDatabase } from '#db/client.ts';
-import { recountGames } from '#db/queries/catalogue.ts';
+import { recountGames } from '#db/queries/api-games.ts';
 import { createPageReader } from '#src/api/page-reader.ts';
-import { loadGames, say, withDatabase } from './api-database.ts';
-import { type Row, tableOf } from './report.ts';
+import { loadGames, say, withDatabase } from '#test/bench/api-database.ts';
+import { type Row, tableOf } from '#test/bench/report.ts';
 
 // How long a page takes at the beginning, in the middle and at the end, without HTTP, for an operator and for
 // one application out of a hundred: `node test/bench/api-pages.ts 1000000 [a directory to keep the database in]`.

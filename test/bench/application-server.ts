@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { endWithParent } from './processes.ts';
+import { endWithParent } from '#test/bench/processes.ts';
 
 export type ApplicationsRequest = { applications: number; games: number; latencyMs: number };
 export type Calls = { query_game_list: number; query_game_detail: number };

@@ -5,12 +5,12 @@ import type { Database } from '#db/client.ts';
 import { insertApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
 import { enqueueNextStep, queryGameList } from '#jobs/query-game-list.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
-import { openKeyRing } from '#src/kyc/local-key-ring.ts';
 import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
-import type { ApplicationsRequest, Calls } from './application-server.ts';
-import { type BenchProcess, startProcess } from './processes.ts';
-import type { Servers } from './servers.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
+import type { ApplicationsRequest, Calls } from '#test/bench/application-server.ts';
+import { type BenchProcess, startProcess } from '#test/bench/processes.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Faster than anything measured: the pace of an application is not what is asked for here. */

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
-import { localKey } from '#src/kyc/local-key.ts';
+import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { createTargetOpener } from '#src/runs/open-target.ts';
+import { localKey } from '#src/sealing/local-key.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 

@@ -17,10 +17,10 @@ import { openRun } from '#db/queries/runs.ts';
 import { installTriggers } from '#db/triggers.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import type { Addresses } from './hostile-applications.ts';
-import { type Fleet, keys, openQueue } from './hostile-worker.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import type { Addresses } from '#test/bench/hostile-applications.ts';
+import { type Fleet, keys, openQueue } from '#test/bench/hostile-worker.ts';
 
 const TURNS = 8;
 const POLL_MS = 20;

@@ -2,16 +2,16 @@
 // applications' servers in processes of their own. `--quick` takes smaller numbers and says so, `--only NAME`
 // one section, `--out FILE` writes the JSON elsewhere.
 import { parseArgs } from 'node:util';
-import { machine, type Row, tableOf, writeReport } from './report.ts';
-import { measureCalls } from './sections/call.ts';
-import { compareIngest } from './sections/compare.ts';
-import { measureGrowth } from './sections/growth.ts';
-import { measureLatency } from './sections/latency.ts';
-import { measureMemory } from './sections/memory.ts';
-import { measurePlatform } from './sections/platform.ts';
-import { measureSealing } from './sections/sealing.ts';
-import { measureStart } from './sections/start.ts';
-import { startServers } from './servers.ts';
+import { machine, type Row, tableOf, writeReport } from '#test/bench/report.ts';
+import { measureCalls } from '#test/bench/sections/call.ts';
+import { compareIngest } from '#test/bench/sections/compare.ts';
+import { measureGrowth } from '#test/bench/sections/growth.ts';
+import { measureLatency } from '#test/bench/sections/latency.ts';
+import { measureMemory } from '#test/bench/sections/memory.ts';
+import { measurePlatform } from '#test/bench/sections/platform.ts';
+import { measureSealing } from '#test/bench/sections/sealing.ts';
+import { measureStart } from '#test/bench/sections/start.ts';
+import { startServers } from '#test/bench/servers.ts';
 
 const { values: options } = parseArgs({
   options: {

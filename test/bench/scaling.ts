@@ -16,9 +16,9 @@ import {
   startApplications,
   startRun,
   startWorker,
-} from './fleet.ts';
-import { machine, type Row, tableOf } from './report.ts';
-import { type Servers, startServers } from './servers.ts';
+} from '#test/bench/fleet.ts';
+import { machine, type Row, tableOf } from '#test/bench/report.ts';
+import { type Servers, startServers } from '#test/bench/servers.ts';
 
 const { values: options } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 // Preloaded into every measured process (`--import`): answers its parent what it has used so far. It costs
 // nothing while nobody asks.
-import type { Usage } from './processes.ts';
+import type { Usage } from '#test/bench/processes.ts';
 
 const usage = (): Usage => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

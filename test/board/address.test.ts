@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkBoardAddress, isLoopback } from '#src/board/address.ts';
 import { UsageError } from '#src/errors.ts';
-import { LOGIN } from './support.ts';
+import { LOGIN } from '#test/board/support.ts';
 
 test.each([
   '127.0.0.1',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type BoardOptions, buildBoard } from '#src/board/app.ts';
-import { FINISHED_JOB, LOGIN, openTestQueues, type TestQueues } from './support.ts';
+import { FINISHED_JOB, LOGIN, openTestQueues, type TestQueues } from '#test/board/support.ts';
 
 const PAUSE = { method: 'PUT', url: '/api/queues/query-game-list/pause' } as const;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { asSent, gamesOf } from '#test/runs/landed.ts';
+import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { type CliProcess, type CliResult, documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { decideGame, findGame, listAudits, listRevisions, upsertGames } from '#db/queries/games.ts';
-import { gamesOf, oneGame } from '#test/runs/landed.ts';
+import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -5,11 +5,11 @@ import { holdInService, noteSuccess, removeApplication } from '#db/queries/appli
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockHeldRun } from '#db/queries/runs.ts';
-import type { FetchedDetails } from '#src/runs/fetch-details.ts';
-import { finishRun } from '#src/runs/finish-run.ts';
-import { recordPage } from '#src/runs/record-page.ts';
-import { settleDetails } from '#src/runs/settle-details.ts';
-import { gamesOf } from '#test/runs/landed.ts';
+import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
+import { finishRun } from '#src/ingest/finish-run.ts';
+import { recordPage } from '#src/ingest/record-page.ts';
+import { settleDetails } from '#src/ingest/settle-details.ts';
+import { gamesOf } from '#test/ingest/landed.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';

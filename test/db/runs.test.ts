@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { clearFailures, listFailedGameIds, listFailures, recordFailures } from '#db/queries/failures.ts';
-import { findPage } from '#db/queries/pages.ts';
+import { findPage } from '#db/queries/run-pages.ts';
 import {
   BEFORE_ALL_PAGES,
   closeRun,
@@ -17,7 +17,7 @@ import {
   sumPages,
   takeOverRun,
 } from '#db/queries/runs.ts';
-import { recordPage } from '#src/runs/record-page.ts';
+import { recordPage } from '#src/ingest/record-page.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

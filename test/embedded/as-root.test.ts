@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
 import { canRun } from '#src/embedded/system-user.ts';
-import { dataPlaceOf, isRoot, makeHome, postmasterPid, query, start } from './homes.ts';
+import { dataPlaceOf, isRoot, makeHome, postmasterPid, query, start } from '#test/embedded/homes.ts';
 
 describe.skipIf(!isRoot)('as root (skipped for an ordinary user: there Postgres runs as that user)', () => {
   test('Postgres and its data belong to the user postgres', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { dataPlaceOf, isRoot, makeHome, start, startOwner } from './homes.ts';
+import { dataPlaceOf, isRoot, makeHome, start, startOwner } from '#test/embedded/homes.ts';
 
 describe('what a crash of the machine leaves', () => {
   test('A postmaster.pid whose number belongs to another process now is cleared, and that process lives on', async () => {

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { query } from '#test/embedded/homes.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
-import { query } from './homes.ts';
 
 test('Test databases made at once are migrated, and each its own', async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, createTestDatabase));

@@ -1,6 +1,6 @@
-import { createSampleCatalogue } from '#src/sample-application/catalogue.ts';
+import type { Operation } from '#src/contract/words.ts';
+import { createSampleCatalogue } from '#src/sample-application/game-data.ts';
 import { webhooksOf } from '#src/sample-application/webhooks.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { until } from '#test/support/until.ts';
 

@@ -1,10 +1,10 @@
-import { CLOCK_FAULTS } from './faults/clocks.ts';
-import type { Fault } from './faults/fault.ts';
-import { POSTGRES_FAULTS } from './faults/postgres.ts';
-import { PROCESS_FAULTS } from './faults/processes.ts';
-import { QUEUE_FAULTS } from './faults/queue.ts';
-import { REDIS_FAULTS } from './faults/redis.ts';
-import type { World } from './world.ts';
+import { CLOCK_FAULTS } from '#test/fleet/faults/clocks.ts';
+import type { Fault } from '#test/fleet/faults/fault.ts';
+import { POSTGRES_FAULTS } from '#test/fleet/faults/postgres.ts';
+import { PROCESS_FAULTS } from '#test/fleet/faults/processes.ts';
+import { QUEUE_FAULTS } from '#test/fleet/faults/queue.ts';
+import { REDIS_FAULTS } from '#test/fleet/faults/redis.ts';
+import type { World } from '#test/fleet/world.ts';
 
 export type QueueKind = World['queue']['kind'];
 

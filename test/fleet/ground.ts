@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import type { Ground } from './world.ts';
+import type { Ground } from '#test/fleet/world.ts';
 
 /** The run's own Postgres, shared with other tests: nobody restarts it. */
 export const sharedGround = (): Ground => {

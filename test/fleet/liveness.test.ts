@@ -6,11 +6,11 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createSuspicion, type Stuck, startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import type { Load } from '#src/queue/runner.ts';
+import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { startProxy } from '#test/fleet/proxy.ts';
+import { startRedisServer } from '#test/fleet/redis-server.ts';
+import { openWorld } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
-import { sharedGround, withoutRedis } from './ground.ts';
-import { startProxy } from './proxy.ts';
-import { startRedisServer } from './redis-server.ts';
-import { openWorld } from './world.ts';
 
 const idle: Load = { name: 'tick', inHand: 0, concurrency: 20, taken: 7 };
 const seen = (changes: Partial<Load> & { waiting?: number; canaries?: number }) => ({

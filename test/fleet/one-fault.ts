@@ -1,6 +1,6 @@
-import type { Fault } from './faults/fault.ts';
-import { differences, type Snapshot } from './snapshot.ts';
-import { type Ground, openWorld } from './world.ts';
+import type { Fault } from '#test/fleet/faults/fault.ts';
+import { differences, type Snapshot } from '#test/fleet/snapshot.ts';
+import { type Ground, openWorld } from '#test/fleet/world.ts';
 
 export type Survived = { rows: number; calls: number; tookMs: number };
 

@@ -4,8 +4,8 @@ import { LOCKS } from '#db/locks.ts';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { jobs } from '#jobs/index.ts';
 import { tick } from '#jobs/tick.ts';
-import { tickOffset } from '#src/queue/schedules.ts';
-import { reconcile } from '#src/roles/reconcile.ts';
+import { reconcile } from '#src/ingest/reconcile.ts';
+import { tickOffset } from '#src/ingest/schedules.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 

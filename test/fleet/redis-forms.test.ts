@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
+import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
+import { openWorld } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
-import { sharedGround, withoutRedis } from './ground.ts';
-import { type RedisServer, startRedisServer } from './redis-server.ts';
-import { openWorld } from './world.ts';
 
 const run = promisify(execFile);
 const started = new AsyncDisposableStack();

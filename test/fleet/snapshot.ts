@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import { recountGames } from '#db/queries/catalogue.ts';
+import { recountGames } from '#db/queries/api-games.ts';
 
 /** What the tables say, by content: no ids of ours, no times. Equal for equal outcomes. */
 export type Snapshot = { rows: number; tables: Record<string, readonly string[]> };

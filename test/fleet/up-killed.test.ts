@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { updateApplication } from '#db/queries/applications.ts';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
-import { openKeyRing } from '#src/kyc/local-key-ring.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { makeHome } from '#test/embedded/homes.ts';
+import { startFleetApplication } from '#test/fleet/application.ts';
 import { addApplication } from '#test/support/factories.ts';
-import { startFleetApplication } from './application.ts';
 
 /** `catalogue up` on a home of its own; ready when it has said its addresses. */
 const startUp = async (home: string) => {

@@ -8,22 +8,23 @@ import { updateApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
 import { installTriggers } from '#db/triggers.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
-import { SCHEDULES, tick } from '#jobs/tick.ts';
+import { tick } from '#jobs/tick.ts';
+import { SCHEDULES } from '#src/contract/words.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { addApplication } from '#test/support/factories.ts';
-import { until } from '#test/support/until.ts';
-import { type FleetApplication, startFleetApplication } from './application.ts';
-import { startProxy, type TcpProxy } from './proxy.ts';
-import type { SmallDisk } from './small-disk.ts';
-import { type Snapshot, takeSnapshot } from './snapshot.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker.ts';
+import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
+import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
+import type { SmallDisk } from '#test/fleet/small-disk.ts';
+import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
+import { startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
 import {
   openPostgresQueue,
   openRedisQueue,
   QUEUE_PREFIX,
   type RedisSide,
   type WorldQueue,
-} from './world-queue.ts';
+} from '#test/fleet/world-queue.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { until } from '#test/support/until.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
 export type Ground = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterFailedRun, isDue, type Patience, UNTROUBLED } from '#src/catalogue/patience.ts';
+import { afterFailedRun, isDue, type Patience, UNTROUBLED } from '#src/rules/backoff.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

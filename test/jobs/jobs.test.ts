@@ -11,7 +11,7 @@ import { tick } from '#jobs/tick.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { gamesOf, oneGame } from '#test/runs/landed.ts';
+import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, anOpenRun } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';

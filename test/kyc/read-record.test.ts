@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
-import type { KeyProvider } from '#src/kyc/key-provider.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
+import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';

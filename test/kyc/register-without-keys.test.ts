@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { openAccessToken } from '#src/kyc/access-token.ts';
+import { openAccessToken } from '#src/sealing/access-token.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { aHome, keyErrorOf, keysText, openTestPool, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';

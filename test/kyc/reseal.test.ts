@@ -9,10 +9,10 @@ import {
   type KycRecordRow,
   WRAPPED_TABLES,
 } from '#db/queries/kyc.ts';
-import { openAccessToken, sealAccessToken } from '#src/kyc/access-token.ts';
-import type { KeyProvider } from '#src/kyc/key-provider.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
+import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
+import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli, startCli } from '#test/kyc/run-cli.ts';
 import {
   addApplication,

@@ -7,11 +7,11 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { insertApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
-import { isKeyError } from '#src/kyc/errors.ts';
-import type { KeyProvider, KeyRing } from '#src/kyc/key-provider.ts';
-import { localKey } from '#src/kyc/local-key.ts';
 import { storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import { isKeyError } from '#src/sealing/errors.ts';
+import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
+import { localKey } from '#src/sealing/local-key.ts';
 
 /** Ten values that stand nowhere else: found anywhere outside their sealed column, they leaked. */
 export const PLANTED: KycRecord = {

@@ -11,9 +11,9 @@ import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
+import { spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
+import { createSmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
 import { until } from '#test/support/until.ts';
-import { spawnCatalogue, startRole } from './fleet-processes.ts';
-import { createSmallFleet, withoutRedis } from './small-fleet.ts';
 
 const run = promisify(execFile);
 

@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
-import { startSystemPostgres } from './debian-postgres.ts';
-import { withoutRedis } from './small-fleet.ts';
+import { startSystemPostgres } from '#test/ops/debian-postgres.ts';
+import { withoutRedis } from '#test/ops/small-fleet.ts';
 
 /** The shell blocks of a page. Those named `sh setup` install what a test machine has. */
 const blocksOf = (page: string): string[] =>

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { scrape } from '#test/ops/fleet-processes.ts';
+import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/ops/small-fleet.ts';
 import { until } from '#test/support/until.ts';
-import { scrape } from './fleet-processes.ts';
-import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from './small-fleet.ts';
 
 const namesOf = (expression: string): string[] =>
   expression.match(/\b(?:catalogue|bullmq|nodejs|process)_[a-z0-9_]+/g) ?? [];

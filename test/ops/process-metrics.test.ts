@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterEach, expect, test } from 'vitest';
-import { RUN_OUTCOMES } from '#db/schema/run-outcomes.ts';
+import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';

@@ -50,13 +50,13 @@ const FORBIDDEN: Record<string, string[]> = {
   'src/catalogue': ['#db/client.ts', '#src/queue/producer.ts', '#src/config.ts'],
   'src/webhooks': ['#db/queries/games.ts', '#src/kyc/record.ts'],
   'src/kyc': ['#src/queue/producer.ts', '#src/webhooks/client.ts', '../errors.ts'],
-  'src/queue': ['#src/runs/finish-run.ts', '#src/roles/worker.ts'],
+  'src/queue': ['#src/ingest/finish-run.ts', '#src/roles/worker.ts'],
   'src/runs': ['#src/roles/worker.ts', '#src/api/app.ts', '#src/metrics/webhook-calls.ts'],
   'src/api': ['#src/webhooks/client.ts', '#src/queue/producer.ts', '#jobs/tick.ts'],
   'src/board': ['#db/client.ts', '#src/queue/producer.ts'],
   'src/roles': ['#src/cli/frame.ts', '#src/sample-application/start.ts'],
   jobs: ['#src/config.ts', '#db/schema/games.ts', '#src/roles/worker.ts'],
-  db: ['#src/runs/finish-run.ts', '#src/webhooks/client.ts', '#jobs/tick.ts'],
+  db: ['#src/ingest/finish-run.ts', '#src/webhooks/client.ts', '#jobs/tick.ts'],
 };
 
 test('npm run check, whose part the linter is, fails where a room imports what it must not', async () => {

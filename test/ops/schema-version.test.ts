@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { spawnCatalogue } from '#test/ops/fleet-processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
-import { spawnCatalogue } from './fleet-processes.ts';
 
 const run = async (command: string, { databaseUrl }: TestDatabase) => {
   const child = spawnCatalogue([command], { DATABASE_URL: databaseUrl, API_PORT: '0', BOARD_PORT: '0' });

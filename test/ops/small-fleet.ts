@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
+import { type RoleProcess, spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
-import { type RoleProcess, spawnCatalogue, startRole } from './fleet-processes.ts';
 
 /** Found anywhere in clear, it leaked. */
 export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';

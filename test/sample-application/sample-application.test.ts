@@ -4,7 +4,7 @@ import {
   applicationGameSummarySchema,
   kycRecordSchema,
 } from '#src/contract/application.ts';
-import { createSampleCatalogue } from '#src/sample-application/catalogue.ts';
+import { createSampleCatalogue } from '#src/sample-application/game-data.ts';
 import { type SampleApplicationOptions, startSampleApplication } from '#src/sample-application/start.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { loopback } from '#test/webhooks/support.ts';

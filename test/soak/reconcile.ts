@@ -7,8 +7,8 @@ import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { reconcile } from '#src/ingest/reconcile.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { reconcile } from '#src/roles/reconcile.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
 
 const count = Number(process.argv[2] ?? 100_000);

@@ -3,11 +3,11 @@ import type { Database } from '#db/client.ts';
 import { type ApplicationSettings, findApplication, insertApplication } from '#db/queries/applications.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
-import { contentHash, type GameContent, listHash, toGameContent } from '#src/catalogue/mapping.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
-import { sealAccessToken } from '#src/kyc/access-token.ts';
-import type { KeyRing } from '#src/kyc/key-provider.ts';
-import { localKey } from '#src/kyc/local-key.ts';
+import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
+import { localKey } from '#src/sealing/local-key.ts';
 
 /** A token that stands nowhere else: found anywhere in clear, it leaked. */
 export const ACCESS_TOKEN = 'planted-access-token-3f9b1e70c2';

@@ -9,11 +9,11 @@ import type { ApplicationRow, ApplicationSettings } from '#db/queries/applicatio
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
 import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import type { JobDependencies } from '#src/queue/dependencies.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
-import { createTargetOpener } from '#src/runs/open-target.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import type { ServersAnswer } from './servers.ts';
+import type { ServersAnswer } from '#test/support/servers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,8 +1,9 @@
-import { type Case, envelopeOf, failed, OPERATIONS, passed, SHORT, skipped } from '#src/check/case.ts';
+import { type Case, envelopeOf, failed, passed, SHORT, skipped } from '#src/check/case.ts';
 import { askFirst, SECTION } from '#src/check/cases/asking.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
-import { CALL_TIMEOUT_MS, type Operation } from '#src/webhooks/bounds.ts';
+import { OPERATIONS, type Operation } from '#src/contract/words.ts';
+import { CALL_TIMEOUT_MS } from '#src/webhooks/bounds.ts';
 
 const envelopeCase = (operation: Operation): Case => ({
   name: `${SHORT[operation]}.envelope`,

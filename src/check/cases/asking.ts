@@ -1,7 +1,7 @@
 import { dataOf, SkipCase } from '#src/check/case.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
-import type { Operation } from '#src/webhooks/bounds.ts';
+import type { Operation } from '#src/contract/words.ts';
 
 /** Where the document describes each webhook. */
 export const SECTION: Record<Operation, string> = {

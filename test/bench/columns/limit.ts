@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import postgres from 'postgres';
-import { answerGo, type Detail } from './reference.ts';
+import { answerGo, type Detail } from '#test/bench/columns/reference.ts';
 
 const agent = new Agent({ keepAlive: true });
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', authorization: 'Bearer bench-token' };

@@ -4,7 +4,7 @@ import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import { readConfig } from '#src/config.ts';
 import { createLogger } from '#src/logger.ts';
 import { startWorker } from '#src/roles/worker.ts';
-import { endWithParent } from '../processes.ts';
+import { endWithParent } from '#test/bench/processes.ts';
 
 endWithParent();
 const [detailJobs] = process.argv.slice(2);

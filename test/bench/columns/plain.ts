@@ -8,7 +8,7 @@ import got from 'got';
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
 import { z } from 'zod';
-import { answerGo } from './reference.ts';
+import { answerGo } from '#test/bench/columns/reference.ts';
 
 const games = pgTable(
   'reference_games',

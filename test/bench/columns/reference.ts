@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { endWithParent } from '../processes.ts';
+import { endWithParent } from '#test/bench/processes.ts';
 
 /** What the columns that we compare ourselves with are told. */
 export type ReferenceRequest = {

@@ -4,8 +4,8 @@ import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { createExchange } from '#src/webhooks/exchange.ts';
-import { startApplications } from '../fleet.ts';
-import { median, type Row } from '../report.ts';
+import { startApplications } from '#test/bench/fleet.ts';
+import { median, type Row } from '#test/bench/report.ts';
 
 const IN_FLIGHT = 80;
 const TOKEN = 'bench-token';

@@ -1,6 +1,12 @@
-import { median, type Row } from '../report.ts';
-import type { Servers } from '../servers.ts';
-import { type Figures, ingestOurs, ingestReference, type Resync, startIngestApplications } from './ingest.ts';
+import { median, type Row } from '#test/bench/report.ts';
+import {
+  type Figures,
+  ingestOurs,
+  ingestReference,
+  type Resync,
+  startIngestApplications,
+} from '#test/bench/sections/ingest.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 const COLUMNS = ['limit', 'plain', 'ours'] as const;
 

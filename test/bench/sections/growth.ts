@@ -1,8 +1,8 @@
 import type { Database } from '#db/client.ts';
-import { type Applications, register, startWorker, syncAll } from '../fleet.ts';
-import { median, type Row } from '../report.ts';
-import type { Servers } from '../servers.ts';
-import { APPLICATIONS, CONCURRENCY, startIngestApplications } from './ingest.ts';
+import { type Applications, register, startWorker, syncAll } from '#test/bench/fleet.ts';
+import { median, type Row } from '#test/bench/report.ts';
+import { APPLICATIONS, CONCURRENCY, startIngestApplications } from '#test/bench/sections/ingest.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 const STOCK_BATCH = 500_000;
 const STOCK_APPLICATIONS = 100;

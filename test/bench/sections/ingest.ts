@@ -1,7 +1,7 @@
-import { createReferenceTable } from '../columns/reference.ts';
-import { type Applications, register, startApplications, startWorker, syncAll } from '../fleet.ts';
-import { startProcess, type Usage } from '../processes.ts';
-import type { Servers } from '../servers.ts';
+import { createReferenceTable } from '#test/bench/columns/reference.ts';
+import { type Applications, register, startApplications, startWorker, syncAll } from '#test/bench/fleet.ts';
+import { startProcess, type Usage } from '#test/bench/processes.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 export const APPLICATIONS = 10;
 /** Detail calls in flight for each application: the default of the design. */

@@ -1,6 +1,6 @@
-import { register, startApplications, startWorker, syncAll } from '../fleet.ts';
-import { median, type Row } from '../report.ts';
-import type { Servers } from '../servers.ts';
+import { register, startApplications, startWorker, syncAll } from '#test/bench/fleet.ts';
+import { median, type Row } from '#test/bench/report.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 const APPLICATIONS = 100;
 const GAMES = 200;

@@ -1,6 +1,6 @@
-import { register, startApplications, startWorker, syncAll } from '../fleet.ts';
-import type { Row } from '../report.ts';
-import type { Servers } from '../servers.ts';
+import { register, startApplications, startWorker, syncAll } from '#test/bench/fleet.ts';
+import type { Row } from '#test/bench/report.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 /** More than an application would be given, so that a million games take minutes. */
 const CONCURRENCY = 64;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
-import { localKey } from '#src/kyc/local-key.ts';
 import { type KycFields, openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
-import type { Row } from '../report.ts';
+import { localKey } from '#src/sealing/local-key.ts';
+import type { Row } from '#test/bench/report.ts';
 
 const FIELD_TEXT = 'Lighthouse Interactive Entertainment';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { median, type Row } from '../report.ts';
-import type { Servers } from '../servers.ts';
+import { median, type Row } from '#test/bench/report.ts';
+import type { Servers } from '#test/bench/servers.ts';
 
 const CATALOGUE = fileURLToPath(new URL('../../../src/cli/catalogue.ts', import.meta.url));
 /** Says on stderr, as the process ends, what it took at its peak. */

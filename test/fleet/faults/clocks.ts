@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { type Fault, isDetail, underWay, workerAt } from '#test/fleet/faults/fault.ts';
 import { until } from '#test/support/until.ts';
-import { type Fault, isDetail, underWay, workerAt } from './fault.ts';
 
 const CLOCK = fileURLToPath(new URL('../wrong-clock.ts', import.meta.url));
 

@@ -1,5 +1,5 @@
+import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
 import { until } from '#test/support/until.ts';
-import { type Fault, isDetail, pause, twoWorkers, workerAt } from './fault.ts';
 
 /** What becomes of Postgres. */
 export const POSTGRES_FAULTS: readonly Fault[] = [

@@ -1,6 +1,6 @@
+import { type Fault, type Held, isDetail, isList, progress, workerAt } from '#test/fleet/faults/fault.ts';
 import type { World } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
-import { type Fault, type Held, isDetail, isList, progress, workerAt } from './fault.ts';
 
 const killAt = (at: Held) => async (world: World) => {
   const worker = await workerAt(world, at);

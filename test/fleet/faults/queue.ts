@@ -1,5 +1,5 @@
 import { stepId } from '#jobs/query-game-list.ts';
-import { type Fault, progress, twoWorkers, underWay } from './fault.ts';
+import { type Fault, progress, twoWorkers, underWay } from '#test/fleet/faults/fault.ts';
 
 /** What becomes of the jobs, and of fleets that meet. */
 export const QUEUE_FAULTS: readonly Fault[] = [

@@ -1,4 +1,4 @@
-import { type Fault, isDetail, pause, twoWorkers, workerAt } from './fault.ts';
+import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
 
 /** What becomes of Redis, where the queues live there. */
 export const REDIS_FAULTS: readonly Fault[] = [

@@ -1,0 +1,239 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { clearFailures, listFailures, recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import {
+  clearUnlistedFailures,
+  findPage,
+  insertPage,
+  type NewPage,
+  selectNamedBefore,
+  summariseListing,
+  withdrawUnlisted,
+} from '#db/queries/run-pages.ts';
+import { closeRun, findRun } from '#db/queries/runs.ts';
+import { oneGame } from '#test/ingest/landed.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const settings = { full: false, detailMaxAgeMs: 60_000 };
+const { list_hash } = fetchedGame();
+
+/** An open run of an application that has these games, fetched just now. */
+const aRun = async (...game_ids: string[]) => {
+  const { application_id } = await addApplication(database.sql, `app-${randomUUIDv7()}`);
+  const games = game_ids.map((game_id) => fetchedGame({ game_id }, new Date()));
+  await upsertGames(database.sql, application_id, games);
+  return anOpenRun(database.sql, application_id);
+};
+
+const aPage = (page_num: number, named: NewPage['named'], rest: Partial<NewPage> = {}): NewPage => ({
+  page_num,
+  row_count: named.length,
+  total: named.length,
+  unnamed: 0,
+  named,
+  listing_end: null,
+  ...rest,
+});
+
+const valid = (application_game_id: string, hash = list_hash) => ({ application_game_id, list_hash: hash });
+const invalid = (application_game_id: string) => ({ application_game_id, list_hash: '' });
+const failure = (application_game_id: string) => ({ application_game_id, kind: 'timeout', reasons: [] });
+
+it('wants the details of games that are new, whose entry changed, that are old, or that failed; with full, of all', async () => {
+  const run = await aRun('fresh', 'entry', 'old', 'failed');
+  const { application_id } = run;
+  await database.sql`
+    update games set fetched_at = now() - interval '2 minutes'
+    where application_id = ${application_id} and application_game_id = 'old'`;
+  await recordFailures(database.sql, application_id, 'query_game_detail', [failure('failed')]);
+  const named = [valid('fresh'), valid('entry', 'another'), valid('old'), valid('failed'), valid('new')];
+
+  expect(await insertPage(database.sql, run, aPage(1, named), settings)).toEqual({
+    recorded: true,
+    wanted: 4,
+  });
+  expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+    open_games: { entry: 'another', old: list_hash, failed: list_hash, new: list_hash },
+    application_game_ids: ['fresh', 'entry', 'old', 'failed', 'new'],
+    listed: 5,
+    unchanged: 1,
+    invalid: 0,
+  });
+  const all = await insertPage(database.sql, run, aPage(2, named), { ...settings, full: true });
+  expect(all).toEqual({ recorded: true, wanted: 5 });
+  // Games of the same ids that another application has are not these.
+  const other = await aRun();
+  expect((await insertPage(database.sql, other, aPage(1, named), settings))?.wanted).toBe(5);
+});
+
+it('wants nothing of rows that are not valid, and counts them, with those that name no game', async () => {
+  const run = await aRun('there');
+  const page = aPage(1, [invalid('there'), invalid('unknown')], { unnamed: 3, row_count: 5 });
+  expect(await insertPage(database.sql, run, page, { ...settings, full: true })).toEqual({
+    recorded: true,
+    wanted: 0,
+  });
+  expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+    open_games: {},
+    listed: 5,
+    unchanged: 0,
+    invalid: 5,
+  });
+});
+
+it('restores the games that are named and were withdrawn, and forgets the failures of rows that are valid now', async () => {
+  const run = await aRun('named', 'broken', 'unnamed');
+  const { application_id } = run;
+  await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
+  const failures = ['named', 'broken', 'unnamed'].map(failure);
+  await recordFailures(database.sql, application_id, 'query_game_list', failures);
+  await insertPage(database.sql, run, aPage(1, [valid('named'), invalid('broken')]), settings);
+
+  const withdrawn = async (id: string) =>
+    (await oneGame(database.sql, application_id, id)).withdrawn_at !== null;
+  expect([await withdrawn('named'), await withdrawn('broken'), await withdrawn('unnamed')]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  const left = await listFailures(database.sql, { application_id, limit: 10 });
+  expect(left.map(({ application_game_id }) => application_game_id).sort()).toEqual(['broken', 'unnamed']);
+});
+
+it('moves the run on, once for each page', async () => {
+  const run = await aRun();
+  const record = (page: NewPage) => insertPage(database.sql, run, page, settings);
+  await record(aPage(1, [valid('a'), valid('b')], { total: 7 }));
+  expect(await record(aPage(1, [valid('x')], { total: 1 }))).toEqual({ recorded: false, wanted: 1 });
+  await record(aPage(2, [valid('c')], { total: 3, listing_end: 'complete' }));
+  await record(aPage(3, []));
+  expect(await findPage(database.sql, run.run_id, 3)).toMatchObject({ open_games: {}, listed: 0 });
+  expect(await findRun(database.sql, run.run_id)).toMatchObject({
+    next_page: 4,
+    row_count: 3,
+    largest_page: 2,
+    total_first: 7,
+    total_last: 0,
+    total_max: 7,
+  });
+});
+
+it('writes nothing for a run that was closed or taken over', async () => {
+  const run = await aRun('gone');
+  const { application_id } = run;
+  await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
+  const page = aPage(1, [valid('gone'), valid('new')]);
+  expect(await insertPage(database.sql, { ...run, fence: run.fence + 1 }, page, settings)).toBeUndefined();
+  await closeRun(database.sql, run, { outcome: 'failed', reason: null });
+  expect(await insertPage(database.sql, run, page, settings)).toBeUndefined();
+  expect(await findPage(database.sql, run.run_id, 1)).toBeUndefined();
+  expect((await oneGame(database.sql, application_id, 'gone')).withdrawn_at).not.toBeNull();
+});
+
+it('tells which games earlier pages of the same run named', async () => {
+  const [run, other] = [await aRun(), await aRun()];
+  await insertPage(database.sql, run, aPage(1, [valid('a'), invalid('b')]), settings);
+  await insertPage(database.sql, run, aPage(2, []), settings);
+  await insertPage(database.sql, run, aPage(3, [valid('c')]), settings);
+  await insertPage(database.sql, other, aPage(1, [valid('d')]), settings);
+  const namedBefore = async (page_num: number, ...ids: string[]) =>
+    [...(await selectNamedBefore(database.sql, run.run_id, page_num, ids))].sort();
+  // More often than it takes for Postgres to weigh one plan for all parameters.
+  for (let asked = 0; asked < 8; asked += 1)
+    expect(await namedBefore(4, 'b', 'c', 'd', 'a')).toEqual(['a', 'b', 'c']);
+  expect(await namedBefore(3, 'a', 'c', 'a')).toEqual(['a']);
+  expect(await namedBefore(1, 'a')).toEqual([]);
+  expect(await namedBefore(4)).toEqual([]);
+});
+
+it('ends a run in one pass over its games, whatever Postgres believes of them', async () => {
+  const run = await aRun();
+  const { run_id, application_id } = run;
+  const games = 30_000;
+  const rolledBack = new Error('rolled back');
+  const ended = database.sql.begin(async (tx) => {
+    // The worst of the plans that Postgres may take for tables it has not counted; half a minute for each with each.
+    await tx`set local enable_hashjoin = off`;
+    await tx`set local enable_mergejoin = off`;
+    await tx`set local statement_timeout = '8s'`;
+    await tx`
+      insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
+        game_store_video, game_store_pic, content_hash, list_hash, fetched_at, created_at)
+      select gen_random_uuid(), ${application_id}, 'g-' || i, '', '{}', '', '', '{}', '', '', now(),
+             ${run.started_at.toISOString()}::timestamptz
+      from generate_series(1, ${games}::integer) as i`;
+    await tx`
+      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+      select application_id, 'query_game_detail', application_game_id, 'timeout', '[]'
+      from games where application_id = ${application_id}`;
+    await tx`
+      insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
+      select ${run_id}, page, 100, ${games}, array(select 'g-' || i from generate_series(page * 100 - 49, page * 100) i), '{}'
+      from generate_series(1, ${games / 100}::integer) as page`;
+    const unlisted = games / 2;
+    expect(await summariseListing(tx, run_id, application_id)).toMatchObject({
+      listed: games - unlisted,
+      established: games,
+      unlisted,
+      lost: unlisted,
+    });
+    expect(await withdrawUnlisted(tx, run_id, application_id)).toBe(unlisted);
+    await clearUnlistedFailures(tx, run_id, application_id);
+    const [left] = await tx`
+      select count(*)::int as failures from ingest_failures where application_id = ${application_id}`;
+    expect(left).toEqual({ failures: games - unlisted });
+    throw rolledBack;
+  });
+  await expect(ended).rejects.toBe(rolledBack);
+});
+
+it('reads the games of a page alone, of an application that Postgres believes to be small', async () => {
+  const run = await aRun();
+  const { application_id } = run;
+  const rolledBack = new Error('rolled back');
+  const read = database.sql.begin(async (tx) => {
+    const addGames = (of: string, games: number) => tx`
+      insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
+        game_store_video, game_store_pic, content_hash, list_hash, fetched_at)
+      select gen_random_uuid(), application_id, 'g-' || i, '', '{}', repeat('x', 300), '', '{}', '', '', now()
+      from applications, generate_series(1, ${games}::integer) as i where application_id like ${of}`;
+    const addFailures = (of: string) => tx`
+      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+      select application_id, operation, application_game_id, 'timeout', '[]'
+      from games, (values ('query_game_list'), ('query_game_detail')) as o(operation) where application_id like ${of}`;
+    await tx`
+      insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
+        query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
+      select 'small-' || i, '', '', '', '', every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate
+      from applications, generate_series(1, 1000) as i where application_id = ${application_id}`;
+    await addGames('small-%', 5);
+    await addFailures('small-%');
+    await tx`analyze games`;
+    await tx`analyze ingest_failures`;
+    await addGames(application_id, 10_000);
+    await addFailures(application_id);
+    const rowsRead = async (table: string): Promise<number> => {
+      const [row] = await tx<{ rows: number }[]>`
+        select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
+        from pg_stat_xact_user_tables where relname = ${table}`;
+      return row?.rows ?? 0;
+    };
+    // More often than it takes for Postgres to weigh one plan for all parameters.
+    for (let page_num = 1; page_num <= 8; page_num += 1) {
+      const before = [await rowsRead('games'), await rowsRead('ingest_failures')] as const;
+      const ids = Array.from({ length: 100 }, (_, index) => `g-${page_num * 100 + index}`);
+      const rows = ids.map((id) => (page_num % 2 === 0 ? valid(id) : invalid(id)));
+      await insertPage(tx, run, aPage(page_num, rows), settings);
+      const games = ids.map((game_id) => fetchedGame({ game_id }, new Date()));
+      expect((await upsertGames(tx, application_id, games)).updated).toHaveLength(100);
+      await clearFailures(tx, application_id, 'query_game_detail', ids);
+      expect((await rowsRead('games')) - before[0]).toBeLessThan(1_000);
+      expect((await rowsRead('ingest_failures')) - before[1]).toBeLessThan(1_000);
+    }
+    throw rolledBack;
+  });
+  await expect(read).rejects.toBe(rolledBack);
+});

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listFailures } from '#db/queries/failures.ts';
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import type { SampleApplication } from '#src/sample-application/start.ts';
+import { gamesOf, oneGame } from '#test/ingest/landed.ts';
+import { startRawServer } from '#test/support/application-server.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+
+type Changes = Parameters<SampleApplication['catalogue']['update']>[1];
+/** What no well-behaved application answers. */
+const wrong = (changes: object): Changes => changes as Changes;
+
+onBothBackends('A run over an application with faults', (kind) => {
+  let fleet: TestFleet;
+  beforeAll(async () => {
+    fleet = await startTestFleet(kind);
+    await fleet.startWorker();
+  });
+  afterAll(() => fleet.stop());
+
+  it('ends partial with the reasons of one bad row and one bad detail, and clears them once they are mended', async () => {
+    const { server } = await fleet.addApplication('two-bad', 120);
+    const games = server.catalogue.all();
+    const [row, detail] = [games[5], games[110]] as [ApplicationGameDetail, ApplicationGameDetail];
+    server.catalogue.update(row.game_id, wrong({ game_name: 42 }));
+    server.catalogue.update(detail.game_id, wrong({ game_store_pic: ['ftp://cdn.example/1.png'] }));
+
+    const run = await fleet.sync('two-bad');
+    expect(run).toMatchObject({ outcome: 'partial', listed: 120, inserted: 118, invalid: 2, failed: 0 });
+    const failures = await listFailures(fleet.sql, { application_id: 'two-bad', limit: 10 });
+    expect(
+      failures.map(({ operation, application_game_id, kind, reasons }) => ({
+        operation,
+        application_game_id,
+        kind,
+        reasons,
+      })),
+    ).toEqual(
+      expect.arrayContaining([
+        {
+          operation: 'query_game_list',
+          application_game_id: row.game_id,
+          kind: 'invalid_item',
+          reasons: [{ path: 'game_name', code: 'invalid_type' }],
+        },
+        {
+          operation: 'query_game_detail',
+          application_game_id: detail.game_id,
+          kind: 'invalid_data',
+          reasons: [{ path: 'game_store_pic.0', code: 'not_http_url' }],
+        },
+      ]),
+    );
+    expect(failures).toHaveLength(2);
+
+    server.catalogue.update(row.game_id, { game_name: row.game_name });
+    server.catalogue.update(detail.game_id, { game_store_pic: detail.game_store_pic });
+    const mended = await fleet.sync('two-bad');
+    expect(mended).toMatchObject({ outcome: 'succeeded', inserted: 2, unchanged: 118, invalid: 0 });
+    expect(await listFailures(fleet.sql, { application_id: 'two-bad', limit: 10 })).toEqual([]);
+  });
+
+  it('keeps a known game whose row is bad, and does not withdraw it', async () => {
+    const { server } = await fleet.addApplication('known-bad', 20);
+    await fleet.sync('known-bad');
+    const [game] = server.catalogue.all() as [ApplicationGameDetail];
+    server.catalogue.update(game.game_id, wrong({ game_name: null }));
+    expect(await fleet.sync('known-bad')).toMatchObject({ outcome: 'partial', invalid: 1, withdrawn: 0 });
+    expect(await oneGame(fleet.sql, 'known-bad', game.game_id)).toMatchObject({
+      game_name: game.game_name,
+      withdrawn_at: null,
+    });
+  });
+
+  it('counts a row without a game_id as invalid, and withdraws nothing while it does not know what was named', async () => {
+    const { server } = await fleet.addApplication('unnamed', 20);
+    await fleet.sync('unnamed');
+    const [gone, nameless] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    server.catalogue.remove(gone.game_id);
+    server.catalogue.update(nameless.game_id, wrong({ game_id: '' }));
+    const run = await fleet.sync('unnamed');
+    expect(run).toMatchObject({ outcome: 'partial', invalid: 1, withdrawn: 0 });
+    expect(run.note).toContain('named no game');
+    const failures = await listFailures(fleet.sql, { application_id: 'unnamed', limit: 10 });
+    expect(failures).toMatchObject([{ application_game_id: '', operation: 'query_game_list' }]);
+  });
+
+  it('counts a detail that is null as missing: nothing new comes of it, what is known stays', async () => {
+    const { server } = await fleet.addApplication('null-detail', 4, { detail_max_age_ms: 0 });
+    const [known, unknown] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    const { get } = server.catalogue;
+    server.catalogue.get = (id) => (id === unknown.game_id ? null : get(id));
+    expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 3, missing: 1 });
+    server.catalogue.get = (id) => (id === known.game_id ? null : get(id));
+    expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 1, missing: 1 });
+    expect(await oneGame(fleet.sql, 'null-detail', known.game_id)).toMatchObject({ withdrawn_at: null });
+  });
+
+  it('tries a detail again when the connection breaks, and gives it up with a reason after the last try', async () => {
+    const { server } = await fleet.addApplication('breaking', 30);
+    const [once, always] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    const { get } = server.catalogue;
+    let broken = 0;
+    server.catalogue.get = (id) => {
+      // The sample application hangs up on whom it can't answer.
+      if (id === always.game_id) throw new Error('hang up');
+      if (id === once.game_id && broken++ === 0) throw new Error('hang up');
+      return get(id);
+    };
+    const run = await fleet.sync('breaking');
+    expect(run).toMatchObject({ outcome: 'partial', inserted: 29, failed: 1 });
+    expect(broken).toBe(2);
+    expect(await listFailures(fleet.sql, { application_id: 'breaking', limit: 10 })).toMatchObject([
+      { application_game_id: always.game_id, operation: 'query_game_detail', kind: 'connect_failed' },
+    ]);
+
+    server.catalogue.get = get;
+    expect(await fleet.sync('breaking')).toMatchObject({ outcome: 'succeeded', inserted: 1, unchanged: 29 });
+    expect(await listFailures(fleet.sql, { application_id: 'breaking', limit: 10 })).toEqual([]);
+  });
+
+  it('ends failed, with the reason, when the application answers nothing', async () => {
+    const { server } = await fleet.addApplication('silent', 5);
+    await server.close();
+    const run = await fleet.sync('silent');
+    expect(run).toMatchObject({ outcome: 'failed', listed: 0, withdrawn: 0 });
+    expect(run.reason).toBe('page 1: connect_failed');
+  });
+
+  it('ends failed, and withdraws nothing, when the application goes away after its first page', async () => {
+    const { server } = await fleet.addApplication('half-way', 250);
+    await fleet.sync('half-way');
+    const { page } = server.catalogue;
+    server.catalogue.page = (num, size) => {
+      if (num > 1) throw new Error('hang up');
+      return page(num, size);
+    };
+    const run = await fleet.sync('half-way');
+    expect(run).toMatchObject({ outcome: 'failed', withdrawn: 0, listed: 100 });
+    expect(run.reason).toBe('page 2: connect_failed');
+    const rows = [...(await gamesOf(fleet.sql, 'half-way')).values()];
+    expect(rows.filter((row) => row.withdrawn_at !== null)).toEqual([]);
+  });
+
+  it.for([
+    ['hangs up', () => undefined],
+    ['is not there', 404],
+    ['redirects', 302],
+    ['is out of order', 503],
+  ] as const)('ends failed when every detail call %s', async ([what, status]) => {
+    const application_id = `no-detail-${what.replaceAll(' ', '-')}`;
+    const { server } = await fleet.addApplication(application_id, 40);
+    const broken = await startRawServer((request, response) => {
+      if (typeof status !== 'number') return void request.socket.destroy();
+      request.resume().on('end', () => response.writeHead(status, { location: '/' }).end());
+    });
+    try {
+      await fleet.sql`
+        update applications set query_game_detail_webhook = ${broken.url} where application_id = ${application_id}`;
+      const run = await fleet.sync(application_id);
+      expect(run).toMatchObject({ outcome: 'failed', inserted: 0 });
+      expect(run.reason).toContain('no detail call of page 1 got through');
+    } finally {
+      await broken.close();
+    }
+    expect(server.calls.query_game_detail).toBe(0);
+  });
+
+  it('goes on to the next page when the one detail that is wanted of a page always fails', async () => {
+    const { server } = await fleet.addApplication('one-broken', 150);
+    await fleet.sync('one-broken');
+    const [broken] = server.catalogue.all() as [ApplicationGameDetail];
+    const last = server.catalogue.all()[149] as ApplicationGameDetail;
+    server.catalogue.update(broken.game_id, { game_name: 'Breaks' });
+    server.catalogue.update(last.game_id, { game_name: 'Lands' });
+    const { get } = server.catalogue;
+    server.catalogue.get = (id) => {
+      if (id === broken.game_id) throw new Error('hang up');
+      return get(id);
+    };
+    expect(await fleet.sync('one-broken')).toMatchObject({ outcome: 'partial', updated: 1, failed: 1 });
+    expect(await oneGame(fleet.sql, 'one-broken', last.game_id)).toMatchObject({ game_name: 'Lands' });
+  });
+
+  it('ends suspect, and withdraws nothing, when the application ignores page_num', async () => {
+    const { server } = await fleet.addApplication('one-page', 250);
+    await fleet.sync('one-page');
+    const { page } = server.catalogue;
+    server.catalogue.page = (_num, size) => page(1, size);
+    const run = await fleet.sync('one-page');
+    expect(run).toMatchObject({ outcome: 'suspect', withdrawn: 0, listed: 100 });
+    expect(run.reason).toContain('page_num');
+  });
+
+  it('follows an application that answers fewer rows than it was asked for', async () => {
+    const { server } = await fleet.addApplication('small-pages', 55);
+    const { page } = server.catalogue;
+    server.catalogue.page = (num) => page(num, 10);
+    expect(await fleet.sync('small-pages')).toMatchObject({ outcome: 'succeeded', inserted: 55 });
+    expect(server.calls.query_game_list).toBe(6);
+  });
+
+  it('trusts the pages and notes the difference when total lies', async () => {
+    const { server } = await fleet.addApplication('lying-total', 120);
+    for (const total of [3, 500]) {
+      Object.defineProperty(server.catalogue, 'size', { get: () => total });
+      const run = await fleet.sync('lying-total');
+      expect(run).toMatchObject({ outcome: 'succeeded', listed: 120 });
+      expect(run.note).toBe(`data.total said ${total}, the pages named 120`);
+    }
+  });
+
+  it('ends failed with the code and the words of an application that goes on refusing', async () => {
+    const { server } = await fleet.addApplication('refusing', 5);
+    await fleet.sql`
+      update applications set query_game_list_webhook = ${`${server.url}/nowhere`}
+      where application_id = 'refusing'`;
+    const run = await fleet.sync('refusing');
+    expect(run.outcome).toBe('failed');
+    expect(run.reason).toBe('page 1: ret_code 40401 "nothing is here"');
+  });
+});

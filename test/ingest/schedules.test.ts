@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { prune } from '#jobs/prune.ts';
+import { tick } from '#jobs/tick.ts';
+import { reconcileSchedules, tickOffset } from '#src/ingest/schedules.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const live = new AbortController().signal;
+const HOUR_MS = 60 * 60_000;
+
+it('places ticks by their id: the same each time, within the interval, never at its very start', () => {
+  const places = Array.from({ length: 200 }, (_, index) => tickOffset(`games.app-${index}`, HOUR_MS));
+  expect(places).toEqual(
+    Array.from({ length: 200 }, (_, index) => tickOffset(`games.app-${index}`, HOUR_MS)),
+  );
+  expect(Math.min(...places)).toBeGreaterThan(0);
+  expect(Math.max(...places)).toBeLessThan(HOUR_MS);
+  expect(new Set(places).size).toBeGreaterThan(190);
+  expect(tickOffset('games.acme', HOUR_MS)).not.toBe(tickOffset('kyc.acme', HOUR_MS));
+});
+
+onBothBackends('Schedules', (kind) => {
+  let fleet: TestFleet;
+  beforeAll(async () => {
+    fleet = await startTestFleet(kind);
+  });
+  afterAll(() => fleet.stop());
+  beforeEach(async () => {
+    await fleet.flushQueue();
+    await fleet.sql`delete from applications`;
+  });
+
+  const reconcile = () => reconcileSchedules(fleet.sql, fleet.producer, live);
+  const schedulers = async () => {
+    const found = await fleet.producer.queue(tick).getJobSchedulers(0, -1, true);
+    return found.map(({ key, every, offset, next }) => ({ key, every, offset, next }));
+  };
+
+  it('follow the applications: set for what is new, changed for what is changed, removed for what is gone', async () => {
+    for (const id of ['one', 'two'])
+      await addApplication(fleet.sql, id, { every_ms: HOUR_MS, kyc_every_ms: 24 * HOUR_MS });
+    expect(await reconcile()).toEqual({ set: 4, removed: 0 });
+    expect((await schedulers()).map(({ key, every }) => [key, every]).sort()).toEqual([
+      ['games.one', HOUR_MS],
+      ['games.two', HOUR_MS],
+      ['kyc.one', 24 * HOUR_MS],
+      ['kyc.two', 24 * HOUR_MS],
+    ]);
+
+    await updateApplication(fleet.sql, 'one', { every_ms: 2 * HOUR_MS });
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    expect((await schedulers()).find(({ key }) => key === 'games.one')).toMatchObject({ every: 2 * HOUR_MS });
+
+    await setApplicationStatus(fleet.sql, 'one', 'paused');
+    expect(await reconcile()).toEqual({ set: 0, removed: 2 });
+    await setApplicationStatus(fleet.sql, 'one', 'active');
+    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
+    await removeApplication(fleet.sql, 'two');
+    expect(await reconcile()).toEqual({ set: 0, removed: 2 });
+  });
+
+  it('stay as they are when nothing has changed, the next moment of each included', async () => {
+    for (const id of ['one', 'two', 'three']) await addApplication(fleet.sql, id, { every_ms: HOUR_MS });
+    await reconcile();
+    const before = await schedulers();
+    const waiting = await fleet.producer.queue(tick).getDelayedCount();
+    for (let again = 0; again < 3; again += 1) expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    expect(await schedulers()).toEqual(before);
+    expect(await fleet.producer.queue(tick).getDelayedCount()).toBe(waiting);
+    expect(waiting).toBe(6);
+  });
+
+  it('heal after a flush, each in its place', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const before = await schedulers();
+    await fleet.flushQueue();
+    expect(await schedulers()).toEqual([]);
+    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
+    expect((await schedulers()).map(({ next: _, ...placed }) => placed)).toEqual(
+      before.map(({ next: _, ...placed }) => placed),
+    );
+  });
+
+  it('hold one pruning, which nothing disturbs, and which comes back when it was removed', async () => {
+    const prunes = fleet.producer.queue(prune);
+    const held = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
+    await reconcile();
+    const before = await held();
+    expect(before).toHaveLength(1);
+    for (let again = 0; again < 3; again += 1) await reconcile();
+    expect(await held()).toEqual(before);
+    expect(await prunes.getJobSchedulersCount()).toBe(1);
+
+    await prunes.removeJobScheduler('prune');
+    await reconcile();
+    expect(await held()).toHaveLength(1);
+  });
+
+  it('tick within their interval, not all at once', async () => {
+    for (const id of ['one', 'two', 'three']) await addApplication(fleet.sql, id, { every_ms: HOUR_MS });
+    const began = Date.now();
+    await reconcile();
+    const next = (await schedulers())
+      .filter(({ key }) => key.startsWith('games.'))
+      .map(({ next: at }) => at ?? 0);
+    for (const at of next) {
+      expect(at).toBeGreaterThan(began);
+      expect(at).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    }
+    expect(new Set(next).size).toBe(3);
+  });
+
+  it('really fire a run, and the next after it', async () => {
+    const { server } = await fleet.addApplication('ticking', 3, { every_ms: 400 });
+    const worker = await fleet.startWorker();
+    await reconcile();
+    await until('two scheduled runs have ended', async () => {
+      const runs = await fleet.sql`
+        select from sync_runs where trigger = 'schedule' and outcome = 'succeeded' and application_id = 'ticking'`;
+      return runs.length >= 2;
+    });
+    expect(server.calls.query_game_detail).toBe(3);
+    await removeApplication(fleet.sql, 'ticking');
+    await reconcile();
+    await worker.stop(5_000);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { listFailedGameIds, listFailures } from '#db/queries/failures.ts';
+import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { asSent, gamesOf } from '#test/ingest/landed.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+
+onBothBackends('A run whose details nobody settled', (kind) => {
+  let fleet: TestFleet;
+  beforeEach(async () => {
+    fleet = await startTestFleet(kind);
+  });
+  afterEach(() => fleet.stop());
+
+  /** Every game is there, once, as it was sent. */
+  const expectAll = async (sent: readonly ApplicationGameDetail[]) => {
+    const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
+    expect(rows.sort(byId)).toEqual([...sent].sort(byId));
+  };
+
+  /** The database does not take these many transactions, the first ones from now on: what was asked for is lost. */
+  const refuseWrites = (count: number): void => {
+    let left = count;
+    fleet.deps.sql = new Proxy(fleet.sql, {
+      get: (sql, key) => {
+        if (key !== 'begin' || left === 0) return Reflect.get(sql, key);
+        left -= 1;
+        return () => Promise.reject(new Error('the database is away'));
+      },
+    });
+  };
+
+  it('asks again for details that were not written at any try, and goes on when they are', async () => {
+    const { server } = await fleet.addApplication('acme', 250);
+    refuseWrites(queryGameDetail.options.attempts);
+    await fleet.startWorker();
+    const run = await fleet.sync('acme', { full: true });
+    expect(run).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250, failed: 0 });
+    expect(run.fence).toBe(2);
+    await expectAll(server.catalogue.all());
+  });
+
+  it('goes on without details that are never written, and says which: the next run asks for them', async () => {
+    const { server } = await fleet.addApplication('acme', 250);
+    refuseWrites(3 * queryGameDetail.options.attempts);
+    await fleet.startWorker();
+    const run = await fleet.sync('acme');
+    expect(run).toMatchObject({ outcome: 'partial', listed: 250, inserted: 150, failed: 100 });
+    const landed = await gamesOf(fleet.sql, 'acme');
+    const missed = server.catalogue.all().filter((game) => !landed.has(game.game_id));
+    expect(await listFailedGameIds(fleet.sql, 'acme')).toEqual(missed.map((game) => game.game_id).sort());
+    const [failure] = await listFailures(fleet.sql, { limit: 1 });
+    expect(failure).toMatchObject({ operation: 'query_game_detail', kind: 'internal' });
+
+    expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 100, unchanged: 150 });
+    await expectAll(server.catalogue.all());
+    expect(await listFailures(fleet.sql, { limit: 1 })).toEqual([]);
+  });
+});
+
+const byId = (a: { game_id: string }, b: { game_id: string }): number => (a.game_id < b.game_id ? -1 : 1);
