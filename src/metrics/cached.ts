@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 
 /**
- * Read at most once in `maxAgeMs`, however many ask, and wait for it at most `timeoutMs`.
- * @returns a function that gives what was read, or undefined when reading failed or takes too long: then there
- *   is no figure, rather than an old one.
+ * Caches what `read` returns for `maxAgeMs`; concurrent callers share one read.
+ * @returns a function that resolves to undefined if the read fails or takes longer than `timeoutMs`: a missing
+ *   metric is better than an outdated one
  */
 export const cached = <Facts>(
   maxAgeMs: number,
@@ -11,20 +11,16 @@ export const cached = <Facts>(
   read: () => Promise<Facts>,
 ): (() => Promise<Facts | undefined>) => {
   let current: { facts: Promise<Facts | undefined>; until: number } | undefined;
-  return async () => {
+  return () => {
     if (current === undefined || performance.now() > current.until) {
       const reading = read().catch(() => undefined);
       const attempt = { facts: reading, until: Number.POSITIVE_INFINITY };
       current = attempt;
-      // What failed is asked for again at the next scrape; what hangs is not asked for a second time beside it.
+      // The next call repeats a failed read, but never starts a second one beside a read that hangs.
       reading.then((facts) => {
         attempt.until = facts === undefined ? 0 : performance.now() + maxAgeMs;
       });
     }
-    const done = new AbortController();
-    const late = sleep(timeoutMs, undefined, { signal: done.signal }).catch(() => undefined);
-    const facts = await Promise.race([current.facts, late]);
-    done.abort();
-    return facts;
+    return pTimeout(current.facts, { milliseconds: timeoutMs, message: false });
   };
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
+import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -178,10 +179,5 @@ const isHeldBack = async (queue: Queue): Promise<boolean> => {
 };
 
 /** @returns undefined when it fails or takes longer */
-const within = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result | undefined> => {
-  const done = new AbortController();
-  const late = sleep(ms, undefined, { signal: done.signal }).catch(() => undefined);
-  const result = await Promise.race([work().catch(() => undefined), late]);
-  done.abort();
-  return result;
-};
+const within = <Result>(milliseconds: number, work: () => Promise<Result>): Promise<Result | undefined> =>
+  pTimeout(work(), { milliseconds, message: false }).catch(() => undefined);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import pTimeout from 'p-timeout';
 import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
 import { parseRedisUrl } from '#src/queue/redis-url.ts';
 
@@ -78,13 +78,9 @@ export const openRedis = (
     ping: async () => {
       // It was there and is not: to wait for it to come back would only tell later that it is away.
       if (wasReady && client.status !== 'ready') throw explain(undefined, lastError);
-      const late = new AbortController();
-      const answer = client.ping().catch((thrown: unknown) => coerceError(thrown));
-      const tooLate = sleep(PING_MS, undefined, { signal: late.signal }).catch(() => undefined);
-      const said = await Promise.race([answer, tooLate]);
-      late.abort();
+      const answer = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
       if (noDatabase !== undefined) throw explain(noDatabase, lastError);
-      if (said !== 'PONG') throw explain(said instanceof Error ? said : undefined, lastError);
+      if (answer !== 'PONG') throw explain(answer instanceof Error ? answer : undefined, lastError);
     },
     check: async () => {
       const info = await client.info();

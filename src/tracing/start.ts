@@ -1,27 +1,28 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 
-/** How long the last spans may take to be sent, in milliseconds: a collector may be away. */
+/** The last spans are dropped if the collector does not accept them within this time. */
 const FLUSH_MS = 2_000;
 
 /**
- * Start OpenTelemetry as its standard environment variables say (OTEL_EXPORTER_OTLP_ENDPOINT,
- * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …): traces alone. The SDK is loaded only when it is wanted.
+ * Starts OpenTelemetry traces as its standard environment variables say (OTEL_EXPORTER_OTLP_ENDPOINT,
+ * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only when tracing is enabled.
  * @param enabled `config.tracing`
- * @returns to be disposed of last: sends what is still to be sent
+ * @returns dispose of it last: it sends the remaining spans
  */
 export const startTracing = async (enabled: boolean): Promise<AsyncDisposable> => {
   if (!enabled) return { [Symbol.asyncDispose]: async () => {} };
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
   const sdk = new NodeSDK({
-    // What the environment names wins over this.
+    // OTEL_SERVICE_NAME overrides this.
     resource: resourceFromAttributes({ 'service.name': 'game-catalogue' }),
     metricReaders: [],
     logRecordProcessors: [],
   });
   sdk.start();
   return {
-    [Symbol.asyncDispose]: () =>
-      Promise.race([sdk.shutdown().catch(() => {}), sleep(FLUSH_MS, undefined, { ref: false })]),
+    [Symbol.asyncDispose]: async () => {
+      await pTimeout(sdk.shutdown(), { milliseconds: FLUSH_MS, message: false }).catch(() => {});
+    },
   };
 };
