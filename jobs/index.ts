@@ -1,17 +1,19 @@
-import { prune } from '#jobs/prune.ts';
-import { pullGameDetail } from '#jobs/pull-game-detail.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
-import { queryGameList } from '#jobs/query-game-list.ts';
-import { tick } from '#jobs/tick.ts';
-import type { AnyJob } from '#src/queue/define-job.ts';
+import { pruneJob } from '#jobs/prune.ts';
+import { pullGameDetailJob } from '#jobs/pull-game-detail.ts';
+import { queryCpKycJob } from '#jobs/query-cp-kyc.ts';
+import { queryGameDetailJob } from '#jobs/query-game-detail.ts';
+import { queryGameListJob } from '#jobs/query-game-list.ts';
+import { tickJob } from '#jobs/tick.ts';
+import type { JobDependencies } from '#src/ingest/dependencies.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
+import { defineJobs } from '#src/queue/job.ts';
 
-/** Every job of the fleet: file name = queue name = the name in Bull Board. */
-export const jobs: readonly AnyJob[] = [
-  tick,
-  queryGameList,
-  queryGameDetail,
-  queryCpKyc,
-  pullGameDetail,
-  prune,
-];
+/** Every job of the fleet: file name = queue name = name on the board. */
+export const jobs = defineJobs<JobDependencies>(jobSpecs, [
+  tickJob,
+  queryGameListJob,
+  queryGameDetailJob,
+  queryCpKycJob,
+  pullGameDetailJob,
+  pruneJob,
+]);

@@ -1,6 +1,7 @@
-import { z } from 'zod';
 import { BEFORE_ALL_PAGES, type PageKey, prunePages, pruneRuns } from '#db/queries/runs.ts';
-import { defineJob } from '#src/queue/define-job.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
+import { prune } from '#src/ingest/specs.ts';
+import { defineJob } from '#src/queue/job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Pages answer "what did that run see" while anybody may still ask; a run's counters stay longer. */
@@ -10,24 +11,17 @@ const KEEP_RUNS_MS = 90 * DAY_MS;
 const BITE = 5_000;
 
 /** Delete what has served its time. */
-export const prune = defineJob({
-  name: 'prune',
-  payload: z.object({}),
-  // Not tried again: the next one takes what this one left.
-  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
-  title: () => 'prune',
-  handler: async (_payload, { deps, signal }) => {
-    let pages = 0;
-    let runs = 0;
-    for (let after: PageKey | undefined = BEFORE_ALL_PAGES; after !== undefined && !signal.aborted; ) {
-      const bite = await prunePages(deps.sql, KEEP_PAGES_MS, BITE, after);
-      pages += bite.deleted;
-      after = bite.last;
-    }
-    for (let bite = BITE; bite === BITE && !signal.aborted; ) {
-      bite = await pruneRuns(deps.sql, KEEP_RUNS_MS, BITE);
-      runs += bite;
-    }
-    return { pages, runs };
-  },
+export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobContext) => {
+  let pages = 0;
+  let runs = 0;
+  for (let after: PageKey | undefined = BEFORE_ALL_PAGES; after !== undefined && !signal.aborted; ) {
+    const bite = await prunePages(deps.sql, KEEP_PAGES_MS, BITE, after);
+    pages += bite.deleted;
+    after = bite.last;
+  }
+  for (let bite = BITE; bite === BITE && !signal.aborted; ) {
+    bite = await pruneRuns(deps.sql, KEEP_RUNS_MS, BITE);
+    runs += bite;
+  }
+  return { pages, runs };
 });

@@ -1,31 +1,20 @@
-import { z } from 'zod';
 import { readClock } from '#db/client.ts';
 import { findApplication, holdInService } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { CatalogueError } from '#src/errors.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainPassing } from '#src/ingest/explain-failures.ts';
 import { fetchDetails, givenUpFailures } from '#src/ingest/fetch-details.ts';
-import { defineJob } from '#src/queue/define-job.ts';
-
-/** Most games one job asks for: as many as a page holds. */
-export const PULL_MAX = 100;
+import { pullGameDetail } from '#src/ingest/specs.ts';
+import { defineJob } from '#src/queue/job.ts';
 
 /** The details of single games, asked for by hand, outside any run. */
-export const pullGameDetail = defineJob({
-  name: 'pull-game-detail',
-  payload: z.object({
-    application_id: z.string(),
-    application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
-  }),
-  options: { attempts: 3, backoffMs: 2_000, concurrency: 10 },
-  title: ({ application_id, application_game_ids }) =>
-    application_game_ids.length === 1
-      ? `${application_id} game ${application_game_ids[0]}`
-      : `${application_id} ${application_game_ids.length} games`,
-  handler: async (
+export const pullGameDetailJob = defineJob(
+  pullGameDetail,
+  async (
     { application_id, application_game_ids },
-    { deps, signal, lastAttempt, mayPostpone, postpone },
+    { deps, signal, lastAttempt, mayPostpone, postpone }: JobContext,
   ) => {
     const { sql } = deps;
     const application = await findApplication(sql, application_id);
@@ -64,4 +53,4 @@ export const pullGameDetail = defineJob({
       missing: fetched.missing.length,
     };
   },
-});
+);

@@ -1,28 +1,22 @@
-import { z } from 'zod';
 import { findApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
-import { defineJob, type JobContext, type JobResult } from '#src/queue/define-job.ts';
+import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /** One application's developer KYC record (cp.queryKYC, section 4.3): called, validated, sealed. */
-export const queryCpKyc = defineJob({
-  name: 'query-cp-kyc',
-  payload: z.object({ application_id: z.string() }),
-  // All of it is waiting for applications: those that do not answer must leave room for the others.
-  options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
-  title: ({ application_id }) => `${application_id} kyc`,
-  handler: async ({ application_id }, context) => {
-    const answer = await pullRecord(application_id, context);
-    // Erased while we asked, and asked for anew since: that pull found this job under way and left it to us.
-    const { sql } = context.deps;
-    const again =
-      answer.state === 'overtaken' && (await findKycState(sql, application_id))?.state === 'pending';
-    return again ? pullRecord(application_id, context) : answer;
-  },
+export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, context: JobContext) => {
+  const answer = await pullRecord(application_id, context);
+  // Erased while we asked, and asked for anew since: that pull found this job under way and left it to us.
+  const { sql } = context.deps;
+  const again =
+    answer.state === 'overtaken' && (await findKycState(sql, application_id))?.state === 'pending';
+  return again ? pullRecord(application_id, context) : answer;
 });
 
 const pullRecord = async (application_id: string, context: JobContext): Promise<JobResult> => {

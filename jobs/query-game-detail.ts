@@ -1,12 +1,13 @@
-import { z } from 'zod';
 import { findHeldRun } from '#db/queries/runs.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainPassing } from '#src/ingest/explain-failures.ts';
 import { fetchDetails, givenUpFailures } from '#src/ingest/fetch-details.ts';
 import { failRun } from '#src/ingest/finish-run.ts';
 import { mayWait } from '#src/ingest/may-wait.ts';
 import { settleAlong } from '#src/ingest/settle-along.ts';
-import { defineJob } from '#src/queue/define-job.ts';
+import { queryGameDetail } from '#src/ingest/specs.ts';
+import { defineJob } from '#src/queue/job.ts';
 
 /**
  * A page whose every detail call failed on its way means that the application is away, if it wants this many: one
@@ -15,25 +16,11 @@ import { defineJob } from '#src/queue/define-job.ts';
 const AWAY_MIN = 3;
 
 /** The details of one page of one run (application-side game.queryDetail, section 4.5). */
-export const queryGameDetail = defineJob({
-  name: 'query-game-detail',
-  payload: z.object({
-    application_id: z.string(),
-    run_id: z.uuid(),
-    fence: z.int(),
-    page_num: z.int().min(1),
-  }),
-  options: {
-    // 2, 4 and 8 s of patience, then the next run asks again.
-    attempts: 4,
-    backoffMs: 2_000,
-    // All of it is waiting for applications; each job holds up to an application's own concurrency of calls.
-    concurrency: 100,
-  },
-  title: (payload) => `${payload.application_id} page ${payload.page_num}`,
-  handler: async (
+export const queryGameDetailJob = defineJob(
+  queryGameDetail,
+  async (
     { application_id, run_id, fence, page_num },
-    { deps, signal, lastAttempt, log, mayPostpone, postpone },
+    { deps, signal, lastAttempt, log, mayPostpone, postpone }: JobContext,
   ) => {
     const { sql } = deps;
     const hold = { run_id, fence };
@@ -81,4 +68,4 @@ export const queryGameDetail = defineJob({
     }
     return counts;
   },
-});
+);

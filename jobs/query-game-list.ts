@@ -1,34 +1,23 @@
-import { z } from 'zod';
-import type { Database } from '#db/client.ts';
-import { findPage } from '#db/queries/run-pages.ts';
-import { findHeldRun, type RunRow, type StoredPage, takeOverRun } from '#db/queries/runs.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import { findHeldRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainWebhookError } from '#src/ingest/explain-failures.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { mayWait } from '#src/ingest/may-wait.ts';
 import { type Listing, recordPage } from '#src/ingest/record-page.ts';
-import { defineJob, type JobContext, type JobResult, POSTPONE_MIN_MS } from '#src/queue/define-job.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import { queryGameList } from '#src/ingest/specs.ts';
+import {
+  enqueueNextStep,
+  GO_ON_MS,
+  hasOpenGames,
+  isOpen,
+  PAGES_A_JOB,
+  pageStep,
+  stepId,
+} from '#src/ingest/steps.ts';
+import { defineJob, type JobResult, POSTPONE_MIN_MS } from '#src/queue/job.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
-
-const payload = z.object({
-  application_id: z.string(),
-  run_id: z.uuid(),
-  fence: z.int(),
-  page_num: z.int().min(1),
-  /** How often the details of the page before were asked for anew: see `DETAILS_AGAIN_MAX`. */
-  details_again: z.int().optional(),
-});
-
-/**
- * A page costs less than its job where nothing has changed: up to so many such pages follow each other in one job,
- * as long as they begin within so many milliseconds. Other applications wait no longer for them than for one page
- * that is slow to come.
- */
-export const PAGES_A_JOB = 16;
-export const GO_ON_MS = 200;
 
 /**
  * Details are open still when the step after them begins if their job ended without a word: the database was away at
@@ -40,17 +29,9 @@ const DETAILS_AGAIN_MAX = 2;
  * One page of one run (application-side game.queryList, section 4.4), and those after it as long as they want no
  * details; or the run's end.
  */
-export const queryGameList = defineJob({
-  name: 'query-game-list',
-  payload,
-  options: {
-    // 2, 4, 8 and 16 s of patience, then the run fails and the next one starts afresh.
-    attempts: 5,
-    backoffMs: 2_000,
-    concurrency: 100,
-  },
-  title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
-  handler: async ({ run_id, fence, page_num, details_again = 0 }, context) => {
+export const queryGameListJob = defineJob(
+  queryGameList,
+  async ({ run_id, fence, page_num, details_again = 0 }, context: JobContext) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
     const held = await findHeldRun(sql, hold, page_num - 1);
@@ -72,7 +53,7 @@ export const queryGameList = defineJob({
 
     return listPages(context, { application, run, previous });
   },
-});
+);
 
 /** Ask for pages and record them, until one wants details, the listing ends, or the next one is for another job. */
 const listPages = async (context: JobContext, first: Listing): Promise<JobResult> => {
@@ -134,7 +115,7 @@ const askForPage = async (
       );
       const placement = waitMs === undefined ? { tried: 1 } : { delayMs: Math.max(waitMs, POSTPONE_MIN_MS) };
       const id = stepId(run, run.next_page);
-      await deps.producer.add(queryGameList, stepOf(run), { id, ...placement });
+      await deps.producer.add(queryGameList, pageStep(run), { id, ...placement });
       return undefined;
     }
     if (waitMs !== undefined && mayPostpone(waitMs) && (await mayWait(deps.sql, run, waitMs)))
@@ -153,46 +134,4 @@ const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => 
   if (closed === undefined) return { skipped: 'not held' };
   const { outcome, listed, inserted, updated, withdrawn } = closed;
   return { outcome, listed, inserted, updated, withdrawn };
-};
-
-const isOpen = (page: StoredPage | undefined): boolean =>
-  page !== undefined && Object.keys(page.open_games).length > 0;
-
-/** Does the newest recorded page still wait for details? */
-export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean> =>
-  isOpen(await findPage(sql, run.run_id, run.next_page - 1));
-
-/** Ids carry the fence: a kept finished job of a former hold never swallows a new one. */
-export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
-  `${run.run_id}.${run.fence}.${page_num}`;
-
-const stepOf = ({ application_id, run_id, fence, next_page }: RunRow): z.infer<typeof payload> => ({
-  application_id,
-  run_id,
-  fence,
-  page_num: next_page,
-});
-
-/**
- * Add the run's next step: the page to ask for next (or, when the listing has ended, the run's end), after
- * the details of the page before it if any are wanted (design, section 4, step 3). Adding a step twice adds
- * it once.
- */
-export const enqueueNextStep = async (
-  producer: Producer,
-  run: RunRow,
-  detailsWanted: boolean,
-  details_again?: number,
-): Promise<void> => {
-  const step = stepOf(run);
-  const id = stepId(run, step.page_num);
-  if (!detailsWanted) {
-    await producer.add(queryGameList, step, { id });
-    return;
-  }
-  const details = { ...step, page_num: step.page_num - 1 };
-  await producer.addAfter(
-    { job: queryGameList, payload: { ...step, details_again }, id },
-    { job: queryGameDetail, payload: details, id: stepId(run, details.page_num) },
-  );
 };

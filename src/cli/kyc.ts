@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
 import { requireApplication, withDatabase, withFoundation } from '#src/cli/connect.ts';
 import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, formatMoment } from '#src/cli/values.ts';
 import { awaitJobs } from '#src/cli/wait-jobs.ts';
 import { warnWithoutWorker } from '#src/cli/wait-runs.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { type KycView, revealKyc, showKyc } from '#src/kyc/read-record.ts';
 import { reseal } from '#src/kyc/reseal.ts';

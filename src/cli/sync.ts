@@ -2,8 +2,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from 'commander';
 import { listApplications } from '#db/queries/applications.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
-import { PULL_MAX, pullGameDetail } from '#jobs/pull-game-detail.ts';
-import { enqueueNextStep } from '#jobs/query-game-list.ts';
 import { requireApplication, withFoundation } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { exitCodeOf, RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
@@ -11,6 +9,8 @@ import { applicationGameId, applicationId, duration, each } from '#src/cli/value
 import { awaitJobs } from '#src/cli/wait-jobs.ts';
 import { awaitRuns, warnWithoutWorker } from '#src/cli/wait-runs.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
+import { PULL_MAX, pullGameDetail } from '#src/ingest/specs.ts';
+import { enqueueNextStep } from '#src/ingest/steps.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const span = duration({ minMs: 1_000, maxMs: 24 * 60 * 60_000 });

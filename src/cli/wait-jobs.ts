@@ -4,7 +4,7 @@ import { listLiveWorkers } from '#db/queries/workers.ts';
 import type { Output } from '#src/cli/output.ts';
 import { warnWithoutWorker } from '#src/cli/wait-runs.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
-import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
+import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const POLL_MS = 200;
@@ -18,11 +18,11 @@ const WORKER_GRACE_MS = 15_000;
  */
 export const awaitResults = async (
   { sql, producer }: Foundation,
-  definition: AnyJob,
+  spec: AnySpec,
   added: readonly Job[],
   out: Output,
 ): Promise<JobResult[]> => {
-  const queue = producer.queue(definition);
+  const queue = producer.queue(spec);
   const started = performance.now();
   await warnWithoutWorker(sql, out);
   const results: JobResult[] = [];
@@ -56,11 +56,11 @@ const resultOf = async (queue: Queue, id: string | undefined): Promise<JobResult
 /** Wait until these jobs have ended, print what they brought, and say how it went. */
 export const awaitJobs = async (
   foundation: Foundation,
-  definition: AnyJob,
+  spec: AnySpec,
   added: readonly Job[],
   out: Output,
 ): Promise<ExitCode> => {
-  const results = await awaitResults(foundation, definition, added, out);
+  const results = await awaitResults(foundation, spec, added, out);
   out.document({ results });
   for (const result of results) {
     out.line(

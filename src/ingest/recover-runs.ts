@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
-import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { abandonRun } from '#src/ingest/finish-run.ts';
-import type { AnyJob } from '#src/queue/define-job.ts';
+import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
+import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
+import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /** How long a run may stand still, in milliseconds. */
@@ -32,7 +32,7 @@ const WAITING: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
  */
 const inCareSince = async (
   producer: Producer,
-  job: AnyJob,
+  job: AnySpec,
   id: string,
   now: number,
 ): Promise<number | undefined> => {

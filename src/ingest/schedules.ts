@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
 import { listSchedules } from '#db/queries/applications.ts';
-import { prune } from '#jobs/prune.ts';
-import { tick } from '#jobs/tick.ts';
 import { SCHEDULES, type Schedule } from '#src/contract/words.ts';
+import { prune, tick } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,6 +1,6 @@
 import type { FlowJob, FlowProducer, Job, JobNode, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import type { AnyJob, JobDefinition } from '#src/queue/define-job.ts';
+import type { AnySpec, JobSpec } from '#src/queue/job.ts';
 
 const DAY_S = 24 * 60 * 60;
 
@@ -21,17 +21,17 @@ export type Placement = {
 
 /** Adds jobs. Payloads are parsed here as well as in the worker: a wrong one never reaches the queue. */
 export type Producer = {
-  add: <Payload>(job: JobDefinition<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
+  add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
   /** Add `parent`, to run when `child` has ended one way or the other, in one step. */
   addAfter: <Parent, Child>(
-    parent: { job: JobDefinition<Parent>; payload: Parent; id: string },
-    child: { job: JobDefinition<Child>; payload: Child; id: string },
+    parent: { job: JobSpec<Parent>; payload: Parent; id: string },
+    child: { job: JobSpec<Child>; payload: Child; id: string },
   ) => Promise<void>;
   /**
    * Add jobs that run one at a time, in this order: each when the one before it has ended one way or the other. More
    * than a thousand make several such chains, side by side.
    */
-  addInTurn: <Payload>(job: JobDefinition<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
+  addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
   close: () => Promise<void>;
@@ -41,9 +41,9 @@ export type Producer = {
 const CHAIN_MAX = 1_000;
 
 /** Wait before the try after so many. */
-const backoffMs = (job: AnyJob, tried: number): number => job.options.backoffMs * 2 ** (tried - 1);
+const backoffMs = (job: AnySpec, tried: number): number => job.options.backoffMs * 2 ** (tried - 1);
 
-const jobOptions = (job: AnyJob, { tried = 0, ...placement }: Placement = {}): JobsOptions => ({
+const jobOptions = (job: AnySpec, { tried = 0, ...placement }: Placement = {}): JobsOptions => ({
   attempts: job.options.attempts - tried,
   backoff: { type: 'exponential', delay: backoffMs(job, tried + 1), jitter: 0.5 },
   delay: placement.delayMs ?? (tried === 0 ? 0 : backoffMs(job, tried)),
@@ -55,26 +55,25 @@ const jobOptions = (job: AnyJob, { tried = 0, ...placement }: Placement = {}): J
   ...(placement.once === undefined ? {} : { deduplication: { id: placement.once } }),
 });
 
-/** Open one queue for each job of the list. */
+/** Open one queue for each specification. */
 export const createProducer = (
   backend: QueueBackend,
-  jobs: readonly AnyJob[],
+  jobs: readonly AnySpec[],
   onError: (error: Error) => void,
 ): Producer => {
-  const open = (job: AnyJob): Queue => backend.createQueue(job.name).on('error', onError);
+  const open = (job: AnySpec): Queue => backend.createQueue(job.name).on('error', onError);
   const queues = new Map<string, Queue>(jobs.map((job) => [job.name, open(job)]));
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
-    if (found === undefined)
-      throw new Error(`no queue for the job ${job.name}: is it listed in jobs/index.ts?`);
+    if (found === undefined) throw new Error(`no queue for the job ${job.name}: is it listed in jobSpecs?`);
     return found;
   };
   const addFlow = (flow: FlowJob): Promise<JobNode> => {
     flows ??= backend.createFlowProducer().on('error', onError);
     return flows.add(flow);
   };
-  const node = (job: AnyJob, payload: unknown, placement?: Placement): FlowJob => {
+  const node = (job: AnySpec, payload: unknown, placement?: Placement): FlowJob => {
     const parsed = job.payload.parse(payload);
     return {
       name: job.title(parsed),
@@ -88,7 +87,7 @@ export const createProducer = (
     ...then,
     children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
   });
-  const addChain = async (job: AnyJob, payloads: readonly unknown[]): Promise<Job[]> => {
+  const addChain = async (job: AnySpec, payloads: readonly unknown[]): Promise<Job[]> => {
     const [first, ...rest] = payloads.map((payload) => node(job, payload));
     if (first === undefined) return [];
     const added: Job[] = [];

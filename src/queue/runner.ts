@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, type Job, UnrecoverableError, WaitingError, type Worker } from 'bullmq';
+import { DelayedError, type Job as QueuedJob, UnrecoverableError, WaitingError, type Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import { type AnyJob, POSTPONE_MIN_MS } from '#src/queue/define-job.ts';
-import type { JobDependencies } from '#src/queue/dependencies.ts';
+import { type AnyJob, POSTPONE_MIN_MS } from '#src/queue/job.ts';
 
 /**
  * A job killed together with its worker comes back as "stalled". BullMQ fails it after one such recovery by
@@ -50,12 +49,6 @@ export type Runner = {
 
 export type Load = { name: string; inHand: number; concurrency: number; taken: number };
 
-const assertDistinct = (jobs: readonly AnyJob[]): void => {
-  const names = jobs.map((job) => job.name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`two jobs are named ${twice}: see jobs/index.ts`);
-};
-
 /** What BullMQ stores of an error, and Bull Board shows: our own words only. */
 const storedError = (error: Error): Error => {
   const stored =
@@ -65,28 +58,31 @@ const storedError = (error: Error): Error => {
 };
 
 /** Start one BullMQ worker for each job of the list. @param options.lockMs shorter for tests of what a crash leaves */
-export const startRunner = (
+export const startRunner = <Deps>(
   backend: QueueBackend,
-  jobs: readonly AnyJob[],
-  deps: JobDependencies,
+  jobs: readonly AnyJob<Deps>[],
+  deps: Deps,
   logger: Logger,
   onError: (error: Error) => void,
   { lockMs = LOCK_MS }: { lockMs?: number } = {},
 ): Runner => {
-  assertDistinct(jobs);
   const shutdown = new AbortController();
   const loads = new Map<string, Load>(
-    jobs.map(({ name, options }) => [name, { name, inHand: 0, concurrency: options.concurrency, taken: 0 }]),
+    jobs.map(({ spec: { name, options } }) => [
+      name,
+      { name, inHand: 0, concurrency: options.concurrency, taken: 0 },
+    ]),
   );
-  const workers = jobs.map((definition): Worker => {
+  const workers = jobs.map((job): Worker => {
+    const { name, options } = job.spec;
     const worker = backend.createWorker(
-      definition.name,
-      (job, token, signal) =>
-        counted(loads.get(definition.name), () =>
-          handle(definition, job, token, signal, { deps, logger, shutdown: shutdown.signal }),
+      name,
+      (queued, token, signal) =>
+        counted(loads.get(name), () =>
+          handle(job, queued, token, signal, { deps, logger, shutdown: shutdown.signal }),
         ),
       {
-        concurrency: definition.options.concurrency,
+        concurrency: options.concurrency,
         maxStalledCount: MAX_STALLED,
         lockDuration: lockMs,
         stalledInterval: lockMs / 2,
@@ -129,32 +125,32 @@ const counted = async <Result>(load: Load | undefined, work: () => Promise<Resul
   }
 };
 
-type Surroundings = { deps: JobDependencies; logger: Logger; shutdown: AbortSignal };
+type Context<Deps> = { deps: Deps; logger: Logger; shutdown: AbortSignal };
 
-const handle = async (
-  definition: AnyJob,
-  job: Job,
+const handle = async <Deps>(
+  { spec, handler }: AnyJob<Deps>,
+  job: QueuedJob,
   token: string | undefined,
   lockSignal: AbortSignal | undefined,
-  { deps, logger, shutdown }: Surroundings,
+  { deps, logger, shutdown }: Context<Deps>,
 ): Promise<unknown> => {
-  const parsed = definition.payload.safeParse(job.data);
+  const parsed = spec.payload.safeParse(job.data);
   if (!parsed.success) {
     throw new UnrecoverableError(
-      `payload does not fit ${definition.name}: ${parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')}`,
+      `payload does not fit ${spec.name}: ${parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')}`,
     );
   }
   const signal = lockSignal === undefined ? shutdown : AbortSignal.any([shutdown, lockSignal]);
-  const log = logger.child({ job: definition.name, job_id: job.id });
+  const log = logger.child({ job: spec.name, job_id: job.id });
   /** All that the job will have waited for, with this wait. */
   const postponedMs = (ms: number): number =>
     (postponedSchema.safeParse(job.progress).data?.postponed_ms ?? 0) + Math.max(ms, POSTPONE_MIN_MS);
   try {
-    return await definition.handler(parsed.data, {
+    return await handler(parsed.data, {
       deps,
       signal,
       log,
-      lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? definition.options.attempts),
+      lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? spec.options.attempts),
       mayPostpone: (ms) => postponedMs(ms) <= POSTPONED_MAX_MS,
       postpone: async (ms) => {
         const postponed_ms = postponedMs(ms);

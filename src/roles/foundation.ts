@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
-import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { queueTelemetry } from '#src/tracing/queue-telemetry.ts';
@@ -73,7 +73,7 @@ export const openFoundation = (
     onError,
   });
   const backend = telemetry === undefined ? plain : tracedBackend(plain, telemetry);
-  const producer = createProducer(backend, jobs, onError);
+  const producer = createProducer(backend, jobSpecs, onError);
   return {
     sql,
     backend,

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -22,7 +23,7 @@ export const openQueue = async (fleet: Fleet) => {
   const onError = (error: Error) => void process.stderr.write(`queue: ${error.message}\n`);
   const backend = openQueueBackend({ ...fleet, role: 'worker', onError });
   await backend.migrate();
-  return { backend, producer: createProducer(backend, jobs, onError), onError };
+  return { backend, producer: createProducer(backend, jobSpecs, onError), onError };
 };
 
 if (import.meta.main) {

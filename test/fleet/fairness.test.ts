@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
+import { queryGameDetail } from '#src/ingest/specs.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 
 onBothBackends('an application with many games', (kind) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { jobs } from '#jobs/index.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createSuspicion, type Stuck, startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
@@ -63,7 +63,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       role: 'worker',
       onError,
     });
-    const producer = createProducer(backend, jobs, onError);
+    const producer = createProducer(backend, jobSpecs, onError);
     const stuck: Stuck[] = [];
     const liveness = startLiveness({
       worker_id: randomUUID(),

@@ -2,10 +2,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
-import { jobs } from '#jobs/index.ts';
-import { tick } from '#jobs/tick.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { tickOffset } from '#src/ingest/schedules.ts';
+import { jobSpecs, tick } from '#src/ingest/specs.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
@@ -87,6 +86,6 @@ onBothBackends('the reconciler', (kind) => {
   });
 
   test('every queue has a job and every job its queue', () => {
-    expect(fleet.producer.queues().map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));
+    expect(fleet.producer.queues().map(({ name }) => name)).toEqual(jobSpecs.map(({ name }) => name));
   });
 });

@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
-import { pullGameDetail } from '#jobs/pull-game-detail.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
-import { tick } from '#jobs/tick.ts';
-import type { AnyJob } from '#src/queue/define-job.ts';
+import { pullGameDetail, queryCpKyc, tick } from '#src/ingest/specs.ts';
+import type { AnySpec } from '#src/queue/job.ts';
 import {
   aFleet,
   type Behaviour,
@@ -184,7 +182,7 @@ test.each([
     const later = () => raw('later', 503, { 'retry-after': '900' });
     const application = await startHostileApplication(fleet, 'acme', { list: later, detail: later });
     const queue = fleet.producer.queue(job);
-    await fleet.producer.add(job as AnyJob, payload);
+    await fleet.producer.add(job as AnySpec, payload);
     const [waiting] = await until('it waits', async () => {
       const delayed = await queue.getDelayed();
       return delayed.length > 0 ? delayed : undefined;

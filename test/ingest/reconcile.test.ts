@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { findRun } from '#db/queries/runs.ts';
-import { prune } from '#jobs/prune.ts';
-import { tick } from '#jobs/tick.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
+import { prune, tick } from '#src/ingest/specs.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';

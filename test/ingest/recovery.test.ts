@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findOpenRun, findRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
-import { queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { takeUpRuns } from '#src/ingest/recover-runs.ts';
+import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
+import { stepId } from '#src/ingest/steps.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, type GatedCall, startGate } from '#test/support/gate.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
-import { prune } from '#jobs/prune.ts';
-import { tick } from '#jobs/tick.ts';
 import { reconcileSchedules, tickOffset } from '#src/ingest/schedules.ts';
+import { prune, tick } from '#src/ingest/specs.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
-import { GO_ON_MS, PAGES_A_JOB, queryGameList, stepId } from '#jobs/query-game-list.ts';
 import { takeUpRuns } from '#src/ingest/recover-runs.ts';
+import { queryGameList } from '#src/ingest/specs.ts';
+import { GO_ON_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';

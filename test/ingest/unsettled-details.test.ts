@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { listFailedGameIds, listFailures } from '#db/queries/failures.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { queryGameDetail } from '#src/ingest/specs.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 

@@ -3,14 +3,9 @@ import { removeApplication, setApplicationStatus, updateApplication } from '#db/
 import { listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, listRuns } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
-import { prune } from '#jobs/prune.ts';
-import { pullGameDetail } from '#jobs/pull-game-detail.ts';
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
-import { queryGameList } from '#jobs/query-game-list.ts';
-import { tick } from '#jobs/tick.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
-import { startRunner } from '#src/queue/runner.ts';
+import { jobSpecs, prune, pullGameDetail, queryGameDetail, queryGameList, tick } from '#src/ingest/specs.ts';
+import { type AnySpec, defineJobs, type JobResult } from '#src/queue/job.ts';
 import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, anOpenRun } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
@@ -19,10 +14,10 @@ import { everythingStored } from '#test/support/stored.ts';
 
 describe('The list of jobs', () => {
   it('has names that are file names, and a title of ids alone for each', async () => {
-    for (const { name } of jobs) {
+    for (const { name } of jobSpecs) {
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
       expect(Object.values(await import(`../../jobs/${name}.ts`))).toContain(
-        jobs.find((job) => job.name === name),
+        jobs.find(({ spec }) => spec.name === name),
       );
     }
     expect(queryGameList.title({ application_id: 'acme', run_id: '', fence: 1, page_num: 3 })).toBe(
@@ -35,10 +30,11 @@ describe('The list of jobs', () => {
     );
   });
 
-  it('is refused when two jobs share a name', () => {
-    expect(() => startRunner(null as never, [tick, tick], null as never, null as never, () => {})).toThrow(
-      'tick',
-    );
+  it('is refused when two jobs share a name, or a specification has no handler', () => {
+    const [first, second] = jobs;
+    expect(() => defineJobs([tick], [first, first] as never)).toThrow('two jobs are named tick');
+    expect(() => defineJobs([tick], [second] as never)).toThrow('no handler for the job tick');
+    expect(defineJobs([tick], [first] as never)).toEqual([first]);
   });
 });
 
@@ -51,7 +47,7 @@ onBothBackends('A job', (kind) => {
   afterAll(() => fleet.stop());
 
   /** Add a job and wait for its end. */
-  const finish = async (definition: AnyJob, payload: object): Promise<JobResult> => {
+  const finish = async (definition: AnySpec, payload: object): Promise<JobResult> => {
     const { id } = await fleet.producer.add(definition, payload);
     const { failedReason, returnvalue } = await fleet.jobEnded(definition, id);
     return failedReason ? { failed: failedReason } : returnvalue;

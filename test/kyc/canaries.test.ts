@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord, findKycState } from '#db/queries/kyc.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/kyc/fleet.ts';

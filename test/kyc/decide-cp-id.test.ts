@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';

@@ -4,10 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { jobs } from '#jobs/index.ts';
 import { buildBoard } from '#src/board/app.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
-import type { AnyJob, JobResult } from '#src/queue/define-job.ts';
+import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -18,24 +19,24 @@ import { loopback } from '#test/webhooks/support.ts';
 export type TestFleet = {
   producer: Producer;
   /** Add a job and wait for its end: what it returned, or why it failed. */
-  finish: (job: AnyJob, payload: object) => Promise<{ result: JobResult } | { failed: string }>;
+  finish: (spec: AnySpec, payload: object) => Promise<{ result: JobResult } | { failed: string }>;
   /** Everything that was logged, at level trace. */
   log: () => string;
   /** Every key and value that this fleet's queues hold in Redis; "" where they live in Postgres. */
   redisDump: () => Promise<string>;
   /** Every JSON that Bull Board serves of this job's queue. */
-  boardDump: (job: AnyJob) => Promise<string>;
+  boardDump: (spec: AnySpec) => Promise<string>;
   stop: () => Promise<void>;
 };
 
 const CALL_TIMEOUT_MS = 400;
 const POLL_MS = 10;
 
-/** A worker with these jobs and keys, on a backend of its own, which logs everything. */
+/** A worker with the handlers of these specifications and these keys, on a backend of its own, which logs everything. */
 export const startFleet = async (
   kind: 'redis' | 'postgres',
   database: { sql: Database; databaseUrl: string },
-  jobs: readonly AnyJob[],
+  specs: readonly AnySpec[],
   keys: KeyRing,
 ): Promise<TestFleet> => {
   const redisUrl = kind === 'redis' ? inject('redisUrl') : undefined;
@@ -48,7 +49,7 @@ export const startFleet = async (
   const options = { databaseUrl: database.databaseUrl, redisUrl, prefix, role: 'worker', onError } as const;
   const backend = openQueueBackend(options);
   await backend.migrate();
-  const producer = createProducer(backend, jobs, onError);
+  const producer = createProducer(backend, specs, onError);
   const webhooks = createWebhookClient({ egress: loopback, callTimeoutMs: CALL_TIMEOUT_MS });
   const deps = {
     sql: database.sql,
@@ -58,7 +59,10 @@ export const startFleet = async (
     openTarget: createTargetOpener(keys),
     pageCap: 10,
   };
-  const runner = startRunner(backend, jobs, deps, logger, onError);
+  const handled = specs.flatMap((spec) =>
+    jobs.filter((job) => job.spec.name === spec.name).map(({ handler }) => ({ spec, handler })),
+  );
+  const runner = startRunner(backend, handled, deps, logger, onError);
   await runner.ready();
 
   return {
@@ -86,7 +90,7 @@ export const startFleet = async (
   };
 };
 
-const dumpBoard = async (producer: Producer, { name }: AnyJob): Promise<string> => {
+const dumpBoard = async (producer: Producer, { name }: AnySpec): Promise<string> => {
   const app = await buildBoard({
     queues: producer.queues(),
     login: null,
@@ -99,9 +103,9 @@ const dumpBoard = async (producer: Producer, { name }: AnyJob): Promise<string> 
     return body;
   };
   try {
-    const jobs = await producer.queue({ name }).getJobs();
+    const added = await producer.queue({ name }).getJobs();
     const pages = [`/api/queues?activeQueue=${name}&status=latest&page=1&jobsPerPage=100`];
-    for (const { id } of jobs) pages.push(`/api/queues/${name}/${id}`, `/api/queues/${name}/${id}/logs`);
+    for (const { id } of added) pages.push(`/api/queues/${name}/${id}`, `/api/queues/${name}/${id}/logs`);
     return (await Promise.all(pages.map(get))).join('\n');
   } finally {
     await app.close();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';

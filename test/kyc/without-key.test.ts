@@ -4,9 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { openRun } from '#db/queries/runs.ts';
-import { jobs } from '#jobs/index.ts';
-import { queryCpKyc } from '#jobs/query-cp-kyc.ts';
-import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
+import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { addApplication, openTestPool, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
@@ -33,7 +32,7 @@ beforeAll(async () => {
   fleet = await startFleet(
     'postgres',
     { sql, databaseUrl: database.databaseUrl },
-    jobs,
+    jobSpecs,
     ringOf([], 'home-aaaaaaaa'),
   );
 });

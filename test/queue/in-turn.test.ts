@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineJob } from '#src/queue/define-job.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
@@ -15,20 +16,20 @@ onBothBackends('Jobs that are added to run in turn', (kind) => {
   test('run one at a time and in order, and go on after one that failed', async () => {
     const ran: number[] = [];
     let [inHand, most] = [0, 0];
-    const numbered = defineJob({
+    const numbered = defineSpec({
       name: 'numbered',
       payload: z.object({ n: z.number() }),
       options: { attempts: 2, backoffMs: 1, concurrency: 10 },
       title: ({ n }) => `number ${n}`,
-      handler: async ({ n }, { deps }) => {
-        inHand += 1;
-        most = Math.max(most, inHand);
-        await deps.sql`select 1`;
-        inHand -= 1;
-        if (n === FAILS) throw new Error('not this one');
-        ran.push(n);
-        return { n };
-      },
+    });
+    const job = defineJob(numbered, async ({ n }, { deps }: JobContext) => {
+      inHand += 1;
+      most = Math.max(most, inHand);
+      await deps.sql`select 1`;
+      inHand -= 1;
+      if (n === FAILS) throw new Error('not this one');
+      ran.push(n);
+      return { n };
     });
     const onError = () => {};
     await using stack = new AsyncDisposableStack();
@@ -36,7 +37,7 @@ onBothBackends('Jobs that are added to run in turn', (kind) => {
     stack.defer(fleet.stop);
     const producer = createProducer(fleet.backend, [numbered], onError);
     stack.defer(producer.close);
-    const runner = startRunner(fleet.backend, [numbered], fleet.deps, pino({ level: 'silent' }), onError);
+    const runner = startRunner(fleet.backend, [job], fleet.deps, pino({ level: 'silent' }), onError);
     stack.defer(() => runner.stop(1_000));
 
     const numbers = Array.from({ length: MANY }, (_, n) => n);

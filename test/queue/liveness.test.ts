@@ -4,7 +4,7 @@ import type { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineJob } from '#src/queue/define-job.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { type Stuck, startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
@@ -17,16 +17,16 @@ const LOOKS = 10;
 const logger = pino({ level: 'silent' });
 const onError = () => {};
 
-const forOne = defineJob({
+const forOne = defineSpec({
   name: 'for-one',
   payload: z.object({ untilStopped: z.boolean() }),
   options: { attempts: 1, backoffMs: 0, concurrency: 5 },
   title: () => 'for one',
-  handler: async ({ untilStopped }, { signal }) => {
-    // A worker that stops may have taken it a moment after it was told to.
-    if (untilStopped && !signal.aborted) await once(signal, 'abort');
-    return {};
-  },
+});
+const forOneJob = defineJob(forOne, async ({ untilStopped }, { signal }) => {
+  // A worker that stops may have taken the job a moment later.
+  if (untilStopped && !signal.aborted) await once(signal, 'abort');
+  return {};
 });
 
 onBothBackends('A worker that takes none of the jobs that wait', (kind) => {
@@ -40,7 +40,7 @@ onBothBackends('A worker that takes none of the jobs that wait', (kind) => {
     const queue = producer.queue(forOne);
     await holdBack(queue);
     for (let added = 0; added < 3; added += 1) await producer.add(forOne, { untilStopped });
-    const runners = [1, 2].map(() => startRunner(fleet.backend, [forOne], fleet.deps, logger, onError));
+    const runners = [1, 2].map(() => startRunner(fleet.backend, [forOneJob], fleet.deps, logger, onError));
     for (const runner of runners) stack.defer(() => runner.stop(0));
     const taken = () =>
       runners.flatMap((runner) => runner.loads()).reduce((sum, load) => sum + load.taken, 0);

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { PermanentError } from '#src/errors.ts';
-import { defineJob } from '#src/queue/define-job.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
@@ -10,15 +10,15 @@ import { until } from '#test/support/until.ts';
 
 const HOUR_MS = 60 * 60_000;
 
-const putOff = defineJob({
+const putOff = defineSpec({
   name: 'put-off',
   payload: z.object({ waitMs: z.number() }),
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'put off',
-  handler: async ({ waitMs }, { mayPostpone, postpone }) => {
-    if (!mayPostpone(waitMs)) throw new PermanentError('waited long enough');
-    return postpone(waitMs);
-  },
+});
+const putOffJob = defineJob(putOff, async ({ waitMs }, { mayPostpone, postpone }) => {
+  if (!mayPostpone(waitMs)) throw new PermanentError('waited long enough');
+  return postpone(waitMs);
 });
 
 onBothBackends('a job that is put off', (kind) => {
@@ -34,7 +34,7 @@ onBothBackends('a job that is put off', (kind) => {
     const waited = await producer.add(putOff, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
     await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1 });
 
-    const runner = startRunner(fleet.backend, [putOff], fleet.deps, pino({ level: 'silent' }), onError);
+    const runner = startRunner(fleet.backend, [putOffJob], fleet.deps, pino({ level: 'silent' }), onError);
     stack.defer(() => runner.stop(1_000));
     await until('both were taken', async () => (await queue.getJobCounts('failed')).failed === 1);
     expect(await (await queue.getJob('waited'))?.getState()).toBe('failed');

@@ -8,10 +8,11 @@ import { type Database, openDatabase } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
-import { enqueueNextStep } from '#jobs/query-game-list.ts';
+import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
+import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
-import type { JobDependencies } from '#src/queue/dependencies.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
@@ -74,7 +75,7 @@ const DRAIN_MS = 5_000;
 
 /** Between tries a test waits milliseconds, not seconds: the number of tries stays. */
 const hurry = (): void => {
-  for (const job of jobs) job.options.backoffMs = Math.min(job.options.backoffMs, 5);
+  for (const { options } of jobSpecs) options.backoffMs = Math.min(options.backoffMs, 5);
 };
 
 /** A fleet on a database and a queue of its own, without a worker until one is started. */
@@ -98,7 +99,7 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'worker', onError });
   started.defer(() => backend.close());
   await backend.migrate();
-  const producer = createProducer(backend, jobs, onError);
+  const producer = createProducer(backend, jobSpecs, onError);
   started.defer(() => producer.close());
 
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });

@@ -1,7 +1,8 @@
 // The column "ours": the worker role as `catalogue worker` starts it. An argument narrows it to so many batches of
 // details at once.
-import { queryGameDetail } from '#jobs/query-game-detail.ts';
+
 import { readConfig } from '#src/config.ts';
+import { queryGameDetail } from '#src/ingest/specs.ts';
 import { createLogger } from '#src/logger.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { endWithParent } from '#test/bench/processes.ts';

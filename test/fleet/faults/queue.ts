@@ -1,4 +1,4 @@
-import { stepId } from '#jobs/query-game-list.ts';
+import { stepId } from '#src/ingest/steps.ts';
 import { type Fault, progress, twoWorkers, underWay } from '#test/fleet/faults/fault.ts';
 
 /** What becomes of the jobs, and of fleets that meet. */

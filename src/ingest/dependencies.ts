@@ -1,18 +1,21 @@
 import type { Database } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { JobContext as Context } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 
-/** Everything a handler works with; built once by the role that runs the workers. */
+/** What the handlers in jobs/ work with; built once by the worker role. */
 export type JobDependencies = {
   sql: Database;
   webhooks: WebhookClient;
   producer: Producer;
-  /** The application as the webhooks' client needs it, with its access token opened. */
+  /** Opens the application's access token. */
   openTarget: (application: ApplicationRow) => Promise<WebhookTarget>;
-  /** What KYC records are sealed and opened with. */
+  /** Keys that seal KYC records and access tokens. */
   keys: KeyRing;
-  /** Most pages a listing may have. */
+  /** Pages that a listing may have at most. */
   pageCap: number;
 };
+
+export type JobContext = Context<JobDependencies>;

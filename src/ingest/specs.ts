@@ -1,0 +1,88 @@
+// Every job of the fleet without its handler: what the producer, the board, the metrics and the command line open
+// queues from. The handlers are in jobs/, one file a queue.
+import { z } from 'zod';
+import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
+import { SCHEDULES } from '#src/contract/words.ts';
+import { type AnySpec, defineSpec } from '#src/queue/job.ts';
+
+/** A schedule is due: opens a run, or adds a KYC job. */
+export const tick = defineSpec({
+  name: 'tick',
+  payload: z.object({ application_id: z.string(), schedule: z.enum(SCHEDULES) }),
+  // Not retried: the next tick follows.
+  options: { attempts: 1, backoffMs: 0, concurrency: 20 },
+  title: ({ application_id, schedule }) => `${application_id} ${schedule}`,
+});
+
+const page = z.object({
+  application_id: z.string(),
+  run_id: z.uuid(),
+  fence: z.int(),
+  page_num: z.int().min(1),
+});
+
+/** A page of a run, and the unchanged pages after it; or the run's end. */
+export const queryGameList = defineSpec({
+  name: 'query-game-list',
+  payload: page.extend({
+    /** How often the details of the page before were enqueued again: see `DETAILS_AGAIN_MAX`. */
+    details_again: z.int().optional(),
+  }),
+  // Retried after 2, 4, 8 and 16 s; then the run fails.
+  options: { attempts: 5, backoffMs: 2_000, concurrency: 100 },
+  title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
+});
+
+/** The details of one page of a run. */
+export const queryGameDetail = defineSpec({
+  name: 'query-game-detail',
+  payload: page,
+  // Retried after 2, 4 and 8 s; then the next run fetches what failed. A job waits for its application nearly all
+  // of its time, and has up to that application's concurrency of calls in flight.
+  options: { attempts: 4, backoffMs: 2_000, concurrency: 100 },
+  title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
+});
+
+/** One application's KYC record. */
+export const queryCpKyc = defineSpec({
+  name: 'query-cp-kyc',
+  payload: z.object({ application_id: z.string() }),
+  // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
+  options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
+  title: ({ application_id }) => `${application_id} kyc`,
+});
+
+/** Games that one pull job fetches at most: as many as a page has. */
+export const PULL_MAX = PAGE_SIZE_MAX;
+
+/** The details of single games, outside any run. */
+export const pullGameDetail = defineSpec({
+  name: 'pull-game-detail',
+  payload: z.object({
+    application_id: z.string(),
+    application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
+  }),
+  options: { attempts: 3, backoffMs: 2_000, concurrency: 10 },
+  title: ({ application_id, application_game_ids }) =>
+    application_game_ids.length === 1
+      ? `${application_id} game ${application_game_ids[0]}`
+      : `${application_id} ${application_game_ids.length} games`,
+});
+
+/** Deletes old runs and pages. */
+export const prune = defineSpec({
+  name: 'prune',
+  payload: z.object({}),
+  // Not retried: the next one deletes what this one left.
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'prune',
+});
+
+export const jobSpecs: readonly AnySpec[] = [
+  tick,
+  queryGameList,
+  queryGameDetail,
+  queryCpKyc,
+  pullGameDetail,
+  prune,
+];

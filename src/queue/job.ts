@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+
+/** How BullMQ runs the jobs of one queue. */
+export type JobOptions = {
+  /** Attempts in all. BullMQ is the only retry layer. */
+  attempts: number;
+  /** Delay before the second attempt; it doubles each time, with jitter. */
+  backoffMs: number;
+  /** Jobs of this queue that one worker process runs at once. */
+  concurrency: number;
+};
+
+/** The specification of a job: everything but its handler. Its name is its queue, its file in jobs/ and its name on the board. */
+export type JobSpec<Payload = unknown> = {
+  name: string;
+  /** Ids only: Redis and the board show payloads in clear. New fields start optional, for jobs in flight. */
+  payload: z.ZodType<Payload>;
+  options: JobOptions;
+  /** The job's title on the board, from ids alone: `acme page 3`. */
+  title: (payload: Payload) => string;
+};
+
+/** A specification of any payload, for lists. */
+// biome-ignore lint/suspicious/noExplicitAny: Payload is both a parameter and a result, so no single type covers all
+export type AnySpec = JobSpec<any>;
+
+/** Define a specification: the type of the payload follows from its schema. */
+export const defineSpec = <Schema extends z.ZodType>(
+  spec: JobSpec<z.infer<Schema>> & { payload: Schema },
+): JobSpec<z.infer<Schema>> => spec;
+
+/** What a handler receives beside its payload. */
+export type JobContext<Deps> = {
+  deps: Deps;
+  /** Aborts at the deadline of a shutdown and when the job's lock is lost: pass it to everything that waits. */
+  signal: AbortSignal;
+  /** Is this BullMQ's last attempt? */
+  lastAttempt: boolean;
+  log: Logger;
+  /** May it be put off by `ms` once more? Not when it would have waited for over an hour in all. */
+  mayPostpone: (ms: number) => boolean;
+  /** Put the job back to run again after `ms`, without spending a try. Never returns. */
+  postpone: (ms: number) => Promise<never>;
+};
+
+/** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
+export const POSTPONE_MIN_MS = 1_000;
+
+/** What a job returns, shown on the board: ids and counts, never content. */
+export type JobResult = Record<string, string | number | boolean | null | undefined>;
+
+/** A specification with its handler. The handler throws to be retried. */
+export type Job<Payload, Deps> = {
+  spec: JobSpec<Payload>;
+  handler: (payload: Payload, context: JobContext<Deps>) => Promise<JobResult>;
+};
+
+/** A job of any payload, for lists. */
+// biome-ignore lint/suspicious/noExplicitAny: as AnySpec
+export type AnyJob<Deps> = Job<any, Deps>;
+
+export const defineJob = <Payload, Deps>(
+  spec: JobSpec<Payload>,
+  handler: Job<Payload, Deps>['handler'],
+): Job<Payload, Deps> => ({ spec, handler });
+
+/**
+ * The jobs that a worker runs.
+ * @throws Error when two jobs share a name, or a specification has no handler
+ */
+export const defineJobs = <Deps>(
+  specs: readonly AnySpec[],
+  jobs: readonly AnyJob<Deps>[],
+): readonly AnyJob<Deps>[] => {
+  const names = jobs.map(({ spec }) => spec.name);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new Error(`two jobs are named ${duplicate}: see jobs/index.ts`);
+  const unhandled = specs.find(({ name }) => !names.includes(name));
+  if (unhandled !== undefined) throw new Error(`no handler for the job ${unhandled.name}: see jobs/index.ts`);
+  return jobs;
+};
