@@ -1,9 +1,10 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import { clockFrom, type Queryable } from '#db/client.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { applications } from '#db/schema/applications.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import type { RunOutcome, RunTrigger } from '#src/contract/words.ts';
 
+type ApplicationRow = InferSelectModel<typeof applications>;
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
 
