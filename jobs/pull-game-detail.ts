@@ -1,5 +1,5 @@
 import { readClock } from '#db/client.ts';
-import { findApplication, holdInService } from '#db/queries/applications.ts';
+import { findApplication, lockActiveApplication } from '#db/queries/applications.ts';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -28,7 +28,7 @@ export const pullGameDetailJob = defineJob(
     const waits = retryAfterMs !== undefined && mayPostpone(retryAfterMs);
     const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];
     const written = await sql.begin(async (tx) => {
-      if (!(await holdInService(tx, application_id))) return undefined;
+      if (!(await lockActiveApplication(tx, application_id))) return undefined;
       const upserted = await upsertGames(tx, application_id, fetched.landed);
       const settled = [...fetched.landed.map((game) => game.application_game_id), ...fetched.missing];
       await clearFailures(tx, application_id, 'query_game_detail', settled);

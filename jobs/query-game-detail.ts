@@ -1,4 +1,4 @@
-import { findHeldRun } from '#db/queries/runs.ts';
+import { findRunStep } from '#db/queries/runs.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainPassing } from '#src/ingest/explain-failures.ts';
@@ -24,8 +24,8 @@ export const queryGameDetailJob = defineJob(
   ) => {
     const { sql } = deps;
     const hold = { run_id, fence };
-    const held = await findHeldRun(sql, hold, page_num);
-    if (held?.page === undefined) return { skipped: 'not held' };
+    const held = await findRunStep(sql, hold, page_num);
+    if (held?.page === undefined) return { skipped: 'stale fence' };
     const { run, application, page, clock } = held;
     const games = Object.entries(page.open_games);
     const ids = games.map(([id]) => id);
@@ -43,7 +43,7 @@ export const queryGameDetailJob = defineJob(
       retryAfterMs !== undefined && mayPostpone(retryAfterMs) && (await mayWait(sql, run, retryAfterMs));
     const givenUp = lastAttempt && !waits && !signal.aborted ? givenUpFailures(fetched, ids) : [];
     const settled = await settler.finish(fetched, givenUp);
-    if (settled === undefined) return { skipped: 'not held' };
+    if (settled === undefined) return { skipped: 'stale fence' };
     const { open, ...counts } = settled;
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details settled');
     // What landed before the shutdown is kept; the rest waits for another worker.

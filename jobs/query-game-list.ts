@@ -1,4 +1,4 @@
-import { findHeldRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
+import { findRunStep, type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
@@ -34,8 +34,8 @@ export const queryGameListJob = defineJob(
   async ({ run_id, fence, page_num, details_again = 0 }, context: JobContext) => {
     const { sql, producer } = context.deps;
     const hold = { run_id, fence };
-    const held = await findHeldRun(sql, hold, page_num - 1);
-    if (held === undefined) return { skipped: 'not held' };
+    const held = await findRunStep(sql, hold, page_num - 1);
+    if (held === undefined) return { skipped: 'stale fence' };
     const { run, application, page: previous } = held;
     if (run.next_page > page_num) {
       // Recorded by an earlier try of this very job, which may have died before it added the next step.
@@ -44,8 +44,8 @@ export const queryGameListJob = defineJob(
     }
     if (isOpen(previous) && details_again < DETAILS_AGAIN_MAX) {
       // Under a new fence: the job that ended keeps its id.
-      const taken = await takeOverRun(sql, run);
-      if (taken === undefined) return { skipped: 'not held' };
+      const taken = await raiseFence(sql, run);
+      if (taken === undefined) return { skipped: 'stale fence' };
       await enqueueNextStep(producer, taken, true, details_again + 1);
       return { skipped: 'details asked for again' };
     }
@@ -66,7 +66,7 @@ const listPages = async (context: JobContext, first: Listing): Promise<JobResult
     const answer = await askForPage(context, listing, done.pages === 0);
     if (answer === undefined) return done;
     const page = await recordPage(sql, listing, answer, pageCap);
-    if (page === undefined) return { ...done, skipped: 'not held' };
+    if (page === undefined) return { ...done, skipped: 'stale fence' };
     const { listed, wanted, invalid, end } = page;
     context.log.info({ run_id, application_id, page_num, listed, wanted, invalid, end }, 'page listed');
     done.pages += 1;
@@ -131,7 +131,7 @@ const askForPage = async (
 
 const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {
   const closed = await finishRun(deps.sql, run);
-  if (closed === undefined) return { skipped: 'not held' };
+  if (closed === undefined) return { skipped: 'stale fence' };
   const { outcome, listed, inserted, updated, withdrawn } = closed;
   return { outcome, listed, inserted, updated, withdrawn };
 };

@@ -1,8 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
-import { closeRun, type RunHold } from '#db/queries/runs.ts';
+import { closeRun, type RunFence } from '#db/queries/runs.ts';
 import type { applications } from '#db/schema/applications.ts';
-import { UNTROUBLED } from '#src/rules/backoff.ts';
+import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
 export type ApplicationRow = InferSelectModel<typeof applications>;
 
@@ -36,7 +36,7 @@ export const insertApplication = async (
   const rows = await sql`
     insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
     on conflict (application_id) do update
-      set ${sql({ ...columns, ...UNTROUBLED, access_token_keys: keys, status: 'active' })}, updated_at = now()
+      set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, updated_at = now()
       where applications.status = 'removed'
     returning application_id`;
   return rows.length === 1;
@@ -62,7 +62,7 @@ export const updateApplication = async (
 };
 
 /** A run of it came through, in whole or in part: what "how long ago" is counted from. */
-export const noteSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
+export const recordSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`update applications set last_success_at = now() where application_id = ${application_id}`;
 };
 
@@ -73,7 +73,7 @@ export const setApplicationStatus = async (
   status: 'active' | 'paused',
 ): Promise<boolean> => {
   const rows = await sql`
-    update applications set ${sql({ status, ...UNTROUBLED })}, updated_at = now()
+    update applications set ${sql({ status, ...NO_BACKOFF })}, updated_at = now()
     where application_id = ${application_id} and status <> 'removed'
     returning application_id`;
   return rows.length === 1;
@@ -91,7 +91,7 @@ export const setApplicationStatus = async (
  */
 export const removeApplication = (sql: Database, application_id: string): Promise<boolean> =>
   sql.begin(async (tx): Promise<boolean> => {
-    const open = await tx<RunHold[]>`
+    const open = await tx<RunFence[]>`
       select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
     const removed = await tx`
       update applications
@@ -114,7 +114,7 @@ export const removeApplication = (sql: Database, application_id: string): Promis
  * Is it in service? Then it stays so until the transaction ends: what is written outside any run is written before
  * the removal or not at all.
  */
-export const holdInService = async (tx: Queryable, application_id: string): Promise<boolean> => {
+export const lockActiveApplication = async (tx: Queryable, application_id: string): Promise<boolean> => {
   const rows = await tx`
     select from applications where application_id = ${application_id} and status <> 'removed' for share`;
   return rows.length === 1;

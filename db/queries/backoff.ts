@@ -1,9 +1,9 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { Patience } from '#src/rules/backoff.ts';
+import type { Backoff } from '#src/rules/backoff.ts';
 
 /** What the rule needs of the application, locked until the transaction ends. */
-export const lockPatience = async (
+export const lockBackoff = async (
   tx: Queryable,
   application_id: string,
 ): Promise<Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'> | undefined> => {
@@ -14,10 +14,10 @@ export const lockPatience = async (
 };
 
 /** Write down one more failed run. With a reason to pause, an active application is paused. */
-export const saveFailing = async (
+export const saveBackoff = async (
   tx: Queryable,
   application_id: string,
-  { failed_runs, failing_since, next_attempt_at, pause_reason }: Patience,
+  { failed_runs, failing_since, next_attempt_at, pause_reason }: Backoff,
 ): Promise<void> => {
   await tx`
     update applications
@@ -28,7 +28,7 @@ export const saveFailing = async (
 };
 
 /** A run came through: nothing of earlier failures is held on to, and a pause that was for them ends. */
-export const clearFailing = async (tx: Queryable, application_id: string): Promise<void> => {
+export const clearBackoff = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update applications
     set failed_runs = 0, failing_since = null, next_attempt_at = null, pause_reason = null,

@@ -9,7 +9,7 @@ export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
 
 /** A job's hold on a run: valid while the run is open and nobody took it over. */
-export type RunHold = { run_id: string; fence: number };
+export type RunFence = { run_id: string; fence: number };
 
 /**
  * Open a run, unless one is open: at most one an application (partial unique index).
@@ -55,7 +55,7 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<Ru
   >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
 /** What each step of a run asks for first: its run, the application, one page of the run, and Postgres's clock. */
-export type HeldRun = {
+export type RunStep = {
   run: RunRow;
   application: ApplicationRow;
   /** Undefined when the run has no such page. */
@@ -75,11 +75,11 @@ type HeldRow = keyof RunRow & keyof ApplicationRow extends 'application_id'
  * The run, if it is open and still held under this fence, and its application is not removed.
  * @param page_num the page to read along: in one statement, for a step asks for little else
  */
-export const findHeldRun = async (
+export const findRunStep = async (
   sql: Queryable,
-  hold: RunHold,
+  hold: RunFence,
   page_num: number,
-): Promise<HeldRun | undefined> => {
+): Promise<RunStep | undefined> => {
   const [row] = await sql<HeldRow[]>`
     select a.*, r.*, to_jsonb(p) - 'listed_at' as page, clock_timestamp() as now
     from sync_runs r join applications a using (application_id)
@@ -93,7 +93,7 @@ export const findHeldRun = async (
  * The run alone, inside a transaction, locked until its end: whoever closes the run or takes it over waits, and a
  * worker that lost its hold writes nothing.
  */
-export const lockHeldRun = async (sql: Queryable, hold: RunHold): Promise<RunRow | undefined> => {
+export const lockRun = async (sql: Queryable, hold: RunFence): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
     select * from sync_runs
     where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null
@@ -130,9 +130,9 @@ export const listIdleRuns = (
  * Take over a run that still stands at this page: every job under the former fence writes nothing from now on.
  * @returns undefined when it was closed, taken over or moved on meanwhile
  */
-export const takeOverRun = async (
+export const raiseFence = async (
   sql: Queryable,
-  { run_id, fence, next_page }: RunHold & Pick<RunRow, 'next_page'>,
+  { run_id, fence, next_page }: RunFence & Pick<RunRow, 'next_page'>,
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
     update sync_runs set fence = fence + 1
@@ -144,7 +144,7 @@ export const takeOverRun = async (
 /** Close a run under its fence with what its pages counted. @returns the closed run, or undefined if not held. */
 export const closeRun = async (
   sql: Queryable,
-  hold: RunHold,
+  hold: RunFence,
   verdict: { outcome: RunOutcome; reason: string | null; note?: string | null; withdrawn?: number },
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
-import { noteSuccess } from '#db/queries/applications.ts';
-import { clearFailing, lockPatience, saveFailing } from '#db/queries/backoff.ts';
+import { recordSuccess } from '#db/queries/applications.ts';
+import { clearBackoff, lockBackoff, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import {
   clearUnlistedFailures,
@@ -8,7 +8,7 @@ import {
   summariseListing,
   withdrawUnlisted,
 } from '#db/queries/run-pages.ts';
-import { closeRun, lockHeldRun, type RunHold, type RunRow } from '#db/queries/runs.ts';
+import { closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun } from '#src/rules/backoff.ts';
 import { runVerdict } from '#src/rules/outcome.ts';
@@ -40,9 +40,9 @@ const failureOf =
  * did not name, and close it, all in one transaction under the run's fence.
  * @returns the closed run, or undefined when it is not held any more: then nothing was written.
  */
-export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefined> =>
+export const finishRun = (sql: Database, hold: RunFence): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
-    const run = await lockHeldRun(tx, hold);
+    const run = await lockRun(tx, hold);
     if (run?.listing_end == null) return undefined;
     const lost = await failOpenGames(tx, run.run_id);
     await recordFailures(tx, run.application_id, 'query_game_detail', lost.map(failureOf('internal')));
@@ -56,8 +56,8 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
       acceptWithdrawals: run.accept_withdrawals,
     });
     // Before its games: whoever holds the application may be about to write them.
-    await clearFailing(tx, run.application_id);
-    if (verdict.outcome !== 'suspect') await noteSuccess(tx, run.application_id);
+    await clearBackoff(tx, run.application_id);
+    if (verdict.outcome !== 'suspect') await recordSuccess(tx, run.application_id);
     const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
     if (run.listing_end === 'complete') await clearUnlistedFailures(tx, run.run_id, run.application_id);
     return closeRun(tx, hold, { ...verdict, withdrawn });
@@ -65,28 +65,28 @@ export const finishRun = (sql: Database, hold: RunHold): Promise<RunRow | undefi
 
 const endEarly = (
   sql: Database,
-  hold: RunHold,
+  hold: RunFence,
   outcome: 'failed' | 'abandoned',
   reason: string,
   countsAgainst: 'application' | 'nobody',
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
-    const run = await lockHeldRun(tx, hold);
+    const run = await lockRun(tx, hold);
     if (run === undefined) return undefined;
     const left = await failOpenGames(tx, run.run_id);
     await recordFailures(tx, run.application_id, 'query_game_detail', left.map(failureOf('not_asked')));
     const closed = await closeRun(tx, hold, { outcome, reason });
-    if (closed !== undefined && countsAgainst === 'application') await losePatience(tx, closed);
+    if (closed !== undefined && countsAgainst === 'application') await extendBackoff(tx, closed);
     return closed;
   });
 
 /** An operator who tries by hand while an application is being mended does not make it wait longer. */
-const losePatience = async (tx: Queryable, run: RunRow): Promise<void> => {
+const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
   if (run.trigger !== 'schedule') return;
-  const before = await lockPatience(tx, run.application_id);
+  const before = await lockBackoff(tx, run.application_id);
   if (before === undefined) return;
   const failed = { ...run, finished_at: run.finished_at ?? new Date() };
-  await saveFailing(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
+  await saveBackoff(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
 };
 
 /**
@@ -97,11 +97,11 @@ const losePatience = async (tx: Queryable, run: RunRow): Promise<void> => {
  */
 export const failRun = (
   sql: Database,
-  hold: RunHold,
+  hold: RunFence,
   reason: string,
   countsAgainst: 'application' | 'nobody',
 ) => endEarly(sql, hold, 'failed', reason, countsAgainst);
 
 /** End a run that nobody drives any more. */
-export const abandonRun = (sql: Database, hold: RunHold, reason: string) =>
+export const abandonRun = (sql: Database, hold: RunFence, reason: string) =>
   endEarly(sql, hold, 'abandoned', reason, 'nobody');

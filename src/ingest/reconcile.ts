@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
 import { deleteWorker, endSilentSessions, listSilentWorkers } from '#db/queries/workers.ts';
-import { takeUpRuns } from '#src/ingest/recover-runs.ts';
+import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { reconcileSchedules } from '#src/ingest/schedules.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { removeCanaries } from '#src/queue/liveness.ts';
@@ -36,7 +36,7 @@ export const reconcile = async (
     // None keeps another from healing.
     const [locks, runs, schedules] = await Promise.allSettled([
       backend.freeAstrayLocks(),
-      takeUpRuns(sql, producer, signal, options),
+      recoverRuns(sql, producer, signal, options),
       reconcileSchedules(session, producer, signal),
     ]);
     if (locks.status === 'rejected') throw locks.reason;

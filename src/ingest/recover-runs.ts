@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { listIdleRuns, openRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
+import { listIdleRuns, openRun, type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { abandonRun } from '#src/ingest/finish-run.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
@@ -63,7 +63,7 @@ const runInCareSince = async (producer: Producer, run: RunRow, now: number): Pro
   );
 };
 
-export type TakenUp = { takenUp: number; abandoned: number };
+export type Recovered = { recovered: number; abandoned: number };
 
 /**
  * Look after open runs that do not move (design, section 4, step 2): one whose job is gone from the queue (a
@@ -71,14 +71,14 @@ export type TakenUp = { takenUp: number; abandoned: number };
  * under a new fence; one without progress for longer than the longest retry is closed as abandoned, and a new
  * one opened. While its job waits its turn in the queue nobody lets it stand still: it is left alone.
  */
-export const takeUpRuns = async (
+export const recoverRuns = async (
   sql: Database,
   producer: Producer,
   signal: AbortSignal,
   patience: Partial<Patience> = {},
-): Promise<TakenUp> => {
+): Promise<Recovered> => {
   const { idleMs, abandonMs } = { ...PATIENCE, ...patience };
-  const counts: TakenUp = { takenUp: 0, abandoned: 0 };
+  const counts: Recovered = { recovered: 0, abandoned: 0 };
   const failures: unknown[] = [];
   const now = (await readClock(sql))().getTime();
   const lookAfterAll = async (runs: Iterable<RunRow>): Promise<void> => {
@@ -107,7 +107,7 @@ const lookAfter = async (
   producer: Producer,
   run: RunRow,
   { now, abandonMs }: { now: number; abandonMs: number },
-  counts: TakenUp,
+  counts: Recovered,
 ): Promise<void> => {
   const inCare = await runInCareSince(producer, run, now);
   if (now - Math.max(run.progress_at.getTime(), inCare ?? 0) > abandonMs) {
@@ -116,10 +116,10 @@ const lookAfter = async (
     counts.abandoned += 1;
     await reopen(sql, producer, run);
   } else if (inCare === undefined) {
-    const taken = await takeOverRun(sql, run);
+    const taken = await raiseFence(sql, run);
     if (taken === undefined) return;
     await enqueueNextStep(producer, taken, await hasOpenGames(sql, taken));
-    counts.takenUp += 1;
+    counts.recovered += 1;
   }
 };
 

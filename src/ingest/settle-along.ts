@@ -1,6 +1,6 @@
 import type { Database } from '#db/client.ts';
 import type { Failure } from '#db/queries/failures.ts';
-import type { RunHold } from '#db/queries/runs.ts';
+import type { RunFence } from '#db/queries/runs.ts';
 import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
 import { type Settled, settleDetails } from '#src/ingest/settle-details.ts';
 
@@ -33,7 +33,7 @@ const sumOf = (a: Settled, b: Settled): Settled => ({
  */
 export const settleAlong = (
   sql: Database,
-  hold: RunHold,
+  hold: RunFence,
   page_num: number,
   writeEveryMs = WRITE_EVERY_MS,
 ): Settler => {

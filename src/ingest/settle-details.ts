@@ -2,7 +2,7 @@ import type { Database } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage, settleGames } from '#db/queries/run-pages.ts';
-import { lockHeldRun, type RunHold } from '#db/queries/runs.ts';
+import { lockRun, type RunFence } from '#db/queries/runs.ts';
 import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
 import { inSpan } from '#src/tracing/span.ts';
 
@@ -26,7 +26,7 @@ export type Settled = {
  */
 export const settleDetails = (
   sql: Database,
-  hold: RunHold,
+  hold: RunFence,
   page_num: number,
   fetched: FetchedDetails,
   givenUp: readonly Failure[],
@@ -37,7 +37,7 @@ export const settleDetails = (
     () =>
       sql.begin(async (tx): Promise<Settled | undefined> => {
         // Sent together, read in this order: the page is seen as it is under the lock.
-        const [run, page] = await Promise.all([lockHeldRun(tx, hold), findPage(tx, hold.run_id, page_num)]);
+        const [run, page] = await Promise.all([lockRun(tx, hold), findPage(tx, hold.run_id, page_num)]);
         if (run === undefined || page === undefined) return undefined;
         const isOpen = (application_game_id: string) => Object.hasOwn(page.open_games, application_game_id);
         const landed = fetched.landed.filter((game) => isOpen(game.application_game_id));

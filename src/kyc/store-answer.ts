@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '#db/client.ts';
-import { holdInService } from '#db/queries/applications.ts';
+import { lockActiveApplication } from '#db/queries/applications.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import {
   findContentProvider,
@@ -27,7 +27,7 @@ export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_change
 
 /** Not after a later answer, an erasure, or the application's removal. Locks what it looks at. */
 const isWanted = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
-  if (!(await holdInService(tx, application_id))) return false;
+  if (!(await lockActiveApplication(tx, application_id))) return false;
   const now = await lockKycState(tx, application_id);
   return now.state !== 'erased' && (now.asked_at === null || now.asked_at < asked_at);
 };

@@ -6,7 +6,7 @@ const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
 /** How an application's latest scheduled runs went. */
-export type Patience = {
+export type Backoff = {
   /** Scheduled runs that failed in a row. */
   failed_runs: number;
   /** When the first of them began. */
@@ -18,7 +18,7 @@ export type Patience = {
 };
 
 /** No run failed since the last that did not. */
-export const UNTROUBLED: Patience = {
+export const NO_BACKOFF: Backoff = {
   failed_runs: 0,
   failing_since: null,
   next_attempt_at: null,
@@ -38,10 +38,10 @@ const waitMs = (failedRuns: number, everyMs: number): number =>
  * @param everyMs the schedule's interval
  */
 export const afterFailedRun = (
-  before: Pick<Patience, 'failed_runs' | 'failing_since'>,
+  before: Pick<Backoff, 'failed_runs' | 'failing_since'>,
   run: { started_at: Date; finished_at: Date; reason: string | null },
   everyMs: number,
-): Patience => {
+): Backoff => {
   const failed_runs = before.failed_runs + 1;
   const failing_since = before.failing_since ?? run.started_at;
   const failingMs = run.finished_at.getTime() - failing_since.getTime();

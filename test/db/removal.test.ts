@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Queryable } from '#db/client.ts';
-import { holdInService, noteSuccess, removeApplication } from '#db/queries/applications.ts';
+import { lockActiveApplication, recordSuccess, removeApplication } from '#db/queries/applications.ts';
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { findOpenRun, findRun, lockHeldRun } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, lockRun } from '#db/queries/runs.ts';
 import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
@@ -68,7 +68,7 @@ it('removing an application withdraws what a batch in hand writes, its run close
   const { application_id } = await ownApplication('known', 'untouched');
   const run = await anOpenRun(database.sql, application_id);
   const removed = await meet(
-    (tx) => lockHeldRun(tx, run),
+    (tx) => lockRun(tx, run),
     () => removeApplication(database.sql, application_id),
     (tx) => upsertGames(tx, application_id, [later('known'), later('new')]),
   );
@@ -97,9 +97,9 @@ it('removing an application waits for a run that is about to note its end on the
   const { application_id } = await ownApplication('known');
   const run = await anOpenRun(database.sql, application_id);
   const removed = await meet(
-    (tx) => lockHeldRun(tx, run),
+    (tx) => lockRun(tx, run),
     () => removeApplication(database.sql, application_id),
-    (tx) => noteSuccess(tx, application_id),
+    (tx) => recordSuccess(tx, application_id),
   );
   expect(removed).toBe(true);
   expect(await shown(application_id)).toEqual([]);
@@ -108,13 +108,13 @@ it('removing an application waits for a run that is about to note its end on the
 it('removing an application withdraws what a pull in hand writes; a pull that comes later finds it gone', async () => {
   const { application_id } = await ownApplication('known');
   const removed = await meet(
-    async (tx) => expect(await holdInService(tx, application_id)).toBe(true),
+    async (tx) => expect(await lockActiveApplication(tx, application_id)).toBe(true),
     () => removeApplication(database.sql, application_id),
     (tx) => upsertGames(tx, application_id, [later('known'), later('new')]),
   );
   expect(removed).toBe(true);
   expect(await shown(application_id)).toEqual([]);
-  expect(await holdInService(database.sql, application_id)).toBe(false);
+  expect(await lockActiveApplication(database.sql, application_id)).toBe(false);
 });
 
 it('a pull may write a game that the end of a run is about to withdraw', async () => {
@@ -123,7 +123,7 @@ it('a pull may write a game that the end of a run is about to withdraw', async (
   const run = await anOpenRun(database.sql, application_id);
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 0, list: [] }, 10);
   const closed = await meet(
-    (tx) => holdInService(tx, application_id),
+    (tx) => lockActiveApplication(tx, application_id),
     () => finishRun(database.sql, run),
     (tx) => upsertGames(tx, application_id, [later('gone')]),
   );

@@ -6,16 +6,16 @@ import { findPage } from '#db/queries/run-pages.ts';
 import {
   BEFORE_ALL_PAGES,
   closeRun,
-  findHeldRun,
   findOpenRun,
   findRun,
+  findRunStep,
   listIdleRuns,
   openRun,
   type PageKey,
   prunePages,
   pruneRuns,
+  raiseFence,
   sumPages,
-  takeOverRun,
 } from '#db/queries/runs.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
@@ -71,12 +71,12 @@ describe('Opening a run', () => {
 describe('Holding a run', () => {
   it('ends for the former holder when it is taken over, which one of many can', async () => {
     const run = await anOpenRun(database.sql, (await ownApplication()).application_id);
-    const taken = await Promise.all(Array.from({ length: 8 }, () => takeOverRun(database.sql, run)));
+    const taken = await Promise.all(Array.from({ length: 8 }, () => raiseFence(database.sql, run)));
     const [winner, ...others] = taken.filter((each) => each !== undefined);
     expect(others).toEqual([]);
     expect(winner).toMatchObject({ run_id: run.run_id, fence: run.fence + 1 });
-    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
-    expect(await findHeldRun(database.sql, { run_id: run.run_id, fence: run.fence + 1 }, 1)).toBeDefined();
+    expect(await findRunStep(database.sql, run, 1)).toBeUndefined();
+    expect(await findRunStep(database.sql, { run_id: run.run_id, fence: run.fence + 1 }, 1)).toBeDefined();
   });
 
   it('is not taken over when the run has moved on meanwhile', async () => {
@@ -84,8 +84,8 @@ describe('Holding a run', () => {
     const run = await anOpenRun(database.sql, application.application_id);
     const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
     await recordPage(database.sql, { application, run, previous: undefined }, { total: 1, list }, 10);
-    expect(await takeOverRun(database.sql, run)).toBeUndefined();
-    expect(await findHeldRun(database.sql, run, 1)).toBeDefined();
+    expect(await raiseFence(database.sql, run)).toBeUndefined();
+    expect(await findRunStep(database.sql, run, 1)).toBeDefined();
   });
 
   it('shows the run, its application, the page asked for, and the time it is', async () => {
@@ -94,16 +94,16 @@ describe('Holding a run', () => {
     const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
     await recordPage(database.sql, { application, run, previous: undefined }, { total: 1, list }, 10);
 
-    const held = await findHeldRun(database.sql, run, 1);
+    const held = await findRunStep(database.sql, run, 1);
     expect(held?.run).toMatchObject({ ...(await findRun(database.sql, run.run_id)) });
     expect(held?.application).toMatchObject({ ...application });
     const { listed_at: _, ...page } = (await findPage(database.sql, run.run_id, 1)) ?? { listed_at: null };
     expect(held?.page).toEqual(page);
     expect(Math.abs((held?.clock().getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
 
-    expect(await findHeldRun(database.sql, run, 2)).toMatchObject({ page: undefined });
+    expect(await findRunStep(database.sql, run, 2)).toMatchObject({ page: undefined });
     await removeApplication(database.sql, application.application_id);
-    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
+    expect(await findRunStep(database.sql, run, 1)).toBeUndefined();
   });
 
   it('ends when the run is closed, which happens once', async () => {
@@ -111,8 +111,8 @@ describe('Holding a run', () => {
     const verdict = { outcome: 'failed', reason: 'away' } as const;
     const closed = await Promise.all([1, 2, 3].map(() => closeRun(database.sql, run, verdict)));
     expect(closed.filter((each) => each !== undefined)).toHaveLength(1);
-    expect(await findHeldRun(database.sql, run, 1)).toBeUndefined();
-    expect(await takeOverRun(database.sql, run)).toBeUndefined();
+    expect(await findRunStep(database.sql, run, 1)).toBeUndefined();
+    expect(await raiseFence(database.sql, run)).toBeUndefined();
   });
 
   it('shows as idle once it has not moved for a while', async () => {

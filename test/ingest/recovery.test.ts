@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findOpenRun, findRun, type RunRow, takeOverRun } from '#db/queries/runs.ts';
-import { takeUpRuns } from '#src/ingest/recover-runs.ts';
+import { findOpenRun, findRun, type RunRow, raiseFence } from '#db/queries/runs.ts';
+import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { stepId } from '#src/ingest/steps.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
@@ -79,7 +79,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.flushQueue();
 
     await fleet.startWorker();
-    expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 1, abandoned: 0 });
+    expect(await recoverRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ recovered: 1, abandoned: 0 });
     const ended = await fleet.ended(run.run_id);
     expect(ended).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250, fence: 2 });
     expect(server.calls.query_game_detail).toBe(250);
@@ -98,7 +98,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await stopping;
     await fleet.flushQueue();
 
-    await takeUpRuns(fleet.sql, fleet.producer, live, NOW);
+    await recoverRuns(fleet.sql, fleet.producer, live, NOW);
     await fleet.startWorker();
     expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', inserted: 120, failed: 0 });
     await expectAll(server);
@@ -108,7 +108,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await addApplication(3);
     const run = await fleet.startRun('acme');
     for (let look = 0; look < 3; look += 1)
-      expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 0 });
+      expect(await recoverRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ recovered: 0, abandoned: 0 });
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ fence: 1 });
   });
 
@@ -117,7 +117,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     const [list, details] = [queryGameList, queryGameDetail].map(fleet.producer.queue);
     const standStill = () => fleet.sql`update sync_runs set progress_at = now() - interval '2 hours'`;
     const expectLeftAlone = async () =>
-      expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 0 });
+      expect(await recoverRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ recovered: 0, abandoned: 0 });
     const run = await fleet.startRun('acme');
     await standStill();
     await expectLeftAlone();
@@ -153,7 +153,10 @@ onBothBackends('A run that is disturbed', (kind) => {
     const run = await fleet.startRun('acme', { full: true, accept_withdrawals: true });
     await gate.held(1);
     const patience = { ...NOW, abandonMs: 0 };
-    expect(await takeUpRuns(fleet.sql, fleet.producer, live, patience)).toEqual({ takenUp: 0, abandoned: 1 });
+    expect(await recoverRuns(fleet.sql, fleet.producer, live, patience)).toEqual({
+      recovered: 0,
+      abandoned: 1,
+    });
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
     const next = await findOpenRun(fleet.sql, 'acme');
     gate.release();
@@ -170,7 +173,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     const run = await fleet.startRun('acme');
     await fleet.flushQueue();
     await fleet.sql`update sync_runs set progress_at = now() - interval '2 minutes'`;
-    expect(await takeUpRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ takenUp: 0, abandoned: 1 });
+    expect(await recoverRuns(fleet.sql, fleet.producer, live, NOW)).toEqual({ recovered: 0, abandoned: 1 });
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
   });
 
@@ -184,19 +187,19 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.sql`
       insert into sync_runs (run_id, application_id, trigger, progress_at)
       select gen_random_uuid(), application_id, 'schedule', now() - interval '30 seconds' from applications`;
-    const look = () => takeUpRuns(fleet.sql, fleet.producer, live, NOW);
-    expect(await takeUpRuns(fleet.sql, fleet.producer, AbortSignal.abort(), NOW)).toEqual({
-      takenUp: 0,
+    const look = () => recoverRuns(fleet.sql, fleet.producer, live, NOW);
+    expect(await recoverRuns(fleet.sql, fleet.producer, AbortSignal.abort(), NOW)).toEqual({
+      recovered: 0,
       abandoned: 0,
     });
-    expect(await look()).toEqual({ takenUp: many, abandoned: 0 });
+    expect(await look()).toEqual({ recovered: many, abandoned: 0 });
     const queue = fleet.producer.queue(queryGameList);
     expect(await queue.getWaitingCount()).toBe(many);
-    expect(await look()).toEqual({ takenUp: 0, abandoned: 0 });
+    expect(await look()).toEqual({ recovered: 0, abandoned: 0 });
 
     const [last] = await fleet.sql<RunRow[]>`select * from sync_runs order by run_id desc limit 1`;
     await queue.remove(stepId(last as RunRow, 1));
-    expect(await look()).toEqual({ takenUp: 1, abandoned: 0 });
+    expect(await look()).toEqual({ recovered: 1, abandoned: 0 });
   });
 
   it('is not written to any more by a worker that lost it and is still alive', async () => {
@@ -205,15 +208,15 @@ onBothBackends('A run that is disturbed', (kind) => {
     await fleet.startWorker();
     const run = await fleet.startRun('acme');
     await gate.held(4);
-    const taken = await takeOverRun(fleet.sql, { ...run, next_page: 2 });
+    const taken = await raiseFence(fleet.sql, { ...run, next_page: 2 });
     gate.release();
     expect((await fleet.jobEnded(queryGameDetail, stepId(run, 1))).returnvalue).toEqual({
-      skipped: 'not held',
+      skipped: 'stale fence',
     });
     expect((await gamesOf(fleet.sql, 'acme')).size).toBe(0);
 
     await fleet.sql`update sync_runs set progress_at = now() - interval '1 second'`;
-    await takeUpRuns(fleet.sql, fleet.producer, live, NOW);
+    await recoverRuns(fleet.sql, fleet.producer, live, NOW);
     expect(await fleet.ended(run.run_id)).toMatchObject({ fence: (taken?.fence ?? 0) + 1, inserted: 8 });
     await expectAll(server);
   });

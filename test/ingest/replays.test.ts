@@ -5,7 +5,7 @@ import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
-import { findRun, type RunHold, takeOverRun } from '#db/queries/runs.ts';
+import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
 import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
@@ -65,7 +65,7 @@ const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
   };
 };
 
-const settle = (hold: RunHold, { fetched, givenUp }: Batch) =>
+const settle = (hold: RunFence, { fetched, givenUp }: Batch) =>
   settleDetails(database.sql, hold, 1, fetched, givenUp);
 
 /** Everything that a replay could change, without the ids and moments that differ from run to run. */
@@ -190,8 +190,8 @@ describe('A job that lost its hold', () => {
     ]),
   );
 
-  it.for<[how: string, lose: (hold: RunHold) => Promise<unknown>]>([
-    ['because the run was taken over', (hold) => takeOverRun(database.sql, { ...hold, next_page: 2 })],
+  it.for<[how: string, lose: (hold: RunFence) => Promise<unknown>]>([
+    ['because the run was taken over', (hold) => raiseFence(database.sql, { ...hold, next_page: 2 })],
     ['because the run was closed', (hold) => failRun(database.sql, hold, 'away', 'nobody')],
   ])('writes nothing anywhere: %s', async ([, lose]) => {
     const { run, application } = await aRecordedRun();
@@ -211,7 +211,7 @@ describe('A job that lost its hold', () => {
     const { run } = await aRecordedRun();
     const before = await everyRow(database.sql);
     const { late } = await database.sql.begin(async (tx) => {
-      await takeOverRun(tx, { ...run, next_page: 2 });
+      await raiseFence(tx, { ...run, next_page: 2 });
       const waiting = settle(run, settled);
       await until('the job waits for the run', async () => {
         const blocked = await database.sql`

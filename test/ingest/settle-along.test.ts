@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { findPage } from '#db/queries/run-pages.ts';
-import { takeOverRun } from '#db/queries/runs.ts';
+import { raiseFence } from '#db/queries/runs.ts';
 import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
 import { settleAlong } from '#src/ingest/settle-along.ts';
@@ -58,7 +58,7 @@ it('leaves a page that is over soon to one write at its end', async () => {
 it('asks for nothing more once the run was taken over, and writes nothing', async () => {
   const run = await aRecordedRun();
   const settler = settleAlong(database.sql, run, 1, 0);
-  await takeOverRun(database.sql, { ...run, next_page: 2 });
+  await raiseFence(database.sql, { ...run, next_page: 2 });
   await expect.poll(() => settler.onAnswer(fetched(['g-1']))).toBe('stop');
   expect(await settler.finish(fetched(['g-1']), [])).toBeUndefined();
   expect(await database.sql`select 1 from games where application_id = ${run.application_id}`).toHaveLength(

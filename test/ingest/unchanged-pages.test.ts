@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
-import { takeUpRuns } from '#src/ingest/recover-runs.ts';
+import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { GO_ON_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
@@ -139,8 +139,8 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     await until('the third page is asked for', () => asked.has(3));
     await fleet.sql`update sync_runs set progress_at = now() - interval '2 hours' where run_id = ${run.run_id}`;
     const patience = { idleMs: 0, abandonMs: 60_000 };
-    const seen = await takeUpRuns(fleet.sql, fleet.producer, live, patience);
-    expect(seen).toEqual({ takenUp: 0, abandoned: 0 });
+    const seen = await recoverRuns(fleet.sql, fleet.producer, live, patience);
+    expect(seen).toEqual({ recovered: 0, abandoned: 0 });
     gate.resolve();
     expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', fence: 1 });
     expect(timesAsked()).toEqual(once);

@@ -76,7 +76,7 @@ onBothBackends('A job', (kind) => {
       page_num: 1,
     };
     for (const definition of [queryGameList, queryGameDetail])
-      expect(await finish(definition, ids)).toEqual({ skipped: 'not held' });
+      expect(await finish(definition, ids)).toEqual({ skipped: 'stale fence' });
   });
 
   it('tick opens a run, leaves an open one alone, and does nothing for a paused or removed application', async () => {

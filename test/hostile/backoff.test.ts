@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterFailedRun, isDue, type Patience, UNTROUBLED } from '#src/rules/backoff.ts';
+import { afterFailedRun, type Backoff, isDue, NO_BACKOFF } from '#src/rules/backoff.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -7,18 +7,18 @@ const DAY_MS = 24 * HOUR_MS;
 const BEGIN = new Date('2026-03-01T00:00:00.000Z');
 
 /** Fail run after run, each at the moment the rule names, until it pauses the application. */
-const failUntilPaused = (everyMs: number): { waits: number[]; last: Patience; pausedAfterMs: number } => {
+const failUntilPaused = (everyMs: number): { waits: number[]; last: Backoff; pausedAfterMs: number } => {
   const waits: number[] = [];
-  let patience = UNTROUBLED;
+  let backoff = NO_BACKOFF;
   let started_at = BEGIN;
   for (;;) {
     const finished_at = new Date(started_at.getTime() + MINUTE_MS);
-    patience = afterFailedRun(patience, { started_at, finished_at, reason: 'page 1: timeout' }, everyMs);
-    if (patience.next_attempt_at === null) {
-      return { waits, last: patience, pausedAfterMs: finished_at.getTime() - BEGIN.getTime() };
+    backoff = afterFailedRun(backoff, { started_at, finished_at, reason: 'page 1: timeout' }, everyMs);
+    if (backoff.next_attempt_at === null) {
+      return { waits, last: backoff, pausedAfterMs: finished_at.getTime() - BEGIN.getTime() };
     }
-    waits.push(patience.next_attempt_at.getTime() - started_at.getTime());
-    started_at = patience.next_attempt_at;
+    waits.push(backoff.next_attempt_at.getTime() - started_at.getTime());
+    started_at = backoff.next_attempt_at;
   }
 };
 
