@@ -31,9 +31,9 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
   const pull = { application_id, asked_at: before.now };
   try {
     // No key, no KYC (design, section 7): what could not be sealed is not even asked for.
-    await openFingerprintKey(deps.sql, deps.keys);
+    const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);
     const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
-    const state = await storeKycAnswer(deps.sql, deps.keys, pull, record);
+    const state = await storeKycAnswer(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);
     log.info({ application_id, state }, 'kyc pulled');
     return { state };
   } catch (thrown) {

@@ -1,16 +1,16 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import type { WrappedKey } from '#db/schema/applications.ts';
+import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
-import type { KycState } from '#src/contract/words.ts';
+import { type KycState, NO_GAME } from '#src/contract/words.ts';
 
 export type ContentProviderRow = InferSelectModel<typeof contentProviders>;
 export type KycRecordRow = InferSelectModel<typeof kycRecords>;
 export type KycStateRow = InferSelectModel<typeof kycStates>;
 export type KycAccessRow = InferSelectModel<typeof kycAccessLog>;
 
-/** Where every registered application's record stands; `pending` where it was never asked for. */
+/** The KYC state of every registered application; `pending` before its first pull. */
 export const listKycStates = (sql: Queryable): Promise<{ application_id: string; state: KycState }[]> =>
   sql<{ application_id: string; state: KycState }[]>`
     select application_id, coalesce(s.state, 'pending') as state
@@ -18,8 +18,8 @@ export const listKycStates = (sql: Queryable): Promise<{ application_id: string;
     where a.status <> 'removed' order by application_id`;
 
 /**
- * Where one application's record stands, and the database's clock. An application that was removed is found
- * too: its record stays until it is erased.
+ * The KYC state of one application, and the database's clock. A removed application is found too: its record
+ * stays until it is erased.
  */
 export const findKycState = async (
   sql: Queryable,
@@ -33,30 +33,40 @@ export const findKycState = async (
   return rows[0];
 };
 
-/** Lock the application's KYC: one writer at a time, until the transaction ends. */
+/** Lock the KYC state of an application until the transaction ends: one writer at a time. */
 export const lockKycState = async (tx: Queryable, application_id: string): Promise<KycStateRow> => {
   await tx`insert into kyc_states (application_id) values (${application_id}) on conflict do nothing`;
-  const rows = await tx<
-    KycStateRow[]
-  >`select * from kyc_states where application_id = ${application_id} for update`;
-  if (rows[0] === undefined) throw new Error('a row that was just inserted is there');
-  return rows[0];
+  const rows = await tx<KycStateRow[]>`
+    select * from kyc_states where application_id = ${application_id} for update`;
+  return rows[0] as KycStateRow;
 };
 
-/** The row is locked by the caller. @param next.refused_cp_id left out: as it was */
+type NextKycState = {
+  state: KycState;
+  asked_at: Date | null;
+  /** Left out: unchanged. */
+  refused_cp_id?: string | null;
+  failure?: Omit<Failure, 'application_game_id'>;
+};
+
+/** Write a locked state. Its failure goes to `ingest_failures`; without one the earlier failure is deleted. */
 export const saveKycState = async (
   tx: Queryable,
   application_id: string,
-  next: { state: KycState; asked_at: Date | null; refused_cp_id?: string | null; reason?: string },
+  { state, asked_at, refused_cp_id, failure }: NextKycState,
 ): Promise<void> => {
   await tx`
     update kyc_states
-    set state = ${next.state}, asked_at = ${next.asked_at}, reason = ${next.reason ?? null},
-        refused_cp_id = ${next.refused_cp_id === undefined ? tx`refused_cp_id` : next.refused_cp_id}
+    set state = ${state}, asked_at = ${asked_at},
+        reason = ${state === 'failed' ? (failure?.kind ?? null) : null},
+        refused_cp_id = ${refused_cp_id === undefined ? tx`refused_cp_id` : refused_cp_id}
     where application_id = ${application_id}`;
+  if (failure === undefined) await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
+  else
+    await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
 };
 
-/** An erased record may be asked for again. @returns whether it was erased */
+/** Allow pulls of an erased record. @returns whether it was erased */
 export const reopenErased = async (sql: Queryable, application_id: string): Promise<boolean> => {
   const rows = await sql`
     update kyc_states set state = 'pending' where application_id = ${application_id} and state = 'erased'
@@ -64,7 +74,7 @@ export const reopenErased = async (sql: Queryable, application_id: string): Prom
   return rows.length === 1;
 };
 
-/** The application's current provider. */
+/** The current provider of an application. */
 export const findContentProvider = async (
   sql: Queryable,
   application_id: string,
@@ -74,7 +84,24 @@ export const findContentProvider = async (
   return rows[0];
 };
 
-/** Map an application's cp_id to one of the platform, in place of the current one if there is one. */
+export type ProviderFingerprint = Pick<ContentProviderRow, 'cp_id' | 'application_cp_id'> & {
+  /** Of the provider's stored record; null when there is none. */
+  fingerprint: Uint8Array | null;
+};
+
+/** The current provider of an application, and the fingerprint of its record. */
+export const findProviderFingerprint = async (
+  sql: Queryable,
+  application_id: string,
+): Promise<ProviderFingerprint | undefined> => {
+  const rows = await sql<ProviderFingerprint[]>`
+    select p.cp_id, p.application_cp_id, r.fingerprint
+    from content_providers p left join kyc_records r using (application_id, cp_id)
+    where application_id = ${application_id} and p.replaced_at is null`;
+  return rows[0];
+};
+
+/** Map a cp_id of an application to one of the platform, and replace the current mapping. */
 export const mapContentProvider = async (
   tx: Queryable,
   provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id' | 'accepted_by'>,
@@ -98,10 +125,10 @@ export const findKycRecord = async (
   return rows[0];
 };
 
-/** What a former version keeps: no fingerprints. */
+/** The columns of a former version: all but the fingerprints. */
 const KEPT = ['record_id', 'application_id', 'cp_id', ...KYC_SEALED_FIELDS, 'data_keys', 'received_at'];
 
-/** Store a record; the one before it becomes a former one. The application's KYC is locked by the caller. */
+/** Store a record and keep the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
   await tx`
     with former as (delete from kyc_records where application_id = ${record.application_id} returning *)
@@ -115,7 +142,7 @@ export const countFormerRecords = async (sql: Queryable, application_id: string)
   return rows[0]?.count ?? 0;
 };
 
-/** The other applications whose developer has this tax id. */
+/** The other applications whose record has the same tax id. */
 export const listSameTaxId = async (sql: Queryable, record: KycRecordRow): Promise<string[]> => {
   const rows = await sql<{ application_id: string }[]>`
     select application_id from kyc_records
@@ -124,7 +151,7 @@ export const listSameTaxId = async (sql: Queryable, record: KycRecordRow): Promi
   return rows.map((row) => row.application_id);
 };
 
-/** Delete every version, its keys and fingerprints. @returns how many versions */
+/** Delete every version with its data keys and fingerprints. @returns the number of versions */
 export const deleteKycRecords = async (tx: Queryable, application_id: string): Promise<number> => {
   const former = await tx`delete from kyc_former_records where application_id = ${application_id}`;
   const current = await tx`delete from kyc_records where application_id = ${application_id}`;
@@ -136,85 +163,4 @@ export const insertKycAccess = async (
   entry: Pick<KycAccessRow, 'application_id' | 'record_id' | 'action' | 'accessed_by' | 'reason'>,
 ): Promise<void> => {
   await sql`insert into kyc_access_log ${sql(entry)}`;
-};
-
-/** The wrapped fingerprint key. */
-export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] | undefined> => {
-  const rows = await sql<{ data_keys: WrappedKey[] }[]>`
-    select data_keys from kyc_keys where purpose = 'fingerprint'`;
-  return rows[0]?.data_keys;
-};
-
-/** The same, locked against a reseal until the transaction ends. */
-export const lockFingerprintKey = async (tx: Queryable): Promise<WrappedKey[] | undefined> => {
-  const rows = await tx<{ data_keys: WrappedKey[] }[]>`
-    select data_keys from kyc_keys where purpose = 'fingerprint' for share`;
-  return rows[0]?.data_keys;
-};
-
-/** Store it if there is none. */
-export const insertFingerprintKey = async (tx: Queryable, data_keys: WrappedKey[]): Promise<void> => {
-  await tx`
-    insert into kyc_keys (purpose, data_keys) values ('fingerprint', ${tx.json(data_keys)}) on conflict do nothing`;
-};
-
-/** Every table that holds wrapped data keys: its id, and the column they stand in. The first wrap is the ring's. */
-const WRAPPED = {
-  kyc_keys: { id: 'purpose', type: 'text', keys: 'data_keys' },
-  applications: { id: 'application_id', type: 'text', keys: 'access_token_keys' },
-  kyc_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
-  kyc_former_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
-} as const;
-export type WrappedTable = keyof typeof WRAPPED;
-export const WRAPPED_TABLES = Object.keys(WRAPPED) as WrappedTable[];
-
-/** One row's wrapped data key. `application_id` is "" where the row is nobody's. */
-export type WrappedRow = { id: string; application_id: string; keys: WrappedKey[] };
-
-const wrappedByAnother = (sql: Queryable, keys: string, key_id: string) =>
-  sql`${sql(keys)} <> '[]'::jsonb and ${sql(keys)} -> 0 ->> 'key_id' <> ${key_id}`;
-
-/** How many rows' data keys another key than this one wraps. */
-export const countWrappedByOthers = async (
-  sql: Queryable,
-  table: WrappedTable,
-  key_id: string,
-): Promise<number> => {
-  const rows = await sql<{ count: number }[]>`
-    select count(*)::int as count from ${sql(table)} where ${wrappedByAnother(sql, WRAPPED[table].keys, key_id)}`;
-  return rows[0]?.count ?? 0;
-};
-
-/** The next rows, by id after `after` (null: from the first), whose data keys another key than this one wraps. */
-export const listWrappedByOthers = (
-  sql: Queryable,
-  table: WrappedTable,
-  key_id: string,
-  after: string | null,
-  limit: number,
-): Promise<WrappedRow[]> => {
-  const { id, keys } = WRAPPED[table];
-  return sql<WrappedRow[]>`
-    select ${sql(id)}::text as id, ${table === 'kyc_keys' ? sql`''` : sql`application_id`} as application_id,
-           ${sql(keys)} as keys
-    from ${sql(table)}
-    where ${wrappedByAnother(sql, keys, key_id)} ${after === null ? sql`` : sql`and ${sql(id)} > ${after}`}
-    order by ${sql(id)} limit ${limit}`;
-};
-
-/** Put new wraps in the place of those that were read; a row whose wraps have changed since is left. @returns how many */
-export const replaceWraps = async (
-  sql: Queryable,
-  table: WrappedTable,
-  rows: readonly { id: string; before: WrappedKey[]; after: WrappedKey[] }[],
-): Promise<number> => {
-  const { id, type, keys } = WRAPPED[table];
-  const result = await sql`
-    update ${sql(table)} t set ${sql(keys)} = n.after::jsonb
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => JSON.stringify(row.before))}::text[],
-      ${rows.map((row) => JSON.stringify(row.after))}::text[]
-    ) as n(id, before, after)
-    where t.${sql(id)} = n.id::${sql(type)} and t.${sql(keys)} = n.before::jsonb`;
-  return result.count;
 };

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/kyc.ts';
+import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/wrapped-keys.ts';
 import type { AuditStatus, Operation } from '#src/contract/words.ts';
 
 export type FleetFacts = {

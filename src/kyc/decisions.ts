@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import { clearFailures } from '#db/queries/failures.ts';
 import {
   type ContentProviderRow,
   deleteKycRecords,
@@ -9,7 +8,6 @@ import {
   mapContentProvider,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import { NO_GAME } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { type Accountable, requireAccountable, requireKycState, requireWord } from '#src/kyc/accountable.ts';
 
@@ -31,7 +29,6 @@ export const eraseKyc = async (
     await lockKycState(tx, application_id);
     await insertKycAccess(tx, { application_id, record_id: null, action: 'erase', accessed_by: by, reason });
     await saveKycState(tx, application_id, { state: 'erased', asked_at: now, refused_cp_id: null });
-    await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
     return deleteKycRecords(tx, application_id);
   }) as Promise<number>;
 };
@@ -62,7 +59,6 @@ export const acceptCpId = async (
     const provider = { cp_id: randomUUIDv7(), application_id, application_cp_id: refused_cp_id, accepted_by };
     const mapped = await mapContentProvider(tx, provider);
     await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
-    await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
     return mapped;
   }) as Promise<ContentProviderRow>;
 };

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '#db/client.ts';
-import { findFingerprintKey, insertFingerprintKey } from '#db/queries/kyc.ts';
+import { findFingerprintKey, insertFingerprintKey } from '#db/queries/wrapped-keys.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import type { KycFields } from '#src/kyc/record.ts';
@@ -15,37 +15,33 @@ export const FINGERPRINT_KEY: SealedRecord = { table: 'kyc_keys', record_id: 'fi
 /** The fingerprint key in clear (32 bytes), and its wraps as they were stored when it was opened. */
 export type FingerprintKey = { key: Uint8Array; wraps: WrappedKey[] };
 
-/** What each ring opened last: a key service must not be asked twice for every pull. */
+/** The key that each ring opened last: without it every pull would call the key service. */
 const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKey[] }>();
 
 /**
- * The installation's fingerprint key: random, made with the first record, stored wrapped like any data key, so
- * that fingerprints outlive a change of ENCRYPTION_KEYS. It is also the gate: a process whose keys do not open
- * it seals nothing, rather than begin a second set of keys. Opened once as long as its wraps stay the same.
+ * Open the installation's fingerprint key; the first call creates it. It is random and stored wrapped like a
+ * data key, so fingerprints survive a change of ENCRYPTION_KEYS. It is also the gate: a process that can't open
+ * it seals nothing.
  *
- * It takes the pool, never a transaction: a key service may be slow, and what waits for it must not hold a
- * connection that others want. A transaction that relies on the key compares the wraps under a lock.
+ * Call it outside transactions: a slow key service must not occupy a connection.
  * @throws KeyError `no_key`, `unknown_key`, `does_not_open` or `key_service`
  */
 export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<FingerprintKey> => {
   const wraps = (await findFingerprintKey(sql)) ?? (await createFingerprintKey(sql, keys));
-  const known = opened.get(keys);
-  if (known !== undefined && isDeepStrictEqual(known.wraps, wraps)) return { wraps, key: await known.key };
-  const opening = { wraps, key: unwrapDataKey(keys.records, wraps, FINGERPRINT_KEY) };
-  opened.set(keys, opening);
-  try {
-    return { wraps, key: await opening.key };
-  } catch (error) {
-    // The next one tries again: a key service may be back by then.
-    if (opened.get(keys) === opening) opened.delete(keys);
-    throw error;
+  let latest = opened.get(keys);
+  if (latest === undefined || !isDeepStrictEqual(latest.wraps, wraps)) {
+    latest = { wraps, key: unwrapDataKey(keys.records, wraps, FINGERPRINT_KEY) };
+    opened.set(keys, latest);
+    // A failure is not cached: the key service may answer next time.
+    latest.key.catch(() => opened.delete(keys));
   }
+  return { wraps, key: await latest.key };
 };
 
 const createFingerprintKey = async (sql: Database, keys: KeyRing): Promise<WrappedKey[]> => {
   const wraps = await wrapDataKey(keys.records.slice(0, 1), randomBytes(KEY_BYTES), FINGERPRINT_KEY);
   await insertFingerprintKey(sql, wraps);
-  // Another process may have been faster: what is stored now counts.
+  // Another process may have stored its key first.
   return (await findFingerprintKey(sql)) ?? [];
 };
 

@@ -7,7 +7,7 @@ import {
   WRAPPED_TABLES,
   type WrappedRow,
   type WrappedTable,
-} from '#db/queries/kyc.ts';
+} from '#db/queries/wrapped-keys.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { FINGERPRINT_KEY } from '#src/kyc/fingerprints.ts';

@@ -1,146 +1,124 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
-import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
+import type { Failure } from '#db/queries/failures.ts';
 import {
-  findContentProvider,
-  findKycRecord,
-  type KycRecordRow,
-  lockFingerprintKey,
+  findProviderFingerprint,
   lockKycState,
   mapContentProvider,
+  type ProviderFingerprint,
   replaceKycRecord,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import type { WrappedKey } from '#db/schema/applications.ts';
+import { lockFingerprintKey } from '#db/queries/wrapped-keys.ts';
 import type { KycRecord } from '#src/contract/application.ts';
-import { NO_GAME } from '#src/contract/words.ts';
-import { openFingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
-import { type KycFields, type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { type FingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
+import { type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
-/** One pull: whose, and when it was asked for by the database's clock. */
+/** One pull: the application, and when the pull began by the database's clock. */
 export type KycPull = { application_id: string; asked_at: Date };
-/** What became of an answer. `overtaken`: nothing was written. */
+/** Result of storing an answer. `overtaken`: nothing was written. */
 export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_changed' | 'overtaken';
 
-/** Not after a later answer, an erasure, or the application's removal. Locks what it looks at. */
-const isWanted = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
-  if (!(await lockActiveApplication(tx, application_id))) return false;
-  const now = await lockKycState(tx, application_id);
-  return now.state !== 'erased' && (now.asked_at === null || now.asked_at < asked_at);
-};
+/** The stored record or the fingerprint key changed while an answer was sealed. Nothing was written: retry. */
+export class KycConflictError extends CatalogueError {
+  override readonly name = 'KycConflictError';
+
+  constructor(application_id: string) {
+    super(`The KYC record or the fingerprint key changed while the answer of ${application_id} was sealed.`);
+  }
+}
+
+type Answer = { application_cp_id: string; fingerprint: Uint8Array; tax_id_fingerprint: Uint8Array | null };
 
 /**
- * Write what cp.queryKYC answered, in one transaction: the mapping of `cp_id`, the sealed record if it changed,
- * and the state. Replaying it writes nothing more. A key service is asked before the transaction, never in it:
- * a slow one must not keep the pool's connections from everything else.
- * @param record null: no data (design, section 5, decision 16); the record before it is kept
- * @throws KeyError when the record can't be sealed: then nothing was written
+ * Write the answer of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
+ * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
+ * service must not occupy a connection.
+ * @param record null: no data (design, section 5, decision 16); the stored record stays
+ * @throws KeyError when the record can't be sealed, KycConflictError on a race; nothing is written then
  */
 export const storeKycAnswer = async (
   sql: Database,
-  keys: KeyRing,
+  { keys, fingerprintKey }: { keys: KeyRing; fingerprintKey: FingerprintKey },
   pull: KycPull,
   record: KycRecord | null,
 ): Promise<KycOutcome> => {
-  if (record === null) return sql.begin((tx) => storeNothing(tx, pull)) as Promise<KycOutcome>;
-  // Most answers bring nothing new: it is sealed once that is known not to be so.
-  let draft = await fingerprintRecord(sql, keys, pull, record);
-  for (;;) {
-    const outcome = (await sql.begin((tx) => storeRecord(tx, pull, record.cp_id, draft))) as
-      | KycOutcome
-      | undefined;
-    if (outcome !== undefined) return outcome;
-    const fingerprints = await fingerprintRecord(sql, keys, pull, record);
-    draft = { ...fingerprints, sealed: await sealKycRecord(keys, pull.application_id, fieldsOf(record)) };
-  }
+  const { application_id } = pull;
+  if (record === null) return sql.begin((tx) => storeNotProvided(tx, pull)) as Promise<KycOutcome>;
+  const { cp_id: application_cp_id, ...fields } = record;
+  const answer = {
+    application_cp_id,
+    fingerprint: recordFingerprint(fingerprintKey.key, application_id, fields),
+    tax_id_fingerprint: taxIdFingerprint(fingerprintKey.key, fields.tax_id),
+  };
+  const isChanged = compare(await findProviderFingerprint(sql, application_id), answer) === 'sealed';
+  const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
+  return sql.begin((tx) => storeRecord(tx, pull, answer, fingerprintKey, sealed)) as Promise<KycOutcome>;
 };
 
-const storeNothing = async (tx: Queryable, pull: KycPull): Promise<KycOutcome> => {
-  const { application_id, asked_at } = pull;
-  if (!(await isWanted(tx, pull))) return 'overtaken';
-  await saveKycState(tx, application_id, { state: 'not_provided', asked_at });
-  await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
+const compare = (stored: ProviderFingerprint | undefined, answer: Answer) => {
+  if (stored === undefined) return 'sealed';
+  if (stored.application_cp_id !== answer.application_cp_id) return 'cp_id_changed';
+  const { fingerprint } = stored;
+  return fingerprint !== null && Buffer.compare(fingerprint, answer.fingerprint) === 0
+    ? 'unchanged'
+    : 'sealed';
+};
+
+/** Lock the application and its KYC state. @returns false after a later answer, an erasure or a removal */
+const lockIfLatest = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
+  if (!(await lockActiveApplication(tx, application_id))) return false;
+  const stored = await lockKycState(tx, application_id);
+  return stored.state !== 'erased' && (stored.asked_at === null || stored.asked_at < asked_at);
+};
+
+const storeNotProvided = async (tx: Queryable, pull: KycPull): Promise<KycOutcome> => {
+  if (!(await lockIfLatest(tx, pull))) return 'overtaken';
+  await saveKycState(tx, pull.application_id, { state: 'not_provided', asked_at: pull.asked_at });
   return 'not_provided';
 };
 
-/** What is made of a record before the transaction that stores it. */
-type Draft = Pick<KycRecordRow, 'fingerprint' | 'tax_id_fingerprint'> & {
-  /** Of the fingerprint key: it holds as long as these are what is stored. */
-  wraps: WrappedKey[];
-  sealed?: SealedFields;
-};
-
-const fieldsOf = ({ cp_id: _application_cp_id, ...fields }: KycRecord): KycFields => fields;
-
-const fingerprintRecord = async (
-  sql: Database,
-  keys: KeyRing,
-  { application_id }: KycPull,
-  record: KycRecord,
-): Promise<Draft> => {
-  const { key, wraps } = await openFingerprintKey(sql, keys);
-  return {
-    wraps,
-    fingerprint: recordFingerprint(key, application_id, fieldsOf(record)),
-    tax_id_fingerprint: taxIdFingerprint(key, record.tax_id),
-  };
-};
-
-/**
- * Decide under lock what the answer comes to, and write it.
- * @returns undefined when it takes another draft, nothing written: this one is not sealed and must be, or a
- * reseal came between, and this process may not have the keys any more
- */
+/** @param sealed undefined when the stored record was equal before the transaction */
 const storeRecord = async (
   tx: Queryable,
   pull: KycPull,
-  application_cp_id: string,
-  { wraps, sealed, ...fingerprints }: Draft,
-): Promise<KycOutcome | undefined> => {
+  { application_cp_id, ...fingerprints }: Answer,
+  { wraps }: FingerprintKey,
+  sealed: SealedFields | undefined,
+): Promise<KycOutcome> => {
   const { application_id, asked_at } = pull;
-  if (!(await isWanted(tx, pull))) return 'overtaken';
-  const provider = await findContentProvider(tx, application_id);
-  if (provider !== undefined && provider.application_cp_id !== application_cp_id) {
-    await refuseCpId(tx, pull, application_cp_id);
-    return 'cp_id_changed';
+  if (!(await lockIfLatest(tx, pull))) return 'overtaken';
+  const stored = await findProviderFingerprint(tx, application_id);
+  const outcome = compare(stored, { application_cp_id, ...fingerprints });
+  if (outcome === 'cp_id_changed') {
+    // The mapping is one to one (decision 17): an operator must accept another cp_id first.
+    const failure = { kind: 'cp_id_changed', reasons: [{ path: 'cp_id', code: 'changed' }] };
+    await saveKycState(tx, application_id, {
+      state: outcome,
+      asked_at,
+      refused_cp_id: application_cp_id,
+      failure,
+    });
+    return outcome;
   }
-  // Held until the transaction ends, so that a reseal waits for records that are being written.
-  if (!isDeepStrictEqual(await lockFingerprintKey(tx), wraps)) return undefined;
-  const before = await findKycRecord(tx, application_id);
-  const unchanged =
-    before !== undefined &&
-    before.cp_id === provider?.cp_id &&
-    Buffer.compare(before.fingerprint, fingerprints.fingerprint) === 0;
-  if (!unchanged) {
-    if (sealed === undefined) return undefined;
-    const { cp_id } = provider ?? (await mapFirst(tx, application_id, application_cp_id));
+  if (outcome === 'sealed') {
+    // The lock makes a reseal wait for this record. After a reseal this process may lack the new key.
+    if (sealed === undefined || !(await lockFingerprintKey(tx, wraps)))
+      throw new KycConflictError(application_id);
+    const first = { cp_id: randomUUIDv7(), application_id, application_cp_id, accepted_by: null };
+    const { cp_id } = stored ?? (await mapContentProvider(tx, first));
     await replaceKycRecord(tx, { application_id, cp_id, ...sealed, ...fingerprints, received_at: asked_at });
   }
   await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
-  await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
-  return unchanged ? 'unchanged' : 'sealed';
-};
-
-const mapFirst = (tx: Queryable, application_id: string, application_cp_id: string) =>
-  mapContentProvider(tx, { cp_id: randomUUIDv7(), application_id, application_cp_id, accepted_by: null });
-
-/** The mapping is one to one (decision 17): another `cp_id` waits for an operator, its record is not taken. */
-const refuseCpId = async (tx: Queryable, { application_id, asked_at }: KycPull, refused_cp_id: string) => {
-  const failure: Failure = {
-    application_game_id: NO_GAME,
-    kind: 'cp_id_changed',
-    reasons: [{ path: 'cp_id', code: 'changed' }],
-  };
-  await saveKycState(tx, application_id, { state: 'cp_id_changed', asked_at, refused_cp_id });
-  await recordFailures(tx, application_id, 'query_cp_kyc', [failure]);
+  return outcome;
 };
 
 /**
- * Note that a pull failed for good: why, in codes. The record before it is kept.
- * @returns false when it was overtaken: nothing was written
+ * Record that a pull failed and is not retried. The stored record stays.
+ * @returns false when the pull was overtaken: nothing was written
  */
 export const recordKycFailure = (
   sql: Database,
@@ -148,9 +126,7 @@ export const recordKycFailure = (
   failure: Omit<Failure, 'application_game_id'>,
 ): Promise<boolean> =>
   sql.begin(async (tx) => {
-    const { application_id, asked_at } = pull;
-    if (!(await isWanted(tx, pull))) return false;
-    await saveKycState(tx, application_id, { state: 'failed', asked_at, reason: failure.kind });
-    await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
+    if (!(await lockIfLatest(tx, pull))) return false;
+    await saveKycState(tx, pull.application_id, { state: 'failed', asked_at: pull.asked_at, failure });
     return true;
   }) as Promise<boolean>;

@@ -2,13 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { listApplications, updateApplication } from '#db/queries/applications.ts';
-import {
-  countWrappedByOthers,
-  findKycRecord,
-  findKycState,
-  type KycRecordRow,
-  WRAPPED_TABLES,
-} from '#db/queries/kyc.ts';
+import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
+import { countWrappedByOthers, WRAPPED_TABLES } from '#db/queries/wrapped-keys.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';

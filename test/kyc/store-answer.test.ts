@@ -11,8 +11,16 @@ import {
 } from '#db/queries/kyc.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
-import { addApplication, keyErrorOf, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { recordKycFailure } from '#src/kyc/store-answer.ts';
+import {
+  addApplication,
+  keyErrorOf,
+  openTestPool,
+  PLANTED,
+  ringOf,
+  store,
+  storeOnce,
+} from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const keys = ringOf(['k1']);
@@ -47,7 +55,7 @@ describe('an answer of cp.queryKYC', () => {
     const app = await anApplication();
     const pull = { application_id: app, asked_at: new Date() };
     await removeApplication(sql, app);
-    expect(await storeKycAnswer(sql, keys, pull, PLANTED)).toBe('overtaken');
+    expect(await storeOnce(sql, keys, pull, PLANTED)).toBe('overtaken');
     expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
     expect(await findKycRecord(sql, app)).toBeUndefined();
     expect(await listFailures(sql, { application_id: app, limit: 9 })).toEqual([]);
@@ -100,7 +108,7 @@ describe('an answer of cp.queryKYC', () => {
     const early = (await findKycState(sql, app))?.now ?? new Date(0);
     await store(sql, keys, app, PLANTED);
     const pull = { application_id: app, asked_at: early };
-    expect(await storeKycAnswer(sql, keys, pull, { ...PLANTED, tax_id: 'old' })).toBe('overtaken');
+    expect(await storeOnce(sql, keys, pull, { ...PLANTED, tax_id: 'old' })).toBe('overtaken');
     expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
     expect(await stateOf(app)).toBe('sealed');
     expect(await openKycRecord(keys, await rowOf(app))).toEqual(FIELDS);
@@ -188,9 +196,9 @@ describe('erasing', () => {
     const app = await anApplication();
     const underWay = { application_id: app, asked_at: (await findKycState(sql, app))?.now ?? new Date() };
     await eraseKyc(sql, app, { by: 'kim', reason: 'request' });
-    expect(await storeKycAnswer(sql, keys, underWay, PLANTED)).toBe('overtaken');
+    expect(await storeOnce(sql, keys, underWay, PLANTED)).toBe('overtaken');
     const later = { application_id: app, asked_at: new Date(Date.now() + 60_000) };
-    expect(await storeKycAnswer(sql, keys, later, PLANTED)).toBe('overtaken');
+    expect(await storeOnce(sql, keys, later, PLANTED)).toBe('overtaken');
     expect(await findKycRecord(sql, app)).toBeUndefined();
   });
 

@@ -7,7 +7,9 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { insertApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
-import { storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
+import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
+import { KycConflictError, type KycPull, storeKycAnswer } from '#src/kyc/store-answer.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
@@ -68,16 +70,26 @@ export const addApplication = async (
   await insertApplication(sql, application_id, settings, await sealAccessToken(keys, application_id, TOKEN));
 };
 
-/** Store an answer as a pull that is asked now. */
+/** Store the answer of one pull, as one attempt of the job does. */
+export const storeOnce = async (sql: Database, keys: KeyRing, pull: KycPull, record: KycRecord | null) =>
+  storeKycAnswer(sql, { keys, fingerprintKey: await openFingerprintKey(sql, keys) }, pull, record);
+
+/** Store an answer to a pull that begins now, as the job does: it retries conflicts. */
 export const store = async (
   sql: Database,
   keys: KeyRing,
   application_id: string,
   record: KycRecord | null,
 ) => {
-  const state = await findKycState(sql, application_id);
-  if (state === undefined) throw new Error(`add the application ${application_id} first`);
-  return storeKycAnswer(sql, keys, { application_id, asked_at: state.now }, record);
+  for (let attempt = 1; ; attempt += 1) {
+    const state = await findKycState(sql, application_id);
+    if (state === undefined) throw new Error(`add the application ${application_id} first`);
+    try {
+      return await storeOnce(sql, keys, { application_id, asked_at: state.now }, record);
+    } catch (error) {
+      if (!(error instanceof KycConflictError) || attempt === queryCpKyc.options.attempts) throw error;
+    }
+  }
 };
 
 /** The code of the KeyError that something ends with, and its message for a look at what it says. */
