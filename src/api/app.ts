@@ -7,19 +7,20 @@ import {
   LogController,
 } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
+import type { Database } from '#db/client.ts';
+import { ApiError, toApiError } from '#src/api/api-error.ts';
 import { createAuthenticator } from '#src/api/authenticate.ts';
 import { createDeadline } from '#src/api/deadline.ts';
 import { addDocumentRoutes } from '#src/api/documents.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
-import type { Lanes } from '#src/api/in-turn.ts';
 import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
-import { Refusal, refusalOf } from '#src/api/refusal.ts';
 import { answerClientError, answerOddRequests } from '#src/api/sockets.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from '#src/api/wire.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
 
-export type ApiOptions = Lanes & {
+export type ApiOptions = {
+  sql: Database;
   /** The zone audit_time is written in: an IANA name (AUDIT_TIME_ZONE). */
   auditTimeZone: string;
   /** Per token; without one `RATE_LIMIT_DEFAULT`. */
@@ -50,31 +51,30 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      answer(refusalOf(error), request, reply);
+      answer(toApiError(error), request, reply);
     },
   });
   answerOddRequests(app.server);
   speakJson(app);
 
   app.decorateRequest('caller', null);
-  app.decorateRequest('admission', null);
-  app.setErrorHandler((error, request, reply) => answerAdmitted(refusalOf(error), request, reply));
+  app.setErrorHandler((error, request, reply) => answer(toApiError(error), request, reply));
 
   const allowed = collectMethods(app);
   app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS, answer));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-      throw new Refusal('invalidHttp');
+      throw new ApiError('invalidHttp');
     // Here and not in a handler: a body for nobody is not read.
     if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
   });
 
-  const { authenticate, settle } = createAuthenticator(options);
-  app.addHook('onClose', settle);
+  const authenticator = createAuthenticator(options.sql);
+  app.addHook('onClose', authenticator.close);
   const limitRate = await addRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 
-  addGameRoutes(app, { ...options, onRequest: [authenticate, limitRate] });
+  addGameRoutes(app, { ...options, onRequest: [authenticator.authenticate, limitRate] });
   addHealthRoutes(app, options.ready);
   addDocumentRoutes(app);
   await app.ready();
@@ -92,24 +92,12 @@ const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
   return methods;
 };
 
-const noRoute = (allowed: Set<string> | undefined): Refusal =>
+const noRoute = (allowed: Set<string> | undefined): ApiError =>
   allowed === undefined
-    ? new Refusal('noSuchPath')
-    : new Refusal('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
+    ? new ApiError('noSuchPath')
+    : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
 
-/** What is wrong with a call is told to who has a token that holds; that something is wrong with us, to anyone. */
-const answerAdmitted = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  if (request.admission === null || statusOf(refusal.failure) >= 500) return answer(refusal, request, reply);
-  // The deadline may have answered meanwhile.
-  const unlessAnswered = (late: Refusal) => reply.sent || answer(late, request, reply);
-  request.admission.then(
-    () => unlessAnswered(refusal),
-    (error: unknown) => unlessAnswered(refusalOf(error)),
-  );
-  return reply;
-};
-
-const answer = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+const answer = (refusal: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const status = statusOf(refusal.failure);
   if (status >= 500) {
     const { method, url } = request;

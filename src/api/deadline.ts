@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Refusal } from '#src/api/refusal.ts';
+import { ApiError } from '#src/api/api-error.ts';
 
 /**
  * A hook that answers a call for which nobody else has by then: a body that does not arrive is given up, a
@@ -9,14 +9,14 @@ import { Refusal } from '#src/api/refusal.ts';
 export const createDeadline =
   (
     timeoutMs: number,
-    answer: (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => unknown,
+    answer: (refusal: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
   ): onRequestHookHandler =>
   (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.sent) return;
       const refusal = request.raw.complete
-        ? new Refusal('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
-        : new Refusal('requestTimeout', undefined, { headers: { connection: 'close' } });
+        ? new ApiError('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
+        : new ApiError('requestTimeout', undefined, { headers: { connection: 'close' } });
       answer(refusal, request, reply);
     }, timeoutMs);
     reply.raw.once('close', () => clearTimeout(timer));

@@ -1,10 +1,9 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
-import { type DetailAsked, selectCatalogueDetails } from '#db/queries/api-games.ts';
+import type { Database } from '#db/client.ts';
+import { selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { createAuditTimeFormat } from '#src/api/audit-time.ts';
-import { answerTo } from '#src/api/authenticate.ts';
-import { inTurn, type Lanes } from '#src/api/in-turn.ts';
-import { createPageReader } from '#src/api/page-reader.ts';
-import { success } from '#src/api/success.ts';
+import { callerOf } from '#src/api/authenticate.ts';
+import { success } from '#src/api/wire.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   type ListByAuditStatusRequest,
@@ -16,21 +15,19 @@ import {
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
 
-/** Games read in full in one statement. */
-const DETAILS_MAX = 16;
-
-/** The two operations of the platform side (sections 4.1 and 4.2). */
+/**
+ * The two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that
+ * application, an operator's token the games of all (decision 8).
+ */
 export const addGameRoutes = (
   app: FastifyInstance,
-  options: Lanes & { auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
+  {
+    sql,
+    auditTimeZone,
+    onRequest,
+  }: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
-  const { onRequest } = options;
-  const readPage = createPageReader(options);
-  const readDetail = inTurn(options, selectCatalogueDetails, {
-    keyOf: ({ scope, game_id }: DetailAsked) => `${scope ?? ''} ${game_id}`,
-    most: DETAILS_MAX,
-  });
-  const formatAuditTime = createAuditTimeFormat(options.auditTimeZone);
+  const formatAuditTime = createAuditTimeFormat(auditTimeZone);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
     LIST_BY_AUDIT_STATUS_PATH,
@@ -39,8 +36,11 @@ export const addGameRoutes = (
       schema: { body: listByAuditStatusRequestSchema, response: { 200: listByAuditStatusResponseSchema } },
     },
     async (request) => {
-      const { audit_status, ...page } = request.body;
-      const { total, list } = await answerTo(request, (scope) => readPage({ scope, audit_status, ...page }));
+      const { audit_status } = request.body;
+      const { total, list } = await selectGamePage(sql, {
+        scope: callerOf(request).application_id,
+        ...request.body,
+      });
       return success({
         total,
         list: list.map(({ game_id, game_name, audit_time }) => ({
@@ -58,7 +58,7 @@ export const addGameRoutes = (
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
     async (request) => {
       const { game_id } = request.body;
-      const game = await answerTo(request, (scope) => readDetail({ scope, game_id }));
+      const game = await selectGameDetail(sql, { scope: callerOf(request).application_id, game_id });
       return success(game ?? null);
     },
   );

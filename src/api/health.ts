@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { Refusal } from '#src/api/refusal.ts';
-import { success } from '#src/api/success.ts';
+import { ApiError } from '#src/api/api-error.ts';
+import { success } from '#src/api/wire.ts';
 
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: database and queue answer too; with `?only=database` that one
@@ -16,7 +16,7 @@ export const addHealthRoutes = (
     try {
       await ready(query.only === 'database' ? 'database' : 'all');
     } catch (cause) {
-      throw new Refusal('unavailable', undefined, { cause });
+      throw new ApiError('unavailable', undefined, { cause });
     }
     return success(null);
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
-import { Refusal } from '#src/api/refusal.ts';
+import { ApiError } from '#src/api/api-error.ts';
 
 export type RateLimit = {
   /** Calls that one token may make within the window. */
@@ -35,7 +35,7 @@ export const addRateLimit = async (
     nameSpace: 'catalogue-api-rate:',
     skipOnError: true,
     errorResponseBuilder: (_request, { ttl }) =>
-      new Refusal(
+      new ApiError(
         'tooManyRequests',
         `This token may make ${max} calls in ${timeWindowMs / 1_000} s: go on in ${Math.ceil(ttl / 1_000)} s.`,
       ),

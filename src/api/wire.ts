@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { z } from 'zod';
-import { Refusal } from '#src/api/refusal.ts';
+import { ApiError } from '#src/api/api-error.ts';
+import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 
 /** Largest request body, in bytes: the largest the contract needs is some hundred. */
 export const BODY_MAX_BYTES = 16 * 1024;
@@ -11,15 +12,15 @@ export const JSON_UTF8 = 'application/json; charset=utf-8';
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** @throws Refusal: wrongContentType for another charset than UTF-8, invalidJson for bytes that are not JSON */
+/** @throws ApiError: wrongContentType for another charset than UTF-8, invalidJson for bytes that are not JSON */
 const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
-    throw new Refusal('wrongContentType');
+    throw new ApiError('wrongContentType');
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch (cause) {
-    throw new Refusal('invalidJson', undefined, { cause });
+    throw new ApiError('invalidJson', undefined, { cause });
   }
 };
 
@@ -27,13 +28,13 @@ const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   return (body) => {
     // No body and no Content-Type: nothing was parsed.
     if (body === undefined)
-      return { error: new Refusal('invalidJson', 'The body is empty: send a JSON object.') };
+      return { error: new ApiError('invalidJson', 'The body is empty: send a JSON object.') };
     const result = schema.safeParse(body);
     if (result.success) return { value: result.data };
     const reasons = result.error.issues.map(({ path, message }) =>
       path.length === 0 ? 'The body must be a JSON object' : `${path.join('.')} ${message}`,
     );
-    return { error: new Refusal('invalidField', reasons.join('; ')) };
+    return { error: new ApiError('invalidField', reasons.join('; ')) };
   };
 };
 
@@ -53,3 +54,6 @@ export const speakJson = (app: FastifyInstance): void => {
   app.setValidatorCompiler(validate);
   app.setSerializerCompiler(serialize);
 };
+
+/** The envelope of a success (section 2.1). */
+export const success = <Data>(data: Data) => ({ ret_code: RET_CODE_SUCCESS, ret_msg: RET_MSG_SUCCESS, data });

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from 'commander';
 import { type ApiToken, insertToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createAccessToken, hashAccessToken } from '#src/api/api-token.ts';
+import { createApiToken, hashApiToken } from '#src/api/api-token.ts';
 import { withDatabase } from '#src/cli/connect.ts';
 import { act, defineCommand } from '#src/cli/frame.ts';
 import { applicationId, displayName, duration, formatMoment, uuid } from '#src/cli/values.ts';
@@ -44,7 +44,7 @@ const addCreate = (token: Command): void => {
     if ((application === undefined) === (operator === undefined)) {
       throw new UsageError('Say whose token it is: --application ID or --operator.');
     }
-    const secret = createAccessToken();
+    const secret = createApiToken();
     const made = {
       token_id: randomUUIDv7(),
       application_id: application ?? null,
@@ -52,7 +52,7 @@ const addCreate = (token: Command): void => {
       expires_at: expires === undefined ? null : new Date(Date.now() + expires),
     };
     const inserted = await withDatabase(context, (sql) =>
-      insertToken(sql, { ...made, token_hash: hashAccessToken(secret) }),
+      insertToken(sql, { ...made, token_hash: hashApiToken(secret) }),
     );
     if (!inserted) {
       throw new UsageError(

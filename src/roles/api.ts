@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
-import { openDatabase } from '#db/client.ts';
 import { buildApi } from '#src/api/app.ts';
 import type { Config } from '#src/config.ts';
-import { CLOSE_S, openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 
@@ -21,14 +20,11 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
       logger,
     }),
   );
-  const lane = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue api', planOnce: true });
-  started.defer(() => lane.end({ timeout: CLOSE_S }));
   const ready = async (what: 'all' | 'database'): Promise<void> => {
     await Promise.all([sql`select 1`, what === 'all' && backend.ping()]);
   };
   const api = await buildApi({
     sql,
-    lane,
     auditTimeZone: config.auditTimeZone,
     redis: backend.redis,
     logger,

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
-import { recountGames, type Scope } from '#db/queries/api-games.ts';
+import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, fetchedGame, selectPage, startApi, type TestApi } from '#test/api/support.ts';
+import { addApplication, fetchedGame, startApi, type TestApi } from '#test/api/support.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
     select game_id from games where audit_status = ${audit_status} and withdrawn_at is null ${mine} order by game_id`;
   const paged: string[] = [];
   for (let page_num = 1; ; page_num += 1) {
-    const { total, list } = await selectPage(api.sql, { scope, audit_status, page_num, page_size: 100 });
+    const { total, list } = await selectGamePage(api.sql, { scope, audit_status, page_num, page_size: 100 });
     expect(total).toBe(rows.length);
     if (list.length === 0) break;
     paged.push(...list.map((game) => game.game_id));
@@ -81,7 +81,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     await upsertGames(api.sql, 'moved', [game]);
     const totals = async () => {
       const read = async (audit_status: AuditStatus) =>
-        (await selectPage(api.sql, { scope: 'moved', audit_status, page_num: 1, page_size: 1 })).total;
+        (await selectGamePage(api.sql, { scope: 'moved', audit_status, page_num: 1, page_size: 1 })).total;
       return [await read('pending'), await read('passed')];
     };
     expect(await totals()).toEqual([1, 0]);
@@ -107,7 +107,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
         fetchedGame(`g${i}`, { game_id: idAt(i * MINUTE_MS) }),
       );
       await upsertGames(tx, 'undone', games);
-      const { total } = await selectPage(tx, {
+      const { total } = await selectGamePage(tx, {
         scope: 'undone',
         audit_status: 'pending',
         page_num: 1,
@@ -117,7 +117,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
       throw undone;
     });
     await expect(attempt).rejects.toBe(undone);
-    const { total } = await selectPage(api.sql, {
+    const { total } = await selectGamePage(api.sql, {
       scope: 'undone',
       audit_status: 'pending',
       page_num: 1,
@@ -150,7 +150,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     };
     const readBoth = async (name: string) => {
       return api.sql.begin('isolation level repeatable read', async (tx) => {
-        const page = await selectPage(tx, {
+        const page = await selectGamePage(tx, {
           scope: name,
           audit_status: 'pending',
           page_num: 7,

@@ -186,7 +186,6 @@ describe('when what it stands on is away', () => {
     const sql = openDatabase(databaseUrl, { max: 1 });
     const app = await buildApi({
       sql,
-      lane: sql,
       auditTimeZone: 'UTC',
       logger: pino({ level: 'silent' }),
       ready,
@@ -208,7 +207,7 @@ describe('when what it stands on is away', () => {
     for (const table of ['api_tokens', 'games']) {
       await locked`begin`;
       await locked`lock table ${locked(table)} in access exclusive mode`;
-      // What is wrong with a call is for those whose token holds, and nobody can say.
+      // A wrong body is not reported before the token is known.
       const calls = table === 'api_tokens' ? [call(LIST), call(LIST, { body: '{' })] : [call(LIST)];
       for (const response of await Promise.all(calls)) await expectFailure(response, 503, 50301);
       await locked`rollback`;
@@ -218,12 +217,11 @@ describe('when what it stands on is away', () => {
   });
 
   test.for<[what: string, path: string, table: string]>([
-    // Nothing is written by a lookup: it may be made again.
-    ['tokens are looked up in', LIST, 'api_tokens'],
-    ['pages are read in', LIST, 'games'],
-    ['details are read in', DETAIL, 'games'],
+    ['looks a token up', LIST, 'api_tokens'],
+    ['reads a page', LIST, 'games'],
+    ['reads a detail', DETAIL, 'games'],
   ])(
-    'a session that %s may be ended by the database, and the next call is served',
+    'when the database ends a session that %s, the call is 503 and the next one is served',
     async ([, path, table]) => {
       const body = path === DETAIL ? '{"game_id":"x"}' : '{"audit_status":"pending"}';
       const locked = openDatabase(api.databaseUrl, { max: 1 });
@@ -231,7 +229,7 @@ describe('when what it stands on is away', () => {
       await locked`lock table ${locked(table)} in access exclusive mode`;
       const pending = call(path, { body });
       for (;;) {
-        // Elsewhere: a transaction sees the activity of its beginning.
+        // Not in the transaction: it sees the activity of its start.
         const ended = await api.sql`
           select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${table}%`}
@@ -241,10 +239,39 @@ describe('when what it stands on is away', () => {
       }
       await locked`rollback`;
       await locked.end();
-      expect((await pending).status).toBe(200);
+      await expectFailure(await pending, 503, 50301);
       expect((await call(path, { body })).status).toBe(200);
     },
   );
+
+  test('a connection that is stuck delays no call on another connection', async () => {
+    const own = await startApi();
+    const operator = (await addToken(own.sql, null)).token;
+    const locked = openDatabase(own.databaseUrl, { max: 1 });
+    await locked`begin`;
+    await locked`lock table games in access exclusive mode`;
+    const stuck = fetch(own.url + DETAIL, {
+      method: 'POST',
+      body: '{"game_id":"x"}',
+      headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${operator}` },
+    });
+    for (let waiting = 0; waiting === 0; ) {
+      const rows = await own.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      waiting = rows.length;
+    }
+    // The token is looked up, so that the answer shows that the database is read meanwhile.
+    const refused = await fetch(own.url + LIST, {
+      method: 'POST',
+      body: '{"audit_status":"none"}',
+      headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${operator}` },
+    });
+    await expectFailure(refused, 400, 40001);
+    await locked`rollback`;
+    expect((await stuck).status).toBe(200);
+    await locked.end();
+    await own.close();
+  });
 
   test('it stops though the last use of a token cannot be written down', async () => {
     const own = await startApi();

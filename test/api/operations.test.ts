@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { selectCatalogueDetails } from '#db/queries/api-games.ts';
+import { selectGameDetail } from '#db/queries/api-games.ts';
 import { removeApplication } from '#db/queries/applications.ts';
 import { decideGame, upsertGames } from '#db/queries/games.ts';
 import {
@@ -216,12 +216,10 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
   });
 
   test.each([
-    // The look-up of the token runs beside it, and takes longer.
     ['over HTTP', (mine: Mine, game_id: string) => detail(mine.token, { game_id })],
     [
       'of Postgres',
-      (mine: Mine, game_id: string) =>
-        selectCatalogueDetails(api.sql, [{ scope: mine.application_id, game_id }]),
+      (mine: Mine, game_id: string) => selectGameDetail(api.sql, { scope: mine.application_id, game_id }),
     ],
   ])("another application's game takes as long %s as one that is not there", async (_, ask) => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
@@ -231,7 +229,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
       nonsense: 'nonsense',
     };
     const kinds = ['theirs', 'absent', 'nonsense'] as const;
-    /** Turn about, so that whatever else the machine does meets all three alike. */
+    /** In turns, so that other load on the machine affects all three alike. */
     const slowestOverQuickest = async (): Promise<number> => {
       const times = { theirs: [] as number[], absent: [] as number[], nonsense: [] as number[] };
       for (let round = 0; round < 200; round += 1) {
@@ -244,7 +242,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
       const quartiles = kinds.map((kind) => times[kind].sort((a, b) => a - b)[50] ?? 0);
       return Math.max(...quartiles) / Math.min(...quartiles);
     };
-    // A difference of ours is there each time, a neighbour's noise is not.
+    // A real difference repeats, noise does not.
     await expect.poll(slowestOverQuickest, { timeout: 20_000, interval: 100 }).toBeLessThan(1.3);
   });
 

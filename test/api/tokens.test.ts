@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
-import { findPresentedTokens, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createAccessToken, hashAccessToken, isAccessToken } from '#src/api/api-token.ts';
+import { findPresentedToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
+import { createApiToken, hashApiToken, isApiToken } from '#src/api/api-token.ts';
 import {
   type Answer,
   addApplication,
@@ -27,16 +27,16 @@ const list = (token: string | null, on: TestApi = api) =>
 
 describe('access tokens', () => {
   test('carry 256 random bits behind a prefix, and a checksum that finds slips', () => {
-    const tokens = Array.from({ length: 200 }, createAccessToken);
+    const tokens = Array.from({ length: 200 }, createApiToken);
     expect(new Set(tokens).size).toBe(200);
     for (const token of tokens) {
       expect(token).toMatch(/^gct_[A-Za-z0-9_-]{49}$/);
-      expect(isAccessToken(token)).toBe(true);
+      expect(isApiToken(token)).toBe(true);
       for (let at = 4; at < 47; at += 7) {
         const slip = token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
-        expect(isAccessToken(slip)).toBe(false);
+        expect(isApiToken(slip)).toBe(false);
       }
-      expect(isAccessToken(token.slice(0, -1))).toBe(false);
+      expect(isApiToken(token.slice(0, -1))).toBe(false);
     }
   });
 
@@ -45,7 +45,7 @@ describe('access tokens', () => {
     const [row] =
       await api.sql`select t::text as text, token_hash from api_tokens t where token_id = ${token_id}`;
     expect(row?.text).not.toContain(token.slice(4, 20));
-    expect(Buffer.from(row?.token_hash)).toEqual(hashAccessToken(token));
+    expect(Buffer.from(row?.token_hash)).toEqual(hashApiToken(token));
     expect(JSON.stringify(await listTokens(api.sql))).not.toContain('hash');
   });
 });
@@ -72,7 +72,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
   });
 
   test('a token that is not ours is 401, whether it could have been or not', async () => {
-    for (const token of ['nonsense', createAccessToken(), 'x'.repeat(5_000)]) {
+    for (const token of ['nonsense', createApiToken(), 'x'.repeat(5_000)]) {
       const { status, headers, body } = await list(token);
       expect([status, body.ret_code]).toEqual([401, 40102]);
       expect(headers.get('www-authenticate')).toContain('error="invalid_token"');
@@ -177,7 +177,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     const first = await version();
     await Promise.all(Array.from({ length: 50 }, () => list(token)));
     expect(await version()).toEqual(first);
-    const [found] = await findPresentedTokens(api.sql, [hashAccessToken(token).toString('hex')]);
+    const found = await findPresentedToken(api.sql, hashApiToken(token));
     expect(found?.recently_used).toBe(true);
   });
 });
@@ -222,7 +222,7 @@ describe('the rate limit', () => {
       for (const client of redis) client.on('error', () => {});
       const rateLimit = { max: 2, timeWindowMs: 60_000 };
       const first = await startApi({ rateLimit, redis: redis[0] });
-      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql, lane: first.lane });
+      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
       const { token } = await addToken(first.sql, null);
       expect((await list(token, first)).status).toBe(200);
       expect((await list(token, second)).status).toBe(200);

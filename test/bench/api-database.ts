@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { selectCataloguePages } from '#db/queries/api-games.ts';
+import { selectGamePage } from '#db/queries/api-games.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
 const APPLICATIONS = 100;
@@ -12,8 +12,8 @@ const LOAD_BATCH = 100_000;
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /**
- * A Postgres of one's own, with durable settings and our tables, for as long as `work` takes.
- * @param kept a directory where it is kept afterwards, and found again the next time
+ * Run `work` on a Postgres of its own, with durable settings and our tables.
+ * @param kept directory that keeps the database for the next run
  */
 export const withDatabase = async (
   work: (sql: Database, databaseUrl: string) => Promise<void>,
@@ -21,7 +21,7 @@ export const withDatabase = async (
 ): Promise<void> => {
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'catalogue-api-bench-')));
   const { databaseUrl, stop } = await startEmbeddedPostgres({ home });
-  // For root the data may lie outside the home.
+  // If root starts it, the data may be outside this directory.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   const sql = openDatabase(databaseUrl, { max: 2 });
   try {
@@ -42,14 +42,12 @@ export const withDatabase = async (
   }
 };
 
-/** Pending games of a hundred applications that came in evenly over ten days; a kept database has them. */
+/** Insert pending games of a hundred applications, spread evenly over ten days, unless the kept database has them. */
 export const loadGames = async (sql: Database, games: number): Promise<void> => {
-  const [page] = await selectCataloguePages(sql, [
-    { scope: null, audit_status: 'pending', page_num: 1, page_size: 1 },
-  ]);
-  const total = page?.total ?? 0;
+  const page = { scope: null, audit_status: 'pending', page_num: 1, page_size: 1 } as const;
+  const { total } = await selectGamePage(sql, page);
   if (total === games) return;
-  if (total > 0) throw new Error(`${total} games are kept there, not ${games}`);
+  if (total > 0) throw new Error(`the kept database has ${total} games, not ${games}`);
   for (let from = 1; from <= games; from += LOAD_BATCH) {
     await sql`
       insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,

@@ -1,11 +1,10 @@
 import { openDatabase } from '#db/client.ts';
-import { recountGames } from '#db/queries/api-games.ts';
-import { createPageReader } from '#src/api/page-reader.ts';
+import { recountGames, selectGamePage } from '#db/queries/api-games.ts';
 import { loadGames, say, withDatabase } from '#test/bench/api-database.ts';
 import { type Row, tableOf } from '#test/bench/report.ts';
 
-// How long a page takes at the beginning, in the middle and at the end, without HTTP, for an operator and for
-// one application out of a hundred: `node test/bench/api-pages.ts 1000000 [a directory to keep the database in]`.
+// Duration of the query of the first, middle and last page, without HTTP, for an operator and for one application out
+// of a hundred: `node test/bench/api-pages.ts 1000000 [directory to keep the database in]`.
 const PAGE_SIZE = 20;
 const ROUNDS = 300;
 
@@ -28,21 +27,18 @@ const measure = async (figure: string, work: () => Promise<unknown>, rounds = RO
   };
 };
 
-/** The pages of an operator and of an application, and the last one as it would be by offset alone. */
+/** Measure pages of an operator and of an application, and the last page read with OFFSET alone. */
 export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 1, planOnce: true });
   const rows: Row[] = [];
   for (const scope of [null, 'app-7']) {
-    const readPage = createPageReader({ sql, lane: sql });
     const read = (page_num: number) =>
-      readPage({ scope, audit_status: 'pending', page_num, page_size: PAGE_SIZE });
+      selectGamePage(sql, { scope, audit_status: 'pending', page_num, page_size: PAGE_SIZE });
     const { total } = await read(1);
     const last = Math.ceil(total / PAGE_SIZE);
     const who = `${scope ?? 'operator'}, ${total.toLocaleString('en')} games`;
     const pages = {
       first: 1,
-      '6th': 6,
-      '7th': 7,
       middle: Math.ceil(last / 2),
       last,
       'past the end': last + 1,
@@ -54,7 +50,7 @@ export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
       select game_id, game_name, audit_status, audit_time from games where audit_status = 'pending' and withdrawn_at is null
       ${scope === null ? sql`` : sql`and application_id = ${scope}`}
       order by game_id limit ${PAGE_SIZE} offset ${Math.max(total - PAGE_SIZE, 0)}`;
-    rows.push(await measure(`${who}: last page by offset alone`, byOffset, 10));
+    rows.push(await measure(`${who}: last page by OFFSET alone`, byOffset, 10));
   }
   await sql.end({ timeout: 5 });
   return rows;

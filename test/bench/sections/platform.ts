@@ -3,7 +3,7 @@ import { measureHttp } from '#test/bench/api-http.ts';
 import { measurePages } from '#test/bench/api-pages.ts';
 import type { Row } from '#test/bench/report.ts';
 
-/** The platform's own operations: a page's query alone, and both operations over HTTP beside a bare route. */
+/** Platform-side operations: the query of a page alone, and both operations over HTTP. */
 export const measurePlatform = async (games: number): Promise<Row[]> => {
   const rows: Row[] = [];
   await withDatabase(async (sql, databaseUrl) => {
