@@ -16,7 +16,7 @@ export type Foundation = {
 };
 
 /** How long closing may take before connections are cut. */
-export const CLOSE_S = 5;
+const CLOSE_S = 5;
 
 /** Errors of the connection come by the dozen while a server is away; one line in this time is enough. */
 const REPEAT_MS = 10_000;
