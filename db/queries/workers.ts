@@ -4,10 +4,10 @@ import type { workers } from '#db/schema/workers.ts';
 
 export type WorkerRow = InferSelectModel<typeof workers>;
 
-/** A worker says every ten seconds that it lives (its canary does); silent for thirty, it is taken for gone. */
+/** Workers record a heartbeat every 10 s. */
 const SILENT_AFTER = '30 seconds';
 
-/** Say that this worker lives. */
+/** Records that this worker runs. */
 export const recordHeartbeat = async (
   sql: Queryable,
   worker: { worker_id: string; host: string; pid: number },
@@ -25,11 +25,10 @@ export const listLiveWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
   sql<WorkerRow[]>`
     select * from workers where seen_at > now() - ${SILENT_AFTER}::interval order by started_at`;
 
-/** Workers that were killed: silent for so long that none of them is merely slow. */
-export const listSilentWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
-  sql<
-    WorkerRow[]
-  >`select * from workers where seen_at < now() - interval '1 hour' order by seen_at limit 100`;
+/** Deletes the rows of workers that were killed: the last heartbeat is an hour old. */
+export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
+  await sql`delete from workers where seen_at < now() - interval '1 hour'`;
+};
 
 /**
  * End our own sessions in which Postgres has waited for the rest of a statement longer than `silentMs`: their

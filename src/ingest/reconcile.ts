@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
-import { deleteWorker, endSilentSessions, listSilentWorkers } from '#db/queries/workers.ts';
+import { deleteSilentWorkers, endSilentSessions } from '#db/queries/workers.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { reconcileSchedules } from '#src/ingest/schedules.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import { removeCanaries } from '#src/queue/liveness.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /** Between the messages of one statement a living process takes no time at all. */
@@ -42,10 +41,7 @@ export const reconcile = async (
     if (locks.status === 'rejected') throw locks.reason;
     if (runs.status === 'rejected') throw runs.reason;
     if (schedules.status === 'rejected') throw schedules.reason;
-    for (const { worker_id } of await listSilentWorkers(session)) {
-      await removeCanaries(backend, worker_id);
-      await deleteWorker(sql, worker_id);
-    }
+    await deleteSilentWorkers(session);
     const changes = { ...schedules.value, ...runs.value, sessionsEnded, locksFreed: locks.value };
     if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
   });

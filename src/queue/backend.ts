@@ -25,8 +25,10 @@ export type QueueBackend = {
   migrate: () => Promise<void>;
   /** The fleet's Redis, for what is no queue (rate limits counted together); undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
-  /** Does the backend answer? Rejects when it does not; on Redis within seconds. */
+  /** Rejects when the backend does not answer; on Redis within seconds. */
   ping: () => Promise<void>;
+  /** Rejects when Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
+  probe: () => Promise<void>;
   /** Is it fit for the queues? @returns warnings. @throws CatalogueError when it is not. A worker waits for it. */
   check: () => Promise<string[]>;
   /**
@@ -77,6 +79,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     migrate: async () => void (await redis.check()),
     redis: redis.client,
     ping: redis.ping,
+    probe: async () => void (await redis.client.set(`${options.prefix}:probe`, '', 'EX', 60)),
     check: redis.check,
     freeAstrayLocks: async () => 0,
     close: redis.close,
@@ -138,6 +141,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   // The pool hears of its idle clients alone: one that BullMQ holds and whose connection breaks would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
   const connection = pool as never;
+  const ping = async () => void (await pool.query('select 1'));
   return {
     kind: 'postgres',
     createQueue: (name, own) => asPlain(new classes.Queue(name, { ...own, connection })),
@@ -153,9 +157,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
       }
     },
     redis: undefined,
-    ping: async () => {
-      await pool.query('select 1');
-    },
+    ping,
+    probe: ping,
     check: async () => [],
     freeAstrayLocks: async () => (await pool.query(FREE_ASTRAY_LOCKS)).rowCount ?? 0,
     close: () => pool.end(),

@@ -47,7 +47,7 @@ export type Runner = {
   loads: () => Load[];
 };
 
-export type Load = { name: string; inHand: number; concurrency: number; taken: number };
+export type Load = { name: string; active: number; concurrency: number; taken: number };
 
 /** What BullMQ stores of an error, and Bull Board shows: our own words only. */
 const storedError = (error: Error): Error => {
@@ -70,7 +70,7 @@ export const startRunner = <Deps>(
   const loads = new Map<string, Load>(
     jobs.map(({ spec: { name, options } }) => [
       name,
-      { name, inHand: 0, concurrency: options.concurrency, taken: 0 },
+      { name, active: 0, concurrency: options.concurrency, taken: 0 },
     ]),
   );
   const workers = jobs.map((job): Worker => {
@@ -116,12 +116,12 @@ export const startRunner = <Deps>(
 
 const counted = async <Result>(load: Load | undefined, work: () => Promise<Result>): Promise<Result> => {
   if (load === undefined) return work();
-  load.inHand += 1;
+  load.active += 1;
   load.taken += 1;
   try {
     return await work();
   } finally {
-    load.inHand -= 1;
+    load.active -= 1;
   }
 };
 

@@ -37,7 +37,7 @@ const HEAP_GROWTH_PERCENT = 50;
 export type WorkerTiming = {
   lockMs?: number;
   drainMs?: number;
-  canaryMs?: number;
+  lookMs?: number;
   reconcileMs?: number;
   idleMs?: number;
 };
@@ -52,7 +52,7 @@ const logRuns = (logger: Logger): (() => void) =>
   });
 
 /**
- * Start a worker: every queue of the fleet, the canary, and the reconciler (one of the fleet's workers at a
+ * Start a worker: every queue of the fleet, the liveness, and the reconciler (one of the fleet's workers at a
  * time). Waits for a Redis that is away. Ends the process with exit code 1 when it finds itself stuck, so that
  * its supervisor starts it anew: what a killed worker leaves behind, the fleet takes up. Stops in reverse order.
  */
@@ -62,7 +62,7 @@ export const startWorker = async (
   logger: Logger,
   timing: WorkerTiming = {},
 ): Promise<Role> => {
-  const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, canaryMs } = timing;
+  const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, lookMs } = timing;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await using started = new AsyncDisposableStack();
   const foundation = started.use(
@@ -93,16 +93,13 @@ export const startWorker = async (
 
   const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid };
   const liveness = startLiveness({
-    worker_id: worker.worker_id,
     backend,
     producer,
     runner,
-    onCanary: () => recordHeartbeat(sql, worker),
-    pingDatabase: () => sql`select 1`,
+    recordHeartbeat: () => recordHeartbeat(sql, worker),
     onStuck: () => process.exit(EXIT.failed),
     logger,
-    onError,
-    ...(canaryMs === undefined ? {} : { canaryMs }),
+    ...(lookMs === undefined ? {} : { lookMs }),
   });
   started.defer(async () => {
     await liveness.stop();

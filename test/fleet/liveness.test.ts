@@ -1,60 +1,64 @@
-import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { jobSpecs } from '#src/ingest/specs.ts';
+import { z } from 'zod';
 import { openQueueBackend } from '#src/queue/backend.ts';
-import { createSuspicion, type Stuck, startLiveness } from '#src/queue/liveness.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
+import { createStuckDetector, type Stuck, startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
-import type { Load } from '#src/queue/runner.ts';
+import { type Load, startRunner } from '#src/queue/runner.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
 
-const idle: Load = { name: 'tick', inHand: 0, concurrency: 20, taken: 7 };
-const seen = (changes: Partial<Load> & { waiting?: number; canaries?: number }) => ({
-  canaries: changes.canaries ?? 0,
-  waiting: new Map([['tick', changes.waiting ?? 0]]),
-  loads: [{ ...idle, ...changes }],
-});
+const logger = pino({ level: 'silent' });
+const onError = () => {};
 
-describe('a queue is suspected when look after look', () => {
-  /** What three looks make of a story, look by look. */
-  const judge = (story: readonly (ReturnType<typeof seen> | undefined)[]): (Stuck | undefined)[] => {
-    const suspect = createSuspicion('canary', 3);
-    return story.map((look) => suspect(look));
+const nothing = defineSpec({
+  name: 'nothing',
+  payload: z.object({}),
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'nothing',
+});
+const nothingJob = defineJob(nothing, async () => ({}));
+
+const look = (changes: Partial<Load & { waiting: number }>) => [
+  { name: 'tick', active: 0, concurrency: 20, taken: 7, waiting: 0, ...changes },
+];
+
+describe('a queue is stuck when look after look', () => {
+  /** The verdict after the last of these looks, where three in a row count. */
+  const judge = (looks: readonly (ReturnType<typeof look> | undefined)[]): Stuck | undefined => {
+    const findStuck = createStuckDetector(3);
+    return looks.map((each) => findStuck(each)).at(-1);
   };
-  const last = (story: Parameters<typeof judge>[0]) => judge(story).at(-1);
+  const stuck = look({ waiting: 3 });
+  const numbers = [1, 2, 3, 4, 5];
 
   test('jobs wait, there is room, and none is taken', () => {
-    const story = [1, 2, 3, 4].map((canaries) => seen({ waiting: 3, canaries }));
-    expect(last(story)).toEqual({ queue: 'tick', inHand: 0 });
-  });
-
-  test('no canary is taken', () => {
-    expect(last([1, 1, 1, 1].map((canaries) => seen({ canaries })))).toMatchObject({ queue: 'canary' });
+    expect(judge([stuck, stuck, stuck])).toBeUndefined();
+    expect(judge([stuck, stuck, stuck, stuck])).toEqual({ queue: 'tick', active: 0 });
   });
 
   test('but not when it takes some, is full, or has none to take', () => {
-    const numbers = [1, 2, 3, 4, 5];
-    expect(last(numbers.map((n) => seen({ waiting: 3, taken: n, canaries: n })))).toBeUndefined();
-    expect(last(numbers.map((n) => seen({ waiting: 3, inHand: 20, canaries: n })))).toBeUndefined();
-    expect(last(numbers.map((n) => seen({ waiting: 0, canaries: n })))).toBeUndefined();
+    expect(judge(numbers.map((n) => look({ waiting: 3, taken: n })))).toBeUndefined();
+    expect(judge(numbers.map(() => look({ waiting: 3, active: 20 })))).toBeUndefined();
+    expect(judge(numbers.map(() => look({ waiting: 0 })))).toBeUndefined();
   });
 
-  test('nor when a server was away in between', () => {
-    const stuck = seen({ waiting: 3 });
-    expect(last([stuck, stuck, stuck, undefined, stuck, stuck, stuck])).toBeUndefined();
+  test('nor when a server was unreachable in between', () => {
+    expect(judge([stuck, stuck, stuck, undefined, stuck, stuck, stuck])).toBeUndefined();
+    expect(judge([stuck, stuck, stuck, undefined, stuck, stuck, stuck, stuck])).toBeDefined();
   });
 });
 
 describe.skipIf(withoutRedis('liveness'))('a worker', () => {
-  /** A liveness of its own over a proxied Redis, with nothing but canaries. */
+  /** A worker of one queue over a proxied Redis, with its liveness. */
   const startAlone = async () => {
     const server = await startRedisServer();
     const proxy = await startProxy(() => server.port);
-    const onError = () => {};
     const redisUrl = proxy.through(server.url);
     const backend = openQueueBackend({
       databaseUrl: '',
@@ -63,40 +67,42 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       role: 'worker',
       onError,
     });
-    const producer = createProducer(backend, jobSpecs, onError);
+    const producer = createProducer(backend, [nothing], onError);
+    const runner = startRunner(backend, [nothingJob], undefined, logger, onError);
     const stuck: Stuck[] = [];
     const liveness = startLiveness({
-      worker_id: randomUUID(),
       backend,
       producer,
-      runner: { loads: () => [] },
-      onCanary: async () => {},
-      pingDatabase: async () => {},
+      runner,
+      recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
-      logger: pino({ level: 'silent' }),
-      onError,
-      canaryMs: 100,
+      logger,
+      lookMs: 100,
     });
     onTestFinished(async () => {
       await liveness.stop();
+      await runner.stop(0);
       await producer.close();
       await backend.close();
       await proxy[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     });
-    return { liveness, proxy, stuck, server };
+    const addJob = () => producer.add(nothing, {});
+    const taken = () => runner.loads()[0]?.taken ?? 0;
+    return { liveness, proxy, stuck, server, addJob, taken };
   };
 
-  test('is ready once a canary has passed through queue and database', async () => {
+  test('is ready once queue and database have answered', async () => {
     const { liveness } = await startAlone();
     expect(liveness.isReady()).toBe(false);
     await until('it is ready', () => liveness.isReady());
   });
 
-  test('that no longer hears of jobs after a reconnect is found stuck, though Redis answers', async () => {
-    const { liveness, proxy, stuck } = await startAlone();
-    await until('it is ready', () => liveness.isReady());
-    // From now on every connection that waits for jobs waits for ever, however often it is made anew.
+  test('that receives no jobs after a reconnect is found stuck, though Redis answers', async () => {
+    const { liveness, proxy, stuck, addJob, taken } = await startAlone();
+    await addJob();
+    await until('it takes a job', () => taken() === 1);
+    // From now on every connection that waits for jobs waits without end, after each reconnect too.
     proxy.watch({
       request: (chunk, memory) => {
         memory.waits ||= /bzpopmin/i.test(chunk.toString('latin1'));
@@ -104,11 +110,14 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       },
     });
     proxy.cut();
+    await addJob();
     await until('it is found stuck', () => stuck.length > 0);
+    expect(stuck).toEqual([{ queue: nothing.name, active: 0 }]);
+    expect(taken()).toBe(1);
     expect(liveness.isReady()).toBe(false);
   });
 
-  test('is not found stuck while Redis is away, and goes on when it is back', async () => {
+  test('is not found stuck while Redis is down, and goes on when it is back', async () => {
     const { liveness, server, stuck } = await startAlone();
     await until('it is ready', () => liveness.isReady());
     await server.end('SIGKILL');
@@ -119,14 +128,54 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     expect(stuck).toEqual([]);
   });
 
-  test('leaves nothing of its canary behind, and no row, when it is told to stop', async () => {
+  test('is not found stuck while Redis accepts no writes', async () => {
+    await using server = await startRedisServer();
+    const backend = openQueueBackend({
+      databaseUrl: '',
+      redisUrl: server.url,
+      prefix: '{full}',
+      role: 'worker',
+      onError,
+    });
+    const producer = createProducer(backend, [nothing], onError);
+    await producer.add(nothing, {});
+    const admin = new Redis(server.url);
+    await admin.config('SET', 'maxmemory', '1mb');
+    let looks = 0;
+    const stuck: Stuck[] = [];
+    const liveness = startLiveness({
+      backend: {
+        probe: () => {
+          looks += 1;
+          return backend.probe();
+        },
+      },
+      producer,
+      runner: { loads: () => [{ name: nothing.name, active: 0, concurrency: 1, taken: 0 }] },
+      recordHeartbeat: async () => {},
+      onStuck: (what) => stuck.push(what),
+      logger,
+      lookMs: 100,
+    });
+    onTestFinished(async () => {
+      await liveness.stop();
+      await producer.close();
+      await backend.close();
+      admin.disconnect();
+    });
+    await until('it has looked often', () => looks > 20);
+    expect(liveness.isReady()).toBe(false);
+    expect(stuck).toEqual([]);
+    await admin.config('SET', 'maxmemory', '0');
+    await until('it is found stuck', () => stuck.length > 0);
+  });
+
+  test('records a heartbeat, and deletes its row when it is told to stop', async () => {
     await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
     const worker = await world.startWorker();
     const rows = () => world.sql`select worker_id from workers`;
-    await until('its canary has written', async () => (await rows()).length === 1);
-    expect(await world.redis.client.keys('{fleet}:canary-*')).not.toEqual([]);
+    await until('it has recorded a heartbeat', async () => (await rows()).length === 1);
     expect((await worker.stop()).code).toBe(0);
-    expect(await world.redis.client.keys('{fleet}:canary-*')).toEqual([]);
     expect(await rows()).toEqual([]);
   });
 });
