@@ -1,83 +1,76 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from '#src/contract/words.ts';
 import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
-import type { WebhookTarget } from '#src/webhooks/client.ts';
+import { type WebhookTarget, webhookUrl } from '#src/webhooks/client.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
-import { createExchange } from '#src/webhooks/exchange.ts';
-import { decode } from '#src/webhooks/read-body.ts';
-import { readJson } from '#src/webhooks/read-json.ts';
+import { createHttpPost } from '#src/webhooks/http-post.ts';
+import { readJson } from '#src/webhooks/read-answer.ts';
 
-/** The token that a call bears: the application's, one that is made up, or none at all. */
+/** The token of a request: the application's own, a random one, or none. */
 export type Credential = 'token' | 'wrong token' | 'no token';
 
-/** One call and what came of it. */
+/** One call and its result. */
 export type Call = {
   operation: Operation;
   body: object;
   credential: Credential;
   /** From the first byte sent to the last byte read. */
   latencyMs: number;
-  /** HTTP status; undefined when no answer came. */
+  /** HTTP status; undefined without a response. */
   status: number | undefined;
-  /** The JSON that came, or why none did. */
+  /** The JSON of the response, or why there is none. */
   answer: { json: unknown } | { code: WebhookErrorCode; message: string };
 };
 
-/** The calls of one check. Asking the same twice calls once. */
+/** The calls of one check. A call is made once: the same request returns the same result. */
 export type Session = {
-  ask: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
-  /** Every call that was made, in order. */
+  call: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
+  /** All calls in the order in which they were made. */
   calls: () => readonly Call[];
   close: () => void;
 };
 
-const ADDRESS = {
-  query_game_list: 'queryGameListWebhook',
-  query_game_detail: 'queryGameDetailWebhook',
-  query_cp_kyc: 'queryCpKycWebhook',
-} as const satisfies Record<Operation, keyof WebhookTarget>;
-
-/** Open a check's session: the same door out, bounds and reading as the workers', one call after another. */
+/** Opens a session over the sender, the bounds and the parser of the workers. */
 export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal: AbortSignal): Session => {
-  const exchange = createExchange({ egress });
+  const http = createHttpPost({ egress });
   const tokens: Record<Credential, string | null> = {
     token: target.accessToken,
     'wrong token': randomBytes(32).toString('base64url'),
     'no token': null,
   };
-  const asked = new Map<string, Call>();
+  const calls = new Map<string, Call>();
 
-  const call = async (operation: Operation, body: object, credential: Credential): Promise<Call> => {
-    const started = performance.now();
+  const send = async (operation: Operation, body: object, credential: Credential): Promise<Call> => {
+    const url = webhookUrl(target, operation);
+    const maxBytes = MAX_BODY_BYTES[operation];
+    const startMs = performance.now();
+    let endMs: number | undefined;
     let status: number | undefined;
     let answer: Call['answer'];
-    let endedAt: number | undefined;
     try {
-      const maxBytes = MAX_BODY_BYTES[operation];
-      const url = target[ADDRESS[operation]];
       const accessToken = tokens[credential];
-      const came = await exchange.post({ url, accessToken, body: JSON.stringify(body), maxBytes, signal });
-      endedAt = performance.now();
-      status = came.status;
-      answer = { json: readJson(await decode(came.bytes, came.contentEncoding, maxBytes)) };
+      const response = await http.post({ url, accessToken, body: JSON.stringify(body), maxBytes, signal });
+      endMs = performance.now();
+      status = response.status;
+      answer = { json: await readJson(response, maxBytes) };
     } catch (error) {
       if (!isWebhookError(error) || error.code === 'aborted') throw error;
       status ??= error.status;
       answer = { code: error.code, message: error.message };
     }
-    const latencyMs = Math.round((endedAt ?? performance.now()) - started);
+    const latencyMs = Math.round((endMs ?? performance.now()) - startMs);
     return { operation, body, credential, latencyMs, status, answer };
   };
 
   return {
-    ask: async (operation, body, credential = 'token') => {
+    call: async (operation, body, credential = 'token') => {
       const key = JSON.stringify([operation, body, credential]);
-      const known = asked.get(key) ?? (await call(operation, body, credential));
-      asked.set(key, known);
-      return known;
+      const call = calls.get(key) ?? (await send(operation, body, credential));
+      calls.set(key, call);
+      return call;
     },
-    calls: () => [...asked.values()],
-    close: exchange.close,
+    calls: () => [...calls.values()],
+    close: http.close,
   };
 };

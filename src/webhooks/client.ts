@@ -11,10 +11,10 @@ import {
 import type { Operation } from '#src/contract/words.ts';
 import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
-import { createExchange, type ExchangeOptions } from '#src/webhooks/exchange.ts';
+import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-answer.ts';
 
-/** One application, as the client needs it. */
+/** Addresses and token of one application. */
 export type WebhookTarget = {
   applicationId: string;
   queryGameListWebhook: string;
@@ -23,23 +23,23 @@ export type WebhookTarget = {
   accessToken: string;
 };
 
-/** Group B, called. Every method throws WebhookError and nothing else. */
+/** The three webhooks of group B. Every method throws WebhookError and nothing else. */
 export type WebhookClient = {
-  /** Section 4.4. The elements of `list` are unread: the caller validates each, so that one costs only itself. */
+  /** Section 4.4. The elements of `list` are not validated: one invalid row must not fail the page. */
   queryGameList(
     target: WebhookTarget,
     request: QueryGameListRequest,
     signal: AbortSignal,
   ): Promise<ApplicationGameList>;
-  /** Section 4.5: null when there is no data. The detail is that of the game asked for. */
+  /** Section 4.5: null if there is no data. The detail has the `game_id` of the request. */
   queryGameDetail(
     target: WebhookTarget,
     request: QueryGameDetailRequest,
     signal: AbortSignal,
   ): Promise<ApplicationGameDetail | null>;
-  /** Section 4.3: null when there is no data. Its errors hold paths and codes, never a value nor a `ret_msg`. */
+  /** Section 4.3: null if there is no data. Its errors hold paths and codes, never a value or a `ret_msg`. */
   queryCpKyc(target: WebhookTarget, signal: AbortSignal): Promise<KycRecord | null>;
-  /** Destroys the agents and with them every idle connection. */
+  /** Destroys every connection. */
   close(): void;
 };
 
@@ -49,15 +49,20 @@ const WEBHOOKS = {
   query_cp_kyc: 'queryCpKycWebhook',
 } as const satisfies Record<Operation, keyof WebhookTarget>;
 
+/** The address of an operation. */
+export const webhookUrl = (target: WebhookTarget, operation: Operation): string =>
+  target[WEBHOOKS[operation]];
+
 const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * The one door out to applications (design, sections 5 and 6): what is called, where it may connect, how much
- * and for how long it is read. Make one per process and `close` it at the end.
+ * The only way out to applications (design, sections 5 and 6). A request goes through http-post.ts, which checks the
+ * address (egress.ts) and bounds time and bytes; the response through read-answer.ts, which yields validated `data`.
+ * Create one client per process and `close` it at the end.
  */
-export const createWebhookClient = (options: ExchangeOptions): WebhookClient => {
-  const exchange = createExchange(options);
+export const createWebhookClient = (options: HttpPostOptions): WebhookClient => {
+  const http = createHttpPost(options);
 
   const call = async (
     operation: Operation,
@@ -66,16 +71,10 @@ export const createWebhookClient = (options: ExchangeOptions): WebhookClient => 
     signal: AbortSignal,
   ): Promise<unknown> => {
     const { accessToken } = target;
+    const url = webhookUrl(target, operation);
     const maxBytes = MAX_BODY_BYTES[operation];
-    const post = operation === 'query_cp_kyc' ? exchange.post : exchange.postBare;
-    const answer = await post({
-      url: target[WEBHOOKS[operation]],
-      accessToken,
-      body: JSON.stringify(request),
-      maxBytes,
-      signal,
-    });
-    return readEnvelope(answer, { maxBytes, accessToken, keepRetMsg: operation !== 'query_cp_kyc' });
+    const response = await http.post({ url, accessToken, body: JSON.stringify(request), maxBytes, signal });
+    return readEnvelope(response, { maxBytes, accessToken, keepRetMsg: operation !== 'query_cp_kyc' });
   };
 
   return {
@@ -99,6 +98,6 @@ export const createWebhookClient = (options: ExchangeOptions): WebhookClient => 
     queryCpKyc: async (target, signal) =>
       readData(kycRecordOrNull, await call('query_cp_kyc', target, {}, signal)),
 
-    close: exchange.close,
+    close: http.close,
   };
 };

@@ -37,7 +37,7 @@ type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The code `lookup` fails with when a name has addresses and none of them may be dialled. */
+/** The code of `lookup` when a name has addresses and none of them is allowed. */
 export const NO_ALLOWED_ADDRESS = 'ERR_NO_ALLOWED_ADDRESS';
 
 const LOOPBACK = ['127.0.0.1', '::1'];

@@ -1,83 +1,68 @@
 import type { Reason } from '#src/contract/reasons.ts';
 
-/** What went wrong with one call, as a union that callers switch on; never message text. */
-export type WebhookErrorCode =
-  /** The address is not one we may connect to, or not a URL of an allowed scheme (design, section 6). */
-  | 'forbidden_address'
-  /** DNS gave no address. */
-  | 'name_not_found'
-  /** No connection: refused, unreachable, reset before an answer, or not within the connect limit. */
-  | 'connect_failed'
+/**
+ * What can go wrong with one call. `transport`: the call failed on its way, before a response that could be read.
+ * `retryable`: the same call may succeed later, so BullMQ retries it (the only retry layer). `http_status` depends
+ * on the status.
+ */
+const CODES = {
+  /** The URL or every address of its name is outside of what we may connect to (design, section 6). */
+  forbidden_address: { transport: true, retryable: false },
+  /** DNS returned no address. */
+  name_not_found: { transport: true, retryable: true },
+  /** Refused, unreachable, closed before a response, or not connected within the connect timeout. */
+  connect_failed: { transport: true, retryable: true },
   /** The TLS handshake or the certificate failed. */
-  | 'tls_failed'
-  /** The whole call did not end within its deadline (a trickling body counts). */
-  | 'timeout'
-  /** The connection broke in the middle of the answer, or what came is not HTTP. */
-  | 'connection_lost'
-  /** The answer was a redirect, which is never followed (design, section 5, decision 15). */
-  | 'redirect'
+  tls_failed: { transport: true, retryable: true },
+  /** The whole call did not end within its deadline. */
+  timeout: { transport: true, retryable: true },
+  /** The connection broke in the middle of the response, or the response is not HTTP. */
+  connection_lost: { transport: true, retryable: true },
+  /** The response is a redirect (decision 15). */
+  redirect: { transport: true, retryable: false },
   /** No envelope, and a status of 400 or more. */
-  | 'http_status'
-  /** More bytes, after decompression, than the operation's cap. */
-  | 'body_too_large'
-  /** Bytes that do not decompress, or a content-encoding we did not ask for (several layers among them). */
-  | 'not_decodable'
+  http_status: { transport: true, retryable: false },
+  /** More bytes than the operation's cap, before or after decompression. */
+  body_too_large: { transport: false, retryable: false },
+  /** Bytes that do not decompress, or a content-encoding that the request does not accept. */
+  not_decodable: { transport: false, retryable: false },
   /** Bytes that are not UTF-8. */
-  | 'not_utf8'
+  not_utf8: { transport: false, retryable: false },
   /** Text that is not JSON. */
-  | 'not_json'
-  /** JSON nested deeper than we read. */
-  | 'too_deep'
+  not_json: { transport: false, retryable: false },
+  /** JSON nested deeper than `MAX_JSON_DEPTH`. */
+  too_deep: { transport: false, retryable: false },
   /** JSON that is not the envelope of section 2.1. */
-  | 'not_envelope'
+  not_envelope: { transport: false, retryable: false },
   /** A non-zero ret_code (section 7.2): the application reports a failure of its own. */
-  | 'ret_code'
-  /** `data` is not what the operation's section says. */
-  | 'invalid_data'
-  /** Our own signal ended the call: shutdown or a lost lock. */
-  | 'aborted';
+  ret_code: { transport: false, retryable: true },
+  /** `data` does not match the operation's section. */
+  invalid_data: { transport: false, retryable: false },
+  /** The caller's signal ended the call: shutdown or a lost lock. */
+  aborted: { transport: false, retryable: true },
+} as const satisfies Record<string, { transport: boolean; retryable: boolean }>;
 
-/** Passing faults: the same call may succeed later, so BullMQ may try it again (the only retry layer). */
-const RETRYABLE: ReadonlySet<WebhookErrorCode> = new Set([
-  'name_not_found',
-  'connect_failed',
-  'tls_failed',
-  'timeout',
-  'connection_lost',
-  'ret_code',
-  'aborted',
-]);
+/** Callers switch on the code, never on the message. */
+export type WebhookErrorCode = keyof typeof CODES;
 
-/** Faults of the way to the application, as opposed to what it answered. */
-const TRANSPORT: ReadonlySet<WebhookErrorCode> = new Set([
-  'forbidden_address',
-  'name_not_found',
-  'connect_failed',
-  'tls_failed',
-  'timeout',
-  'connection_lost',
-  'redirect',
-  'http_status',
-]);
-
-const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 429]);
+const isRetryableStatus = (status = 0): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 export type WebhookErrorDetails = {
-  /** HTTP status, when an answer came. */
+  /** HTTP status of the response. */
   status?: number | undefined;
   /** The application's own code, for `ret_code`. */
   retCode?: number | undefined;
-  /** Its message, cut to 200 characters; never for KYC (design, section 5, decision 14). */
+  /** Its message, cut to 200 characters; never for KYC (decision 14). */
   retMsg?: string | undefined;
   /** Field paths and codes, for `invalid_data` and `not_envelope`. */
   reasons?: Reason[] | undefined;
-  /** How long the application asked us to wait (Retry-After), in milliseconds, clamped. */
+  /** The wait that Retry-After requests, in milliseconds, clamped. */
   retryAfterMs?: number | undefined;
 };
 
 /**
- * The one error that leaves `webhooks/`. It is written by us from codes and numbers alone: no `cause`, no
- * URL with credentials, no header, no body. A got error carries the bearer token; it never travels on.
+ * The one error that leaves `webhooks/`. Its message holds codes and numbers only: no `cause`, header, body or URL,
+ * because an error of the HTTP client may carry the bearer token.
  */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
@@ -100,16 +85,12 @@ export class WebhookError extends Error {
 
   /** May the same call succeed later? */
   get retryable(): boolean {
-    if (this.code === 'http_status') {
-      const status = this.status ?? 0;
-      return status >= 500 || RETRYABLE_STATUS.has(status);
-    }
-    return RETRYABLE.has(this.code);
+    return this.code === 'http_status' ? isRetryableStatus(this.status) : CODES[this.code].retryable;
   }
 
-  /** Did the call fail on its way, rather than in what was answered? */
+  /** Did the call fail on its way, rather than in what the application responded? */
   get transport(): boolean {
-    return TRANSPORT.has(this.code);
+    return CODES[this.code].transport;
   }
 }
 

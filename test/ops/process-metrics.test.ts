@@ -1,34 +1,39 @@
-import nock from 'nock';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+import { loopback, targetAt } from '#test/webhooks/support.ts';
 
-afterEach(() => nock.cleanAll());
+const client = observeWebhooks(createWebhookClient({ egress: loopback }));
+const list = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { total: 0, list: [] } });
+let healthy: RawServer;
+let failing: RawServer;
 
-const client = observeWebhooks(
-  createWebhookClient({ egress: createEgressPolicy({ allowHttp: false, allowNetworks: [] }) }),
-);
-const target = (applicationId: string) => ({
-  applicationId,
-  queryGameListWebhook: 'https://acme.example/list',
-  queryGameDetailWebhook: 'https://acme.example/detail',
-  queryCpKycWebhook: 'https://acme.example/kyc',
-  accessToken: 'planted-token-0b7f',
+beforeAll(async () => {
+  healthy = await startRawServer((_request, response) => response.end(list));
+  failing = await startRawServer((_request, response) => response.writeHead(503).end('planted-body-77'));
 });
-const pull = (applicationId: string) =>
+afterAll(async () => {
+  client.close();
+  await healthy.close();
+  await failing.close();
+});
+
+const pull = (applicationId: string, server = healthy) =>
   client
-    .queryGameList(target(applicationId), { page_num: 1, page_size: 100 }, new AbortController().signal)
+    .queryGameList(
+      { ...targetAt(server.url), applicationId, accessToken: 'planted-token-0b7f' },
+      { page_num: 1, page_size: 100 },
+      new AbortController().signal,
+    )
     .catch(() => undefined);
 
 test('a call is counted once, by its outcome, under the name of its application', async () => {
   using metrics = createProcessMetrics('test');
-  const list = { ret_code: 0, ret_msg: 'success', data: { total: 0, list: [] } };
-  nock('https://acme.example').post('/list').reply(200, list).post('/list').reply(503, 'planted-body-77');
   await pull('acme');
-  await pull('acme');
+  await pull('acme', failing);
   const text = await metrics.registry.metrics();
   for (const outcome of ['ok', 'http_status']) {
     expect(text).toContain(
@@ -40,14 +45,8 @@ test('a call is counted once, by its outcome, under the name of its application'
 
 test('in a large fleet the series stay bounded, and those that fail are the ones named', async () => {
   using metrics = createProcessMetrics('test');
-  nock('https://acme.example')
-    .persist()
-    .post('/list')
-    .reply(200, { ret_code: 0, ret_msg: 'success', data: { total: 0, list: [] } });
   for (let n = 0; n < 150; n += 1) await pull(`app-${n}`);
-  nock.cleanAll();
-  nock('https://acme.example').post('/list').reply(503);
-  await pull('in-trouble');
+  await pull('in-trouble', failing);
   const text = await metrics.registry.metrics();
   const named = new Set([...text.matchAll(/application_id="([^"]+)"/g)].map(([, id]) => id));
   expect(named.size).toBe(101);
@@ -65,7 +64,6 @@ test('every outcome that a run can have is counted from 0, before any run ended'
 test('what has ended counting counts no more', async () => {
   const metrics = createProcessMetrics('test');
   metrics[Symbol.dispose]();
-  nock('https://acme.example').post('/list').reply(503);
-  await pull('acme');
+  await pull('acme', failing);
   expect(await metrics.registry.metrics()).not.toContain('acme');
 });

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
-import type { ExchangeOptions } from '#src/webhooks/exchange.ts';
+import type { HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 
 export const TOKEN = 'token-5f1c0c9ae2b74d0e';
@@ -21,7 +21,7 @@ export const targetAt = (url: string): WebhookTarget => ({
 });
 
 /** A client that is closed with its test. */
-export const aClient = (options: Partial<ExchangeOptions> = {}): WebhookClient => {
+export const aClient = (options: Partial<HttpPostOptions> = {}): WebhookClient => {
   const client = createWebhookClient({ egress: loopback, ...options });
   onTestFinished(() => client.close());
   return client;
@@ -65,12 +65,6 @@ export const detail = (gameId = 'g1') => ({
   game_store_video: '',
   game_store_pic: [],
 });
-
-/** The ways a request is sent, each by an operation that takes it (src/webhooks/exchange.ts). */
-export const SENDERS: [name: string, ask: typeof askDetail][] = [
-  ['by node:http', (client, url, signal) => askDetail(client, url, signal)],
-  ['by got', (client, url, signal = live()) => client.queryCpKyc(targetAt(url), signal) as Promise<null>],
-];
 
 /** The code of the error that asking for the detail of `g1` ends with, or what came. */
 export const askDetail = (client: WebhookClient, url: string, signal = live()) =>

@@ -27,7 +27,7 @@ const refusalCase = (operation: Operation, credential: Credential, name: string)
   rule: 'Every request carries Authorization: Bearer <ACCESS_TOKEN>: one without the right token gets no data.',
   judge: async (session) => {
     const right = await askFirst(session, operation);
-    const call = await session.ask(operation, right.body, credential);
+    const call = await session.call(operation, right.body, credential);
     if (call.status === undefined) return skipped('no answer came');
     return isSuccess(call) ? failed(`a call with ${credential} was answered like any other`, call) : passed;
   },
@@ -52,7 +52,7 @@ const refusals = async (session: Session): Promise<Call[]> => {
   const calls: Call[] = [];
   for (const operation of OPERATIONS) {
     const { body } = await askFirst(session, operation);
-    const call = await session.ask(operation, body, 'wrong token');
+    const call = await session.call(operation, body, 'wrong token');
     if (call.status !== undefined && !isSuccess(call)) calls.push(call);
   }
   return calls;

@@ -26,7 +26,7 @@ const idOf = (row: unknown): string | undefined => {
 
 /** One page. @throws SkipCase when it is not a list: `list.envelope` or `list.shape` says so */
 export const askPage = async (session: Session, page_num: number, page_size: number): Promise<Listed> =>
-  readListed(await session.ask('query_game_list', { page_num, page_size }));
+  readListed(await session.call('query_game_list', { page_num, page_size }));
 
 export const readListed = (call: Call): Listed => {
   const data = applicationGameListSchema.safeParse(dataOf(call));
@@ -61,15 +61,15 @@ export const askDetails = async (session: Session): Promise<{ game_id: string; c
   const chosen = ids.filter((_, index) => index % step === 0).slice(0, DETAILS_MAX);
   const details = [];
   for (const game_id of chosen) {
-    details.push({ game_id, call: await session.ask('query_game_detail', { game_id }) });
+    details.push({ game_id, call: await session.call('query_game_detail', { game_id }) });
   }
   return details;
 };
 
 /** The call that shows whether a webhook answers at all. */
 export const askFirst = async (session: Session, operation: Operation): Promise<Call> => {
-  if (operation === 'query_cp_kyc') return session.ask(operation, {});
-  const list = await session.ask('query_game_list', { page_num: 1, page_size: PAGE_SIZE_MAX });
+  if (operation === 'query_cp_kyc') return session.call(operation, {});
+  const list = await session.call('query_game_list', { page_num: 1, page_size: PAGE_SIZE_MAX });
   if (operation === 'query_game_list') return list;
   let game_id = UNKNOWN_GAME;
   try {
@@ -77,5 +77,5 @@ export const askFirst = async (session: Session, operation: Operation): Promise<
   } catch (error) {
     if (!(error instanceof SkipCase)) throw error;
   }
-  return session.ask(operation, { game_id });
+  return session.call(operation, { game_id });
 };

@@ -34,7 +34,7 @@ const unknownGame: Case = {
   section: '4.5',
   rule: 'data is null when there is no data: an unknown game is a success without data.',
   judge: async (session) => {
-    const call = await session.ask('query_game_detail', { game_id: UNKNOWN_GAME });
+    const call = await session.call('query_game_detail', { game_id: UNKNOWN_GAME });
     if (call.status === undefined) return skipped('no answer came');
     const envelope = envelopeOf(call);
     if (envelope?.ret_code !== RET_CODE_SUCCESS) return failed('an unknown game is no failure', call);

@@ -8,7 +8,7 @@ export const kycCases: readonly Case[] = fieldCases(
   '2.6',
   kycRecordSchema,
   async (session) => {
-    const call = await session.ask('query_cp_kyc', {});
+    const call = await session.call('query_cp_kyc', {});
     const value = dataOf(call);
     return value === null ? [] : [{ value, call, where: 'data' }];
   },

@@ -41,7 +41,7 @@ const pageSizeMaximum: Case = {
   section: '4.4, 8',
   rule: `page_size is at most ${PAGE_SIZE_MAX}: a larger one is refused, or answered with no more rows than that.`,
   judge: async (session) => {
-    const call = await session.ask('query_game_list', { page_num: 1, page_size: 10 * PAGE_SIZE_MAX });
+    const call = await session.call('query_game_list', { page_num: 1, page_size: 10 * PAGE_SIZE_MAX });
     const list = (('json' in call.answer ? call.answer.json : null) as { data?: { list?: unknown } } | null)
       ?.data?.list;
     return Array.isArray(list) && list.length > PAGE_SIZE_MAX
@@ -71,7 +71,7 @@ const defaults: Case = {
   rule: `page_num and page_size are optional: 1 and ${PAGE_SIZE_DEFAULT} when they are absent.`,
   judge: async (session) => {
     const asked = await askPage(session, 1, PAGE_SIZE_DEFAULT);
-    const call = await session.ask('query_game_list', {});
+    const call = await session.call('query_game_list', {});
     const { rows, ids } = readListed(call);
     if (rows.length !== asked.rows.length)
       return failed(`${rows.length} rows came, not ${asked.rows.length}`, call);
@@ -86,7 +86,7 @@ const pastTheEnd: Case = {
   section: '4.4',
   rule: 'data.list is an empty array [] when there is no data.',
   judge: async (session) => {
-    const call = await session.ask('query_game_list', { page_num: FAR_PAGE, page_size: PAGE_SIZE_MAX });
+    const call = await session.call('query_game_list', { page_num: FAR_PAGE, page_size: PAGE_SIZE_MAX });
     const list = (dataOf(call) as { list?: unknown } | null)?.list;
     return Array.isArray(list) && list.length === 0
       ? passed

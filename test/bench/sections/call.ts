@@ -1,9 +1,10 @@
 import { Agent, request } from 'node:http';
 import got from 'got';
+import { Agent as UndiciAgent } from 'undici';
 import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import { createExchange } from '#src/webhooks/exchange.ts';
+import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { startApplications } from '#test/bench/fleet.ts';
 import { median, type Row } from '#test/bench/report.ts';
 
@@ -16,7 +17,7 @@ type Call = (port: number) => Promise<unknown>;
 
 const parsed = (chunks: readonly Buffer[]): unknown => JSON.parse(Buffer.concat(chunks).toString());
 
-const bare =
+const callByNode =
   (agent: Agent): Call =>
   (port) =>
     new Promise((found, failed) => {
@@ -31,11 +32,26 @@ const bare =
       sent.end(BODY);
     });
 
-/** What one detail call costs the caller's CPU: node's own, got's interfaces around it, and our client. */
+const callByUndici =
+  (agent: UndiciAgent): Call =>
+  async (port) => {
+    const origin = `http://127.0.0.1:${port}`;
+    const { body } = await agent.request({
+      origin,
+      path: '/detail',
+      method: 'POST',
+      headers: HEADERS,
+      body: BODY,
+    });
+    return body.json();
+  };
+
+/** CPU of the caller for one detail call: node:http, undici and got alone, our sender, and our client. */
 export const measureCalls = async (calls: number, rounds: number): Promise<Row[]> => {
   await using applications = await startApplications({ applications: 10, games: 100, latencyMs: 0 });
   const agent = new Agent({ keepAlive: true });
-  const client = got.extend({
+  const undiciAgent = new UndiciAgent({ allowH2: false });
+  const gotClient = got.extend({
     agent: { http: agent },
     method: 'POST',
     decompress: false,
@@ -44,33 +60,27 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
     headers: HEADERS,
   });
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const ours = createWebhookClient({ egress });
-  const exchange = createExchange({ egress });
+  const client = createWebhookClient({ egress });
+  const http = createHttpPost({ egress });
   const { signal } = new AbortController();
-  const posted = (port: number) => ({
-    url: `http://127.0.0.1:${port}/detail`,
-    accessToken: TOKEN,
-    body: BODY,
-    maxBytes: MAX_BODY_BYTES.query_game_detail,
-    signal,
-  });
+  const urlOf = (port: number): string => `http://127.0.0.1:${port}/detail`;
   const variants: Record<string, Call> = {
-    'node:http': bare(agent),
-    'got.stream': (port) =>
-      new Promise((found, failed) => {
-        const stream = client.stream(`http://127.0.0.1:${port}/detail`, { body: BODY });
-        const chunks: Buffer[] = [];
-        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('end', () => found(parsed(chunks)));
-        stream.on('error', failed);
-      }),
-    "got's promises": (port) =>
-      client(`http://127.0.0.1:${port}/detail`, { body: BODY, responseType: 'json' }),
-    'our sender, by got': async (port) => parsed([(await exchange.post(posted(port))).bytes ?? Buffer.of()]),
-    'our sender, by node:http': async (port) =>
-      parsed([(await exchange.postBare(posted(port))).bytes ?? Buffer.of()]),
+    'node:http': callByNode(agent),
+    'undici, Agent.request': callByUndici(undiciAgent),
+    "got's promises": (port) => gotClient(urlOf(port), { body: BODY, responseType: 'json' }),
+    'our sender': async (port) => {
+      const maxBytes = MAX_BODY_BYTES.query_game_detail;
+      const { bytes } = await http.post({
+        url: urlOf(port),
+        accessToken: TOKEN,
+        body: BODY,
+        maxBytes,
+        signal,
+      });
+      return parsed([bytes ?? Buffer.of()]);
+    },
     'our client, validation included': (port) => {
-      const url = `http://127.0.0.1:${port}/detail`;
+      const url = urlOf(port);
       const target = {
         applicationId: 'bench',
         queryGameListWebhook: url,
@@ -78,7 +88,7 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
         queryCpKycWebhook: url,
         accessToken: TOKEN,
       };
-      return ours.queryGameDetail(target, { game_id: 'g-12' }, signal);
+      return client.queryGameDetail(target, { game_id: 'g-12' }, signal);
     },
   };
   const cpuUs: Record<string, number[]> = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
@@ -87,20 +97,21 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
     for (const [name, call] of Object.entries(variants)) {
       const before = process.cpuUsage();
       let left = calls;
-      const lane = async (_: unknown, index: number): Promise<void> => {
+      const callInTurn = async (_: unknown, index: number): Promise<void> => {
         for (; left > 0; ) {
           left -= 1;
           await call(applications.ports[index % applications.ports.length] ?? 0);
         }
       };
-      await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+      await Promise.all(Array.from({ length: IN_FLIGHT }, callInTurn));
       const { user, system } = process.cpuUsage(before);
       if (round > 0) cpuUs[name]?.push((user + system) / calls);
     }
   }
-  ours.close();
-  exchange.close();
+  client.close();
+  http.close();
   agent.destroy();
+  await undiciAgent.destroy();
   return Object.entries(cpuUs).map(([name, values]) => ({
     section: 'one call',
     figure: name,

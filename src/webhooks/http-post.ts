@@ -1,0 +1,170 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
+import { Agent, buildConnector } from 'undici';
+import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '#src/webhooks/bounds.ts';
+import type { EgressPolicy } from '#src/webhooks/egress.ts';
+import { WebhookError } from '#src/webhooks/errors.ts';
+import { connectError, exchangeError } from '#src/webhooks/transport-errors.ts';
+
+/** Below the idle timeout of most servers (Node and Apache: 5 s): a request rarely meets a connection that closes. */
+const IDLE_CONNECTION_MS = 4_000;
+
+/** zstd is not accepted: a frame may require a window of 128 MiB. */
+export const ACCEPT_ENCODING = 'gzip, br';
+
+const HEADERS = {
+  'user-agent': 'game-catalogue',
+  accept: 'application/json',
+  'accept-encoding': ACCEPT_ENCODING,
+  'content-type': 'application/json; charset=utf-8',
+};
+
+export type PostRequest = {
+  url: string;
+  /** null: no Authorization header. */
+  accessToken: string | null;
+  /** JSON text. */
+  body: string;
+  /** Most bytes of the response's body, before decompression. */
+  maxBytes: number;
+  signal: AbortSignal;
+};
+
+export type PostResponse = {
+  status: number;
+  retryAfter: string | undefined;
+  contentEncoding: string | undefined;
+  /** The body before decompression; null if it is larger than `maxBytes`. */
+  bytes: Buffer | null;
+};
+
+export type HttpPostOptions = {
+  egress: EgressPolicy;
+  /** The whole call, a trickling body included. */
+  callTimeoutMs?: number | undefined;
+  /** Look-up, connection and TLS handshake together. */
+  connectTimeoutMs?: number | undefined;
+};
+
+export type HttpPost = {
+  /**
+   * One POST and its bounded response, over connections that are kept alive. Every status but a redirect is a
+   * response.
+   *
+   * @throws WebhookError `forbidden_address`, `name_not_found`, `connect_failed`, `tls_failed`, `timeout`,
+   *   `connection_lost`, `redirect` or `aborted`
+   */
+  post(request: PostRequest): Promise<PostResponse>;
+  /** Destroys every connection. */
+  close(): void;
+};
+
+/**
+ * The sender of the three webhooks: checks the address, connects where `egress` allows, sends, and reads at most
+ * `maxBytes`. Proxies of the environment are not used, because the agent is our own.
+ */
+export const createHttpPost = (options: HttpPostOptions): HttpPost => {
+  const { egress, callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const agent = new Agent({
+    connect: createConnector(egress, connectTimeoutMs),
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    // Keep-Alive of a response may shorten the idle time, not extend it.
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    // The deadline over the whole call covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  const send = async (request: PostRequest, url: URL, signal: AbortSignal): Promise<PostResponse> => {
+    const { accessToken, body, maxBytes } = request;
+    const response = await agent
+      .request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'POST',
+        headers: accessToken === null ? HEADERS : { ...HEADERS, authorization: `Bearer ${accessToken}` },
+        body,
+        signal,
+      })
+      .catch((error: unknown) => Promise.reject(exchangeError(error, false)));
+    const { statusCode: status, headers } = response;
+    const bytes = await readBytes(response.body, maxBytes).catch((error: unknown) =>
+      Promise.reject(exchangeError(error, true)),
+    );
+    // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
+    await nextTurn();
+    if (status >= 300 && status < 400) {
+      throw new WebhookError('redirect', `the response is a redirect (${status})`, { status });
+    }
+    const retryAfter = headers['retry-after']?.toString();
+    const contentEncoding = headers['content-encoding']?.toString();
+    return { status, retryAfter, contentEncoding, bytes };
+  };
+
+  return {
+    post: async (request) => {
+      const { signal } = request;
+      const verdict = egress.checkUrl(request.url);
+      if (!verdict.ok) {
+        throw new WebhookError('forbidden_address', `its address is not allowed: ${verdict.reason}`);
+      }
+      if (signal.aborted) throw aborted();
+      const call = new AbortController();
+      try {
+        return await pTimeout(send(request, verdict.url, call.signal), {
+          milliseconds: callTimeoutMs,
+          fallback: () => {
+            throw new WebhookError('timeout', `no whole response within ${callTimeoutMs} ms`);
+          },
+          signal,
+        });
+      } catch (error) {
+        call.abort();
+        throw signal.aborted ? aborted() : error;
+      }
+    },
+    close: () => void agent.destroy(),
+  };
+};
+
+const aborted = (): WebhookError => new WebhookError('aborted', 'the call was cancelled');
+
+/** undici's connector, whose errors name the phase that failed. */
+const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
+  // `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+  const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [error] = result;
+      if (error === null) callback(...result);
+      else callback(connectError(error, options.protocol === 'https:'), null);
+    });
+};
+
+/**
+ * All bytes of a body, or null if there are more than `maxBytes`. The bytes are copied into one buffer that
+ * doubles: a list of chunks would keep a Buffer object, and the packet it came in, for each chunk of one byte.
+ */
+const readBytes = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> => {
+  let bytes: Buffer = Buffer.alloc(0);
+  let length = 0;
+  for await (const chunk of body) {
+    const total = length + chunk.length;
+    // Leaving the loop destroys the connection.
+    if (total > maxBytes) return null;
+    if (length === 0) {
+      bytes = chunk;
+    } else {
+      if (total > bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(total, 2 * length));
+        bytes.copy(grown, 0, 0, length);
+        bytes = grown;
+      }
+      chunk.copy(bytes, length);
+    }
+    length = total;
+  }
+  return bytes.subarray(0, length);
+};

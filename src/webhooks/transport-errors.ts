@@ -1,0 +1,40 @@
+import { errors } from 'undici';
+import { NO_ALLOWED_ADDRESS } from '#src/webhooks/egress.ts';
+import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
+
+/** The code that Node or undici gave an error, of the first address if a name has several; never text. */
+const codeOf = (error: unknown): string => {
+  const { code } = error as NodeJS.ErrnoException;
+  return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
+};
+
+/** Errors of the look-up and of the connection name their system call; errors of a handshake do not. */
+const isHandshakeError = (error: Error, code: string): boolean =>
+  code !== 'UND_ERR_CONNECT_TIMEOUT' &&
+  !(error instanceof AggregateError) &&
+  !['getaddrinfo', 'connect'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+
+/** The error of a connection that was not made. @param isTls whether a handshake follows the connection */
+export const connectError = (error: Error, isTls: boolean): WebhookError => {
+  const code = codeOf(error);
+  if (code === NO_ALLOWED_ADDRESS) {
+    return new WebhookError('forbidden_address', 'its name resolves to no address that is allowed');
+  }
+  if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) {
+    return new WebhookError('name_not_found', `its name does not resolve (${code})`);
+  }
+  if (isTls && isHandshakeError(error, code)) {
+    return new WebhookError('tls_failed', `the TLS handshake or the certificate failed (${code})`);
+  }
+  return new WebhookError('connect_failed', `no connection (${code})`);
+};
+
+/** The error of a connection that broke. @param isResponding whether a response had begun */
+export const exchangeError = (error: unknown, isResponding: boolean): WebhookError => {
+  if (isWebhookError(error)) return error;
+  const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
+  // The codes of undici: headers over 16 KiB, a body of another length than promised.
+  return isResponding || /^(?:HTTP_PARSER|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
+    ? new WebhookError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
+    : new WebhookError('connect_failed', `the connection closed before a response (${code})`);
+};
