@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { insertApplication, updateApplication } from '#db/queries/applications.ts';
+import { DEFAULTS } from '#src/cli/app-settings.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -19,15 +20,12 @@ const NAMES = [
   'Salt Road',
 ];
 
-const nameOf = (index: number): string => NAMES[index] ?? `Sample Application ${index + 1}`;
-const idOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+/** Detail calls per second: the demo must not wait for the default rate. */
+const RATE = 200;
 
 const portsSchema = z.record(z.string(), z.int());
 
-/**
- * The ports the sample applications had the last time: picture addresses hold them, so the same ports make the
- * same games, and a second demo finds everything unchanged.
- */
+/** Reads the ports of the last demo. Picture URLs contain the port: on the same ports, a second demo finds no change. */
 const readPorts = async (file: string): Promise<Record<string, number>> => {
   try {
     return portsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -36,58 +34,46 @@ const readPorts = async (file: string): Promise<Record<string, number>> => {
   }
 };
 
-const startOne = async (
-  name: string,
-  games: number,
-  port: number,
-): Promise<SampleApplication & { accessToken: string }> => {
-  const accessToken = randomBytes(32).toString('base64url');
-  const options = { accessToken, games, seed: name };
+/** Starts a sample application on this port, or on a free one if it is in use. */
+const startServer = async (port: number, options: { accessToken: string; games: number; seed: string }) => {
   try {
-    return { ...(await startSampleApplication({ ...options, port })), accessToken };
+    return await startSampleApplication({ ...options, port });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return { ...(await startSampleApplication({ ...options, port: 0 })), accessToken };
+    return startSampleApplication({ ...options, port: 0 });
   }
-};
-
-const MINUTE_MS = 60_000;
-const SETTINGS = {
-  every_ms: 15 * MINUTE_MS,
-  kyc_every_ms: 24 * 60 * MINUTE_MS,
-  detail_max_age_ms: 24 * 60 * MINUTE_MS,
-  concurrency: 8,
-  rate: 200,
 };
 
 export type DemoApplication = { application_id: string; name: string; server: SampleApplication };
 
-/** Start sample applications as real HTTP servers, to be closed by the stack, and register them (again). */
+/** Starts sample applications as HTTP servers and registers them, or updates the ones of the last demo. */
 export const startDemoApplications = async (
   sql: Database,
   keys: KeyRing,
-  options: { home: string; applications: number; games: number },
-  stack: AsyncDisposableStack,
+  { home, applications, games }: { home: string; applications: number; games: number },
+  resources: AsyncDisposableStack,
 ): Promise<DemoApplication[]> => {
-  const file = join(options.home, 'demo.json');
+  const file = join(home, 'demo.json');
   const ports = await readPorts(file);
   const started: DemoApplication[] = [];
-  for (let index = 0; index < options.applications; index += 1) {
-    const name = nameOf(index);
-    const application_id = idOf(name);
-    const { accessToken, ...server } = await startOne(name, options.games, ports[application_id] ?? 0);
-    stack.defer(() => server.close());
+  for (let index = 0; index < applications; index += 1) {
+    const name = NAMES[index] ?? `Sample Application ${index + 1}`;
+    const application_id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+    const accessToken = randomBytes(32).toString('base64url');
+    const server = await startServer(ports[application_id] ?? 0, { accessToken, games, seed: name });
+    resources.defer(() => server.close());
     ports[application_id] = Number(new URL(server.url).port);
     const settings = {
-      ...SETTINGS,
+      ...DEFAULTS,
+      rate: RATE,
       name,
       query_game_list_webhook: server.webhooks.query_game_list,
       query_game_detail_webhook: server.webhooks.query_game_detail,
       query_cp_kyc_webhook: server.webhooks.query_cp_kyc,
     };
-    const sealed = await sealAccessToken(keys, application_id, accessToken);
-    const isNew = await insertApplication(sql, application_id, settings, sealed);
-    if (!isNew) await updateApplication(sql, application_id, { ...settings, ...sealed });
+    const token = await sealAccessToken(keys, application_id, accessToken);
+    const isNew = await insertApplication(sql, application_id, settings, token);
+    if (!isNew) await updateApplication(sql, application_id, { ...settings, ...token });
     started.push({ application_id, name, server });
   }
   await writeFile(file, JSON.stringify(ports));

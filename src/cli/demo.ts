@@ -1,154 +1,143 @@
 import { constants } from 'node:os';
-import type { Command } from 'commander';
+import type { Command } from '@commander-js/extra-typings';
 import { countGames, listGames } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
+import { defineCommand, withContext } from '#src/cli/command.ts';
+import { openProducer } from '#src/cli/context.ts';
 import { type DemoApplication, startDemoApplications } from '#src/cli/demo-applications.ts';
-import { act, type CommandContext, defineCommand } from '#src/cli/frame.ts';
 import type { Output } from '#src/cli/output.ts';
-import { exitCodeOf, RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
-import { startRuns } from '#src/cli/sync.ts';
-import { runUntilSignalled } from '#src/cli/until-signalled.ts';
-import { integer } from '#src/cli/values.ts';
-import { awaitResults } from '#src/cli/wait-jobs.ts';
-import { awaitRuns } from '#src/cli/wait-runs.ts';
+import { integerBetween } from '#src/cli/parsers.ts';
+import { exitCodeOfRuns, RUN_COLUMNS, toRunDocument } from '#src/cli/run-table.ts';
+import { runUntilSignal } from '#src/cli/run-until-signal.ts';
+import { startRuns } from '#src/cli/start-runs.ts';
+import { SUMMARIES } from '#src/cli/summaries.ts';
+import { waitForResults } from '#src/cli/wait-for-jobs.ts';
+import { waitForRuns } from '#src/cli/wait-for-runs.ts';
 import type { Config } from '#src/config.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
-import { queryCpKyc } from '#src/ingest/specs.ts';
 import { createLogger } from '#src/logger.ts';
-import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
 import { isPortFree } from '#src/roles/listen.ts';
 import { type Everything, startEverything } from '#src/roles/up.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
-type DemoOptions = { json?: boolean; once?: boolean; games?: number; applications?: number };
+const SYNC_TIMEOUT_MS = 60 * 60_000;
+const EXAMPLE_GAMES = 6;
 
-const TIMEOUT_MS = 60 * 60_000;
-
-/** The demo's own environment: embedded, and calls to this machine allowed, whatever is set outside. */
-const demoConfig = async (config: Config): Promise<Config> => ({
+/** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
+const createDemoConfig = async (config: Config): Promise<Config> => ({
   ...config,
   databaseUrl: undefined,
   redisUrl: undefined,
   encryptionKeys: undefined,
   webhooks: { allowHttp: true, allowNetworks: ['127.0.0.0/8', '::1/128'] },
-  // A demo does not fail because another program has the usual port.
+  // A port that is in use is replaced by a free one.
   api: { ...config.api, port: (await isPortFree(config.api)) ? config.api.port : 0 },
   board: { ...config.board, port: (await isPortFree(config.board)) ? config.board.port : 0 },
 });
 
-/** Pull each developer's record, and say what is known of it then. */
-const pullKyc = async (foundation: Foundation, ids: readonly string[], out: Output) => {
-  const added = [];
-  for (const application_id of ids) added.push(await foundation.producer.add(queryCpKyc, { application_id }));
-  await awaitResults(foundation, queryCpKyc, added, out);
-  const states = await listKycStates(foundation.sql);
-  return states.filter(({ application_id }) => ids.includes(application_id));
+/** Pulls the KYC records. @returns their states */
+const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
+  const jobs = [];
+  for (const application_id of ids) jobs.push(await foundation.producer.add(queryCpKyc, { application_id }));
+  await waitForResults(foundation, out, queryCpKyc, jobs);
+  return (await listKycStates(foundation.sql)).filter(({ application_id }) => ids.includes(application_id));
 };
 
-type Shown = { exitCode: ExitCode; applications: DemoApplication[] };
-
-/** Register the sample applications, sync them once in sight, and print what landed. */
-const showOneSync = async (
-  { out }: CommandContext,
-  config: Config,
-  everything: Everything,
-  options: DemoOptions,
-  stack: AsyncDisposableStack,
-): Promise<Shown> => {
-  await using foundation = openFoundation(config, everything.databaseUrl, {
-    role: 'producer',
-    name: 'demo',
-    maxConnections: 4,
-    logger: createLogger('silent', { pretty: false, role: 'demo' }),
-  });
+/** Syncs the applications once and prints what was stored. */
+const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
-  const keys = await openKeyRing(config);
-  const wanted = { home: config.home, applications: options.applications ?? 3, games: options.games ?? 300 };
-  const applications = await startDemoApplications(sql, keys, wanted, stack);
-  const ids = applications.map(({ application_id }) => application_id);
   const { opened, alreadyRunning } = await startRuns(foundation, ids, {
     full: false,
-    // With fewer games than the last time, that is what was asked for.
-    acceptWithdrawals: true,
+    // With a smaller --games than last time, withdrawals are intended.
+    accept_withdrawals: true,
   });
-  const runs = await awaitRuns(sql, [...opened, ...alreadyRunning], { timeoutMs: TIMEOUT_MS, out });
-  const kyc = await pullKyc(foundation, ids, out);
+  const runs = await waitForRuns(sql, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
+  const kyc = await pullKycRecords(foundation, out, ids);
   const { pending } = await countGames(sql);
-  out.document({ runs: runs.map(runDocument), kyc, games: { pending } });
+  out.document({ runs: runs.map(toRunDocument), kyc, games: { pending } });
   out.table(runs, RUN_COLUMNS);
   out.line();
-  out.table(kyc, [
-    { header: 'developer record of', value: (row) => row.application_id },
-    { header: 'state', value: (row) => row.state },
-  ]);
+  out.table(kyc, [['KYC record of', 'application_id'], 'state']);
   out.line();
-  const some = await listGames(sql, { limit: 6 });
-  out.line(`${pending} games wait for review, these among them:`);
-  out.table(some, [
-    { header: 'game_id', value: (game) => game.game_id },
-    { header: 'application', value: (game) => game.application_id },
-    { header: 'game_name', value: (game) => game.game_name },
-    { header: 'audit_status', value: (game) => game.audit_status },
+  out.line(`${pending} games wait for review, for example:`);
+  out.table(await listGames(sql, { limit: EXAMPLE_GAMES }), [
+    'game_id',
+    ['application', 'application_id'],
+    'game_name',
+    'audit_status',
   ]);
-  return { exitCode: exitCodeOf(runs, false), applications };
+  return exitCodeOfRuns(runs, false);
 };
 
-const showWhatToTry = ({ out }: CommandContext, everything: Everything, applications: DemoApplication[]) => {
-  const [first] = applications;
+const showNextSteps = (
+  out: Output,
+  everything: Everything,
+  applications: readonly DemoApplication[],
+): void => {
   out.line();
-  for (const { name, address } of everything.roles)
+  for (const { name, address } of everything.roles) {
     if (address !== null) out.line(`${name.padEnd(6)} ${address}`);
-  for (const { name, server } of applications) out.line(`${name} answers at ${server.url}`);
+  }
+  for (const { name, server } of applications) out.line(`${name} runs at ${server.url}`);
   out.line();
-  out.line('Three things to try, in another terminal of this folder:');
+  out.line('Try these commands in another terminal, in this directory:');
   out.line('  npx catalogue game list --status pending');
-  out.line(`  npx catalogue sync ${first?.application_id ?? '--all'} --full --wait`);
+  out.line(`  npx catalogue sync ${applications[0]?.application_id ?? '--all'} --full --wait`);
   out.line('  npx catalogue queue status');
   out.line();
-  out.line('Stop with Ctrl-C; what landed stays for the next time.');
+  out.line('Stop with Ctrl-C. The data is kept for the next demo.');
 };
 
 /** `catalogue demo` */
 export const register = (program: Command): void => {
-  const demo = defineCommand(program, 'demo', {
-    summary: 'see it work: embedded everything, sample applications, one visible sync',
+  defineCommand(program, 'demo', {
+    summary: SUMMARIES.demo,
     details:
-      'Stays up with worker, board and API until Ctrl-C, unless --once. Its data stays in CATALOGUE_HOME.',
+      'Keeps worker, API and board running until Ctrl-C, unless --once is given. Keeps its data in CATALOGUE_HOME.',
     examples: ['demo', 'demo --once', 'demo --once --json', 'demo --games 5000 --applications 5'],
   })
-    .option('--once', 'end after the sync')
-    .option('--games <games>', 'games of each application (default 300)', integer({ min: 1, max: 1_000_000 }))
-    .option('--applications <applications>', 'sample applications (default 3)', integer({ min: 1, max: 50 }));
-  act<[], DemoOptions>(demo, async (context, options) => {
-    if (context.config.databaseUrl !== undefined) {
-      throw new UsageError(
-        'The demo runs on a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
-      );
-    }
-    const config = await demoConfig(context.config);
-    const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, {
-      pretty: process.stderr.isTTY,
-      role: 'demo',
-    });
-    const start = async () => {
-      await using stack = new AsyncDisposableStack();
-      const everything = await startEverything(config, logger, (message) => context.out.note(message));
-      stack.defer(() => everything.stop());
-      const shown = await showOneSync(context, config, everything, options, stack);
-      return { everything, shown, all: stack.move() };
-    };
-    if (options.once === true) {
-      // Ended by a call and not by the signal, so that its Postgres ends along.
-      process.once('SIGINT', () => process.exit(128 + constants.signals.SIGINT));
-      process.once('SIGTERM', () => process.exit(128 + constants.signals.SIGTERM));
-      const { shown, all } = await start();
-      await all.disposeAsync();
-      return shown.exitCode;
-    }
-    return runUntilSignalled(logger, async () => {
-      const { everything, shown, all } = await start();
-      showWhatToTry(context, everything, shown.applications);
-      return { stop: () => all.disposeAsync(), lost: everything.lost };
-    });
-  });
+    .option('--once', 'exit after the sync')
+    .option('--games <games>', 'games of each application', integerBetween(1, 1_000_000), 300)
+    .option('--applications <applications>', 'number of sample applications', integerBetween(1, 50), 3)
+    .action(
+      withContext(async ({ config: given, out }, { once, games, applications: count }) => {
+        if (given.databaseUrl !== undefined) {
+          throw new UsageError(
+            'The demo uses a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
+          );
+        }
+        const config = await createDemoConfig(given);
+        const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, {
+          pretty: process.stderr.isTTY,
+          role: 'demo',
+        });
+        const start = async () => {
+          await using resources = new AsyncDisposableStack();
+          const everything = await startEverything(config, logger, out.note);
+          resources.defer(() => everything.stop());
+          await using foundation = await openProducer(config, everything.databaseUrl, 'demo');
+          const keys = await openKeyRing(config);
+          const settings = { home: config.home, applications: count, games };
+          const applications = await startDemoApplications(foundation.sql, keys, settings, resources);
+          const ids = applications.map(({ application_id }) => application_id);
+          const exitCode = await showSync(foundation, out, ids);
+          return { everything, applications, exitCode, resources: resources.move() };
+        };
+        if (once === true) {
+          // process.exit() lets the embedded Postgres stop; the default action of a signal does not.
+          for (const signal of ['SIGINT', 'SIGTERM'] as const)
+            process.once(signal, () => process.exit(128 + constants.signals[signal]));
+          const { exitCode, resources } = await start();
+          await resources.disposeAsync();
+          return exitCode;
+        }
+        return runUntilSignal(logger, async () => {
+          const { everything, applications, resources } = await start();
+          showNextSteps(out, everything, applications);
+          return { stop: () => resources.disposeAsync(), lost: everything.lost };
+        });
+      }),
+    );
 };

@@ -1,25 +1,29 @@
-import type { Command } from 'commander';
-import { act, defineCommand } from '#src/cli/frame.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { defineCommand, withContext } from '#src/cli/command.ts';
+import { SUMMARIES } from '#src/cli/summaries.ts';
 
-/** `catalogue openapi …`: the document goes to stdout as JSON, with `--json` on one line. */
+const DOCUMENTS = [
+  {
+    name: 'platform',
+    summary: 'the operations that the platform offers to applications',
+    load: async () => (await import('#src/contract/openapi-platform.ts')).openapiPlatform(),
+  },
+  {
+    name: 'application',
+    summary: 'the webhooks that an application implements',
+    load: async () => (await import('#src/contract/openapi-application.ts')).openapiApplication(),
+  },
+];
+
+/** `catalogue openapi …`: prints JSON, on one line with `--json`. */
 export const register = (program: Command): void => {
-  const openapi = program.command('openapi').description('Print the OpenAPI 3.1 documents.');
-
-  const print = (name: string, summary: string, load: () => Promise<unknown>): void => {
-    const command = defineCommand(openapi, name, { summary, examples: [`openapi ${name} > ${name}.json`] });
-    act<[], { json?: boolean }>(command, async (context) => {
-      const document = await load();
-      context.out.document(document);
-      for (const line of JSON.stringify(document, null, 2).split('\n')) context.out.line(line);
-      return undefined;
-    });
-  };
-  print('platform', 'the operations that the platform offers to applications', async () => {
-    const { openapiPlatform } = await import('#src/contract/openapi-platform.ts');
-    return openapiPlatform();
-  });
-  print('application', 'the callbacks that an application implements', async () => {
-    const { openapiApplication } = await import('#src/contract/openapi-application.ts');
-    return openapiApplication();
-  });
+  const openapi = program.command('openapi').description(SUMMARIES.openapi);
+  for (const { name, summary, load } of DOCUMENTS) {
+    defineCommand(openapi, name, { summary, examples: [`openapi ${name} > ${name}.json`] }).action(
+      withContext(async ({ out }) => {
+        const document = await load();
+        out.answer(document, ...JSON.stringify(document, null, 2).split('\n'));
+      }),
+    );
+  }
 };

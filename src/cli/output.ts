@@ -1,25 +1,40 @@
 import Table from 'cli-table3';
+import { formatTime } from '#src/cli/format.ts';
 
-export type Column<Row> = { header: string; value: (row: Row) => string | number; right?: boolean };
+type Field<Row> = keyof Row & string;
+
+/** A field of the row, or a header with a field or a function. Numbers are aligned right. */
+export type Column<Row> = Field<Row> | NamedColumn<Row>;
+type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
 
 /**
- * Where a command's answer goes: tables for people, or one JSON document; notes and errors on stderr. Whatever text
- * of others a command puts in, what comes out is fit for a terminal.
+ * Prints the answer of a command on stdout: text, or one JSON document with `--json`. Notes and errors go to stderr.
+ * Escapes control characters in text that came from applications.
  */
 export type Output = {
   json: boolean;
-  /** The answer as JSON; printed only with `--json`. */
-  document: (value: unknown) => void;
-  /** One line of the answer as text; printed only without `--json`. */
+  /** Prints a JSON document. */
+  document: (document: unknown) => void;
+  /** Prints a line of text. */
   line: (text?: string) => void;
   table: <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => void;
-  /** One line of something to know beside the answer. */
+  /** Prints a document, or lines of text. */
+  answer: (document: unknown, ...lines: string[]) => void;
+  /** Prints a document, or a table of its rows, or one line if there are none. */
+  list: <Row>(
+    document: unknown,
+    rows: readonly Row[],
+    columns: readonly Column<Row>[],
+    empty: string,
+  ) => void;
+  /** Prints a document, or a table of its fields. */
+  record: (document: object, fields?: object) => void;
   note: (text: string) => void;
-  /** What went wrong; a list of problems, or a stack, takes several lines. */
+  /** Prints an error. It may have several lines: a list of problems, a stack trace. */
   error: (text: string) => void;
 };
 
-const PLAIN = {
+const NO_BORDERS = {
   top: '',
   'top-mid': '',
   'top-left': '',
@@ -37,48 +52,68 @@ const PLAIN = {
   middle: '  ',
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/**
- * One line of text with nothing in it that a terminal would act on: an application chooses names and ids, and an
- * operator reads them.
- */
+/** One line of text without control characters: applications choose names and ids, and operators read them. */
 const printable = (text: string): string =>
   text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' ').replaceAll(CONTROL, '\ufffd');
 
-/** In a table, where the columns do the spacing. */
-const cell = (value: string | number): string => printable(String(value).replaceAll(/\s+/g, ' '));
+const cellText = (value: unknown): string =>
+  printable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
 
-/** JSON escapes the first 32 control characters by itself; of the others it may, and means the same. */
+/** `JSON.stringify` escapes the first 32 control characters alone. */
 const escapeControl = (json: string): string =>
   json.replaceAll(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const renderTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string => {
+  const resolved = columns.map((column) => {
+    const [header, value]: NamedColumn<Row> = typeof column === 'object' ? column : [column, column];
+    const read = typeof value === 'function' ? value : (row: Row): unknown => row[value];
+    return { header, cells: rows.map(read) };
+  });
   const table = new Table({
-    head: columns.map((column) => column.header),
-    colAligns: columns.map((column) => (column.right === true ? 'right' : 'left')),
-    chars: PLAIN,
+    head: resolved.map(({ header }) => header),
+    colAligns: resolved.map(({ cells }) =>
+      cells.every((cell) => typeof cell === 'number') ? 'right' : 'left',
+    ),
+    chars: NO_BORDERS,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
-  for (const row of rows) table.push(columns.map((column) => cell(column.value(row))));
+  for (const index of rows.keys()) table.push(resolved.map(({ cells }) => cellText(cells[index])));
   return table.toString();
 };
 
-export const createOutput = (json: boolean): Output => ({
-  json,
-  document: (value) => {
-    if (json) process.stdout.write(`${escapeControl(JSON.stringify(value))}\n`);
-  },
-  line: (text = '') => {
-    if (!json) process.stdout.write(`${printable(text)}\n`);
-  },
-  table: (rows, columns) => {
-    if (!json) process.stdout.write(`${renderTable(rows, columns)}\n`);
-  },
-  note: (text) => {
-    process.stderr.write(`${printable(text)}\n`);
-  },
-  error: (text) => {
-    process.stderr.write(`catalogue: ${text.split('\n').map(printable).join('\n')}\n`);
-  },
-});
+export const createOutput = (json: boolean): Output => {
+  const print = (text: string): void => void process.stdout.write(`${text}\n`);
+  const out: Output = {
+    json,
+    document: (document) => {
+      if (json) print(escapeControl(JSON.stringify(document)));
+    },
+    line: (text = '') => {
+      if (!json) print(printable(text));
+    },
+    table: (rows, columns) => {
+      if (!json) print(renderTable(rows, columns));
+    },
+    answer: (document, ...lines) => {
+      out.document(document);
+      for (const line of lines) out.line(line);
+    },
+    list: (document, rows, columns, empty) => {
+      out.document(document);
+      if (rows.length === 0) out.line(empty);
+      else out.table(rows, columns);
+    },
+    record: (document, fields = document) => {
+      out.document(document);
+      out.table(Object.entries(fields), [
+        ['field', ([field]) => field],
+        ['value', ([, value]) => String(value instanceof Date ? formatTime(value) : (value ?? ''))],
+      ]);
+    },
+    note: (text) => void process.stderr.write(`${printable(text)}\n`),
+    error: (text) => void process.stderr.write(`catalogue: ${text.split('\n').map(printable).join('\n')}\n`),
+  };
+  return out;
+};

@@ -1,13 +1,14 @@
-import type { Command } from 'commander';
+import type { Command } from '@commander-js/extra-typings';
 import { findRun, listRuns, type RunRow } from '#db/queries/runs.ts';
-import { listOf, withDatabase } from '#src/cli/connect.ts';
-import { act, defineCommand } from '#src/cli/frame.ts';
-import { RUN_COLUMNS, runDocument } from '#src/cli/run-view.ts';
-import { applicationId, formatMoment, integer, uuid } from '#src/cli/values.ts';
+import { defineCommand, withContext } from '#src/cli/command.ts';
+import { integerBetween, parseApplicationId, parseUuid } from '#src/cli/parsers.ts';
+import { checkListFilter } from '#src/cli/require-application.ts';
+import { RUN_COLUMNS, toRunDocument } from '#src/cli/run-table.ts';
+import { SUMMARIES } from '#src/cli/summaries.ts';
 import { UsageError } from '#src/errors.ts';
 
-const fullDocument = (run: RunRow) => ({
-  ...runDocument(run),
+const toFullDocument = (run: RunRow) => ({
+  ...toRunDocument(run),
   trigger: run.trigger,
   full: run.full,
   total: run.total_last,
@@ -19,50 +20,36 @@ const fullDocument = (run: RunRow) => ({
 
 /** `catalogue run …` */
 export const register = (program: Command): void => {
-  const run = program.command('run').description('Look at runs: what each pass over an application brought.');
+  const run = program.command('run').description(SUMMARIES.run);
 
-  const list = defineCommand(run, 'list', {
-    summary: 'list the latest runs',
+  defineCommand(run, 'list', {
+    summary: 'list runs, latest first',
     examples: ['run list', 'run list acme --limit 50'],
   })
-    .argument('[application_id]', 'only this application', applicationId)
-    .option('--limit <runs>', 'how many (default 20)', integer({ min: 1, max: 1_000 }));
-  act<[string | undefined], { json?: boolean; limit?: number }>(
-    list,
-    async (context, options, application_id) => {
-      const filter = { ...(application_id && { application_id }), limit: options.limit ?? 20 };
-      const runs = await withDatabase(context, (sql) => listOf(sql, application_id, listRuns(sql, filter)));
-      context.out.document({ runs: runs.map(fullDocument) });
-      if (runs.length === 0) context.out.line('No run yet: npx catalogue sync --all');
-      else {
-        context.out.table(runs, [
-          { header: 'started', value: (row) => formatMoment(row.started_at) },
-          ...RUN_COLUMNS,
-          { header: 'run_id', value: (row) => row.run_id },
-        ]);
-      }
-      return undefined;
-    },
-  );
+    .argument('[application_id]', 'only this application', parseApplicationId)
+    .option('--limit <runs>', 'maximum number of runs', integerBetween(1, 1_000), 20)
+    .action(
+      withContext(async ({ openDatabase, out }, application_id, { limit }) => {
+        const sql = await openDatabase();
+        await checkListFilter(sql, application_id);
+        const runs = await listRuns(sql, { application_id, limit });
+        out.list(
+          { runs: runs.map(toFullDocument) },
+          runs,
+          [['started', 'started_at'], ...RUN_COLUMNS, 'run_id'],
+          'No runs. Start one with: npx catalogue sync --all',
+        );
+      }),
+    );
 
-  const show = defineCommand(run, 'show', { summary: 'show one run', examples: ['run show 019a…'] }).argument(
-    '<run_id>',
-    'the run',
-    uuid,
-  );
-  act<[string], { json?: boolean }>(show, async (context, _options, run_id) => {
-    const row = await withDatabase(context, (sql) => findRun(sql, run_id));
-    if (row === undefined)
-      throw new UsageError(`There is no run ${run_id}: npx catalogue run list shows those there are.`);
-    const document = fullDocument(row);
-    context.out.document(document);
-    context.out.table(Object.entries(document), [
-      { header: 'field', value: ([field]) => field },
-      {
-        header: 'value',
-        value: ([, value]) => (value instanceof Date ? formatMoment(value) : String(value ?? '')),
-      },
-    ]);
-    return undefined;
-  });
+  defineCommand(run, 'show', { summary: 'show one run', examples: ['run show 019a…'] })
+    .argument('<run_id>', 'the run', parseUuid)
+    .action(
+      withContext(async ({ openDatabase, out }, run_id) => {
+        const row = await findRun(await openDatabase(), run_id);
+        if (row === undefined)
+          throw new UsageError(`There is no run ${run_id}. List them with: npx catalogue run list`);
+        out.record(toFullDocument(row));
+      }),
+    );
 };

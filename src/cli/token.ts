@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Command } from 'commander';
+import type { Command } from '@commander-js/extra-typings';
 import { type ApiToken, insertToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
 import { createApiToken, hashApiToken } from '#src/api/api-token.ts';
-import { withDatabase } from '#src/cli/connect.ts';
-import { act, defineCommand } from '#src/cli/frame.ts';
-import { applicationId, displayName, duration, formatMoment, uuid } from '#src/cli/values.ts';
+import { defineCommand, withContext } from '#src/cli/command.ts';
+import { durationBetween, parseApplicationId, parseName, parseUuid } from '#src/cli/parsers.ts';
+import { unknownApplication } from '#src/cli/require-application.ts';
+import { SUMMARIES } from '#src/cli/summaries.ts';
 import { UsageError } from '#src/errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,93 +16,78 @@ const stateOf = (token: ApiToken): 'valid' | 'expired' | 'revoked' => {
   return token.expires_at !== null && token.expires_at.getTime() <= Date.now() ? 'expired' : 'valid';
 };
 
-type CreateOptions = {
-  json?: boolean;
-  application?: string;
-  operator?: true;
-  name?: string;
-  expires?: number;
-};
+/** `catalogue token …` */
+export const register = (program: Command): void => {
+  const token = program.command('token').description(SUMMARIES.token);
 
-const addCreate = (token: Command): void => {
-  const create = defineCommand(token, 'create', {
-    summary: 'make a token and show it, once',
-    details: "An application's token reads that application's games, an operator's token reads all.",
+  defineCommand(token, 'create', {
+    summary: 'create a token and print it once',
+    details:
+      "The token of an application reads that application's games. The token of an operator reads all games.",
     examples: [
       'token create --application acme --name "acme web server" --expires 90d',
       'token create --operator --json',
     ],
   })
-    .option('--application <application_id>', 'whose games it reads', applicationId)
-    .option('--operator', 'it reads all games')
-    .option('--name <name>', 'what it is for (default: whose it is)', displayName)
+    .option('--application <application_id>', 'create a token of this application', parseApplicationId)
+    .option('--operator', 'create a token of an operator')
+    .option('--name <name>', 'purpose of the token (default: its application, or "operator")', parseName)
     .option(
-      '--expires <span>',
-      'how long it is good for (default: until revoked)',
-      duration({ minMs: MINUTE_MS, maxMs: TEN_YEARS_MS }),
+      '--expires <duration>',
+      'lifetime of the token (default: until it is revoked)',
+      durationBetween(MINUTE_MS, TEN_YEARS_MS),
+    )
+    .action(
+      withContext(async ({ openDatabase, out }, { application, operator, name, expires }) => {
+        if ((application === undefined) === (operator === undefined))
+          throw new UsageError('Give the owner of the token: --application ID or --operator.');
+        const secret = createApiToken();
+        const row = {
+          token_id: randomUUIDv7(),
+          application_id: application ?? null,
+          name: name ?? application ?? 'operator',
+          expires_at: expires === undefined ? null : new Date(Date.now() + expires),
+        };
+        const sql = await openDatabase();
+        const isInserted = await insertToken(sql, { ...row, token_hash: hashApiToken(secret) });
+        if (!isInserted) throw unknownApplication(application ?? '');
+        out.answer({ ...row, token: secret }, secret);
+        out.note(
+          `Token ${row.token_id}: it is printed once and not stored. Send it as Authorization: Bearer <token>.`,
+        );
+      }),
     );
-  act<[], CreateOptions>(create, async (context, { application, operator, name, expires }) => {
-    if ((application === undefined) === (operator === undefined)) {
-      throw new UsageError('Say whose token it is: --application ID or --operator.');
-    }
-    const secret = createApiToken();
-    const made = {
-      token_id: randomUUIDv7(),
-      application_id: application ?? null,
-      name: name ?? application ?? 'operator',
-      expires_at: expires === undefined ? null : new Date(Date.now() + expires),
-    };
-    const inserted = await withDatabase(context, (sql) =>
-      insertToken(sql, { ...made, token_hash: hashApiToken(secret) }),
-    );
-    if (!inserted) {
-      throw new UsageError(
-        `There is no application "${application}": npx catalogue app list shows those there are.`,
+
+  defineCommand(token, 'list', { summary: 'list the tokens', examples: ['token list'] }).action(
+    withContext(async ({ openDatabase, out }) => {
+      const rows = await listTokens(await openDatabase());
+      const tokens = rows.map((row) => ({ ...row, state: stateOf(row) }));
+      out.list(
+        { tokens },
+        tokens,
+        [
+          'token_id',
+          ['reads', (row) => row.application_id ?? 'all (operator)'],
+          'name',
+          'state',
+          ['expires', 'expires_at'],
+          ['last used', 'last_used_at'],
+        ],
+        'No tokens.',
       );
-    }
-    context.out.document({ ...made, token: secret });
-    context.out.line(secret);
-    context.out.note(
-      `Token ${made.token_id}: shown this once and stored nowhere. Send it as Authorization: Bearer <token>.`,
-    );
-    return undefined;
-  });
-};
+    }),
+  );
 
-/** `catalogue token …` */
-export const register = (program: Command): void => {
-  const token = program.command('token').description("Make and revoke the API's tokens.");
-  addCreate(token);
-
-  const list = defineCommand(token, 'list', { summary: 'list the tokens', examples: ['token list'] });
-  act<[], { json?: boolean }>(list, async (context) => {
-    const rows = await withDatabase(context, listTokens);
-    const tokens = rows.map((row) => ({ ...row, state: stateOf(row) }));
-    context.out.document({ tokens });
-    if (tokens.length === 0) context.out.line('No token.');
-    else {
-      context.out.table(tokens, [
-        { header: 'token_id', value: (row) => row.token_id },
-        { header: 'reads', value: (row) => row.application_id ?? 'all (operator)' },
-        { header: 'name', value: (row) => row.name },
-        { header: 'state', value: (row) => row.state },
-        { header: 'expires', value: (row) => formatMoment(row.expires_at) },
-        { header: 'last used', value: (row) => formatMoment(row.last_used_at) },
-      ]);
-    }
-    return undefined;
-  });
-
-  const revoke = defineCommand(token, 'revoke', {
-    summary: 'refuse a token from its next call on',
+  defineCommand(token, 'revoke', {
+    summary: 'revoke a token from its next call on',
     examples: ['token revoke 019a…'],
-  }).argument('<token_id>', 'the token, as token list shows it', uuid);
-  act<[string], { json?: boolean }>(revoke, async (context, _options, token_id) => {
-    if (!(await withDatabase(context, (sql) => revokeToken(sql, token_id)))) {
-      throw new UsageError(`There is no token ${token_id}: npx catalogue token list shows those there are.`);
-    }
-    context.out.document({ token_id, state: 'revoked' });
-    context.out.line(`Token ${token_id} is revoked.`);
-    return undefined;
-  });
+  })
+    .argument('<token_id>', 'the token', parseUuid)
+    .action(
+      withContext(async ({ openDatabase, out }, token_id) => {
+        if (!(await revokeToken(await openDatabase(), token_id)))
+          throw new UsageError(`There is no token ${token_id}. List them with: npx catalogue token list`);
+        out.answer({ token_id, state: 'revoked' }, `Token ${token_id} is revoked.`);
+      }),
+    );
 };

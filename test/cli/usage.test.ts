@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { Command } from 'commander';
+import { Command } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
 import { documentOf, runCli } from '#test/support/cli.ts';
 
@@ -101,7 +101,7 @@ describe('Wrong usage', () => {
     [['sync', '--nonsense'], "unknown option '--nonsense'"],
     [['app'], 'Usage: catalogue app'],
     [['app', 'add', 'acme'], 'required option'],
-    [['app', 'update', 'acme', '--every', '1.5h'], 'Give a span'],
+    [['app', 'update', 'acme', '--every', '1.5h'], 'Give a duration'],
     [['sync', 'acme', 'Bolt'], 'Give lower-case letters'],
     [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
     [
@@ -162,14 +162,14 @@ describe('Without a database', () => {
   it('a command says what to start', async () => {
     const result = await runCli(['run', 'list', '--json'], env);
     expect(result.exit).toBe(2);
-    expect(documentOf(result).error).toContain('Nothing runs in /nonexistent/catalogue-home');
+    expect(documentOf(result).error).toContain('No embedded Postgres runs in /nonexistent/catalogue-home');
   });
 
   it('that answers, a command says where it looked', async () => {
     const away = { DATABASE_URL: 'postgres://u:s3cret-word@127.0.0.1:9/x' };
     const result = await runCli(['sync', 'acme', '--json'], { ...env, ...away });
     expect(result.exit).toBe(1);
-    expect(documentOf(result).error).toContain('Nothing answers at 127.0.0.1:9 (ECONNREFUSED)');
+    expect(documentOf(result).error).toContain('The server at 127.0.0.1:9 is unreachable (ECONNREFUSED)');
     expect(result.stdout + result.stderr).not.toContain('s3cret-word');
     expect(result.stderr).not.toContain('    at ');
   });
@@ -182,7 +182,7 @@ describe('Without a database', () => {
     const result = await runCli(['app', 'list', '--json'], { ...env, ...resetting });
     server.close();
     expect(result.exit).toBe(1);
-    expect(documentOf(result).error).toMatch(/^Nothing answers.*check DATABASE_URL/);
+    expect(documentOf(result).error).toMatch(/^(A|The) server.* is unreachable.*check DATABASE_URL/);
     expect(result.stderr).not.toContain('    at ');
   });
 });

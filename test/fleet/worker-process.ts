@@ -1,5 +1,5 @@
 // The real worker of the fleet, with waits that tests shorten: the first argument, as JSON.
-import { runUntilSignalled } from '#src/cli/until-signalled.ts';
+import { runUntilSignal } from '#src/cli/run-until-signal.ts';
 import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';
@@ -8,7 +8,7 @@ import { startWorker } from '#src/roles/worker.ts';
 const config = readConfig();
 const logger = createLogger(config.logLevel, { pretty: false, role: 'worker' });
 try {
-  process.exitCode = await runUntilSignalled(logger, async () => {
+  process.exitCode = await runUntilSignal(logger, async () => {
     const timing = JSON.parse(process.argv[2] ?? '{}');
     const role = await startWorker(config, config.databaseUrl ?? '', logger, timing);
     process.stdout.write('ready\n');

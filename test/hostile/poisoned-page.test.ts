@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '#src/cli/run-view.ts';
+import { exitCodeOfRuns } from '#src/cli/run-table.ts';
 import { DETAIL_POISONS, NAMED_ROW_POISONS, namedRow, UNNAMED_ROWS } from '#test/hostile/poisons.ts';
 import {
   aFleet,
@@ -58,7 +58,7 @@ onBothBackends('one page with every poison', (kind) => {
     const { listed, inserted, updated, unchanged, invalid, failed, missing } = run;
     expect(inserted + updated + unchanged + invalid + failed + missing).toBe(listed);
     expect(invalid + failed).toBe(poisons.length + badRows.length + UNNAMED_ROWS.length);
-    expect(exitCodeOf([run], false)).toBe(3);
+    expect(exitCodeOfRuns([run], false)).toBe(3);
 
     // The application is mended: what landed is forgotten, and nothing is left.
     application.behaviour = wellBehaved([...GOOD, ...poisons, ...badRows]);

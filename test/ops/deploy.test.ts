@@ -88,7 +88,7 @@ test('every role starts, lives and is ready by its probes, on ports that it has'
   }
 });
 
-/** What the program takes to stop, at most (src/cli/until-signalled.ts). */
+/** What the program takes to stop, at most (src/cli/run-until-signal.ts). */
 const STOP_SECONDS = 40;
 
 test('who is called goes on listening until no call is sent there, and has the time to stop after that', () => {

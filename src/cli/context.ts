@@ -1,0 +1,72 @@
+import type { Database } from '#db/client.ts';
+import type { Output } from '#src/cli/output.ts';
+import type { Config } from '#src/config.ts';
+import { UsageError } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+const MAX_CONNECTIONS = 4;
+const CLOSE_TIMEOUT_S = 2;
+
+/** What every command works with. Connections are opened on demand and closed when the command ends. */
+export type CommandContext = {
+  config: Config;
+  out: Output;
+  openDatabase: () => Promise<Database>;
+  /** Opens the database and the queues. Throws if a server is unreachable. */
+  openQueues: () => Promise<Foundation>;
+};
+
+/** @param resources closes the connections */
+export const createContext = (
+  config: Config,
+  out: Output,
+  resources: AsyncDisposableStack,
+): CommandContext => ({
+  config,
+  out,
+  openDatabase: async () => {
+    const { openDatabase } = await import('#db/client.ts');
+    const databaseUrl = await findDatabaseUrl(config);
+    const sql = openDatabase(databaseUrl, { max: MAX_CONNECTIONS, applicationName: 'catalogue cli' });
+    resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
+    return sql;
+  },
+  openQueues: async () => {
+    const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
+    // BullMQ's errors do not name the cause of a failed connection: these do.
+    await foundation.sql`select 1`;
+    await foundation.backend.ping();
+    return foundation;
+  },
+});
+
+/** Connections for a process that adds jobs and runs none. Its log is silent: its errors reach the command. */
+export const openProducer = async (
+  config: Config,
+  databaseUrl: string,
+  name: string,
+): Promise<Foundation> => {
+  const { openFoundation } = await import('#src/roles/foundation.ts');
+  const { createLogger } = await import('#src/logger.ts');
+  const logger = createLogger('silent', { pretty: false, role: name });
+  return openFoundation(config, databaseUrl, {
+    role: 'producer',
+    name,
+    maxConnections: MAX_CONNECTIONS,
+    logger,
+  });
+};
+
+/**
+ * The URL of the database: `DATABASE_URL`, or the embedded Postgres of this directory if it runs.
+ * @throws UsageError when there is neither
+ */
+export const findDatabaseUrl = async (config: Config): Promise<string> => {
+  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  const { findRunningInstance } = await import('#src/embedded/postgres.ts');
+  const databaseUrl = await findRunningInstance(config.home);
+  if (databaseUrl !== null) return databaseUrl;
+  throw new UsageError(
+    `No embedded Postgres runs in ${config.home}: start it with npx catalogue up (or npm run demo), or set DATABASE_URL to use the database of a fleet.`,
+  );
+};

@@ -1,0 +1,22 @@
+const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+/** Parses a duration such as `30s`, `15m`, `24h` or `90d`. @returns milliseconds, NaN if it is none */
+export const parseDuration = (text: string): number => {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  return Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
+};
+
+/** The shortest form of a duration: 900000 ms is `15m`. */
+export const formatDuration = (ms: number): string => {
+  for (const [unit, unitMs] of Object.entries(UNIT_MS)) {
+    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs}${unit}`;
+  }
+  return `${Math.round(ms / 1_000)}s`;
+};
+
+/** Date and time to the second, in UTC. */
+export const formatTime = (time: Date): string => time.toISOString().replace('T', ' ').slice(0, 19);
+
+/** `1 game`, `2 games` */
+export const formatCount = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;

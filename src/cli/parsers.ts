@@ -1,0 +1,61 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { formatDuration, parseDuration } from '#src/cli/format.ts';
+import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
+
+const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
+
+/** @returns a parser of durations such as `15m`, to milliseconds */
+export const durationBetween = (minMs: number, maxMs: number) => {
+  const isAllowed = (ms: number): boolean => ms >= minMs && ms <= maxMs;
+  return (text: string): number => {
+    const ms = parseDuration(text);
+    if (isAllowed(ms)) return ms;
+    const examples = DURATION_EXAMPLES.filter((example) => isAllowed(parseDuration(example))).slice(0, 2);
+    throw new InvalidArgumentError(
+      `Give a duration such as ${examples.join(' or ')}, from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
+    );
+  };
+};
+
+export const integerBetween =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  };
+
+const APPLICATION_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+export const parseApplicationId = (text: string): string => {
+  if (APPLICATION_ID.test(text)) return text;
+  throw new InvalidArgumentError('Give lower-case letters, digits and "-", at most 63 characters.');
+};
+
+/** An application's own id of a game (interface document, section 2.4). */
+export const parseApplicationGameId = (text: string): string => {
+  if (identifier.safeParse(text).success) return text;
+  throw new InvalidArgumentError(
+    `Give an id of 1 to ${IDENTIFIER_MAX} characters, as the application sends it.`,
+  );
+};
+
+const NAME_MAX = 200;
+
+export const parseName = (text: string): string => {
+  const name = text.trim();
+  if (name !== '' && name.length <= NAME_MAX) return name;
+  throw new InvalidArgumentError(`Give a name of 1 to ${NAME_MAX} characters.`);
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const parseUuid = (text: string): string => {
+  if (UUID.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('Give the whole id, as the list commands print it.');
+};
+
+/** @returns a parser of an argument that takes several values */
+export const variadic =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, previous: Value[] = []): Value[] => [...previous, parse(text)];

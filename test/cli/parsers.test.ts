@@ -1,0 +1,100 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
+import {
+  durationBetween,
+  integerBetween,
+  parseApplicationGameId,
+  parseApplicationId,
+  parseName,
+  parseUuid,
+  variadic,
+} from '#src/cli/parsers.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+describe('A duration', () => {
+  const parse = durationBetween(1_000, 90 * DAY_MS);
+
+  it.for<[text: string, ms: number]>([
+    ['30s', 30_000],
+    ['15m', 15 * MINUTE_MS],
+    ['24h', DAY_MS],
+    ['90d', 90 * DAY_MS],
+  ])('%s is %i milliseconds', ([text, ms]) => {
+    expect(parse(text)).toBe(ms);
+  });
+
+  it.for(['', '15', 'm', '1.5h', '-1m', '0s', '91d', '1w', '15 m', '15M', '1h30m', '99999999999999999999d'])(
+    'is not "%s"',
+    (text) => {
+      expect(() => parse(text)).toThrow(InvalidArgumentError);
+    },
+  );
+
+  it('that is refused is answered with the bounds and with examples within them', () => {
+    const every = durationBetween(MINUTE_MS, 30 * DAY_MS);
+    for (const text of ['1s', '30s', '31d'])
+      expect(() => every(text)).toThrow('Give a duration such as 15m or 24h, from 1m to 30d.');
+    expect(() => parse('91d')).toThrow('Give a duration such as 30s or 15m, from 1s to 90d.');
+  });
+
+  it('is formatted to a text that parses to the same duration', () => {
+    const text = fc
+      .tuple(fc.integer({ min: 1, max: 90 }), fc.constantFrom('s', 'm', 'h', 'd'))
+      .map((t) => t.join(''));
+    fc.assert(
+      fc.property(text, (given) => {
+        expect(parse(formatDuration(parse(given)))).toBe(parse(given));
+      }),
+    );
+  });
+});
+
+it('takes whole numbers within their bounds and nothing else', () => {
+  const calls = integerBetween(1, 100);
+  expect(calls('1')).toBe(1);
+  expect(calls('100')).toBe(100);
+  for (const text of ['0', '101', '', ' 5', '1e1', '0x10', '-3', '1.0', 'ten'])
+    expect(() => calls(text)).toThrow('Give a whole number from 1 to 100.');
+});
+
+it('takes an application_id that the database takes too', () => {
+  for (const text of ['a', '9', 'acme-games', 'a'.repeat(63)]) expect(parseApplicationId(text)).toBe(text);
+  for (const text of ['', '-a', 'Acme', 'a_b', 'a.b', 'a:b', 'ä', 'a'.repeat(64), 'a\n'])
+    expect(() => parseApplicationId(text)).toThrow(InvalidArgumentError);
+});
+
+it('takes any id of a game that the interface document allows', () => {
+  for (const text of ['g-1', ' ', 'Ünïcödé/?#', 'x'.repeat(512)])
+    expect(parseApplicationGameId(text)).toBe(text);
+  for (const text of ['', 'x'.repeat(513)])
+    expect(() => parseApplicationGameId(text)).toThrow(InvalidArgumentError);
+});
+
+it('takes a name that says something', () => {
+  for (const text of ['Acme', ' Acme  Games ', 'ü'.repeat(200)]) expect(parseName(text)).toBe(text.trim());
+  for (const text of ['', '  ', 'x'.repeat(201)]) expect(() => parseName(text)).toThrow(InvalidArgumentError);
+});
+
+it('reads each value of an argument that is given several times', () => {
+  const read = variadic(parseApplicationId);
+  expect(read('bolt', read('acme'))).toEqual(['acme', 'bolt']);
+  expect(() => read('Bolt', ['acme'])).toThrow(InvalidArgumentError);
+});
+
+it('takes an id in any case, and whole', () => {
+  expect(parseUuid('019A2B3C-4D5E-7F60-8A9B-0C1D2E3F4A5B')).toBe('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b');
+  for (const text of ['', '019a2b3c', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b\n'])
+    expect(() => parseUuid(text)).toThrow(InvalidArgumentError);
+});
+
+it('formats a time to the second', () => {
+  expect(formatTime(new Date('2026-03-31T09:05:00.999Z'))).toBe('2026-03-31 09:05:00');
+});
+
+it('formats a count with its noun', () => {
+  expect([0, 1, 2].map((count) => formatCount(count, 'game'))).toEqual(['0 games', '1 game', '2 games']);
+});
