@@ -1,6 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
-import { queryCpKyc } from '#src/ingest/specs.ts';
 import { defineCommand, withContext } from '#src/cli/command.ts';
 import { formatCount } from '#src/cli/format.ts';
 import { parseApplicationId } from '#src/cli/parsers.ts';
@@ -10,6 +9,7 @@ import { SUMMARIES } from '#src/cli/summaries.ts';
 import { warnWithoutWorker } from '#src/cli/wait.ts';
 import { waitForJobs } from '#src/cli/wait-for-jobs.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { revealKyc, showKyc } from '#src/kyc/read-record.ts';
 import { reseal } from '#src/kyc/reseal.ts';

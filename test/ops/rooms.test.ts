@@ -48,7 +48,7 @@ const FORBIDDEN: Record<string, string[]> = {
   'jobs/a.ts': ['#src/config.ts', '#db/schema/games.ts', '#src/roles/worker.ts'],
   'src/api/a.ts': ['#src/webhooks/client.ts', '#src/queue/producer.ts', '#jobs/tick.ts'],
   'src/board/a.ts': ['#db/client.ts', '#src/queue/producer.ts'],
-  'src/roles/a.ts': ['#src/cli/frame.ts', '#src/sample-application/start.ts'],
+  'src/roles/a.ts': ['#src/cli/command.ts', '#src/sample-application/start.ts'],
   'src/new-room/a.ts': ['#src/errors.ts', 'zod'],
 };
 

@@ -12,6 +12,7 @@ export type Room = {
 };
 
 export const ROOMS: Readonly<Record<string, Room>> = {
+  'package.json': { imports: [] },
   'src/errors.ts': { imports: [] },
   'src/contract': { imports: [], packages: ['zod'] },
   'src/rules': { imports: ['src/contract'], packages: ['node:crypto'] },
@@ -105,6 +106,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/logger.ts',
       'src/config.ts',
       'src/roles',
+      'package.json',
     ],
   },
 };
