@@ -25,7 +25,7 @@ const port = (fallback: number) =>
     .max(65_535, 'is not a port number')
     .default(fallback);
 
-/** Parse with a function that throws: its message becomes the issue. */
+/** Parses with a function that throws; its message becomes the issue. */
 const parsed = <Out>(parse: (text: string) => Out) =>
   z.string().transform((text, context) => {
     try {
@@ -36,15 +36,15 @@ const parsed = <Out>(parse: (text: string) => Out) =>
     }
   });
 
-/** Text that such a function takes: it stays the text that it is. */
-const readableBy = (parse: (text: string) => unknown) =>
+/** Validates with a function that throws, and keeps the text. */
+const validatedBy = (parse: (text: string) => unknown) =>
   parsed((text) => {
     parse(text);
     return text;
   });
 
-/** Entries with commas between them; each that is none is a problem of its own. */
-const listOf = (isEntry: (text: string) => boolean, what: string) =>
+/** A comma-separated list. Reports each invalid entry. */
+const commaSeparated = (isEntry: (text: string) => boolean, what: string) =>
   z
     .string()
     .default('')
@@ -60,7 +60,7 @@ const listOf = (isEntry: (text: string) => boolean, what: string) =>
 
 const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
 
-/** Who trusts everybody to name others believes whatever anybody writes: a prefix of 0 is none. */
+/** Rejects a prefix of 0: it would trust the `X-Forwarded-For` of any client. */
 const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
 
 const timeZone = z
@@ -93,15 +93,15 @@ const databaseUrl = z
     error: 'is not postgres://user:password@host:5432/database',
     abort: true,
   })
-  .refine(isPercentEncoded, { error: 'has a "%" that stands for nothing: in a password it is written %25' });
+  .refine(isPercentEncoded, { error: 'has a "%" that is not percent-encoded: write it as %25' });
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environmentSchema = z.object({
   DATABASE_URL: databaseUrl.optional(),
-  REDIS_URL: readableBy(parseRedisUrl).optional(),
+  REDIS_URL: validatedBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
-  ENCRYPTION_KEYS: readableBy(parseEncryptionKeys).optional(),
+  ENCRYPTION_KEYS: validatedBy(parseEncryptionKeys).optional(),
   API_HOST: z.string().min(1).default('127.0.0.1'),
   API_PORT: port(8080),
   BOARD_HOST: z.string().min(1).default('127.0.0.1'),
@@ -109,16 +109,16 @@ const environmentSchema = z.object({
   BOARD_USER: z.string().min(1).optional(),
   BOARD_PASSWORD: z.string().min(1).optional(),
   BOARD_READ_ONLY: flag,
-  BOARD_TRUSTED_PROXIES: listOf(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
+  BOARD_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
-  // OpenTelemetry reads its own variables; these alone tell whether anybody wants traces.
+  // OpenTelemetry reads its own variables; these enable tracing (isTracingEnabled).
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
   OTEL_SDK_DISABLED: flag,
   WEBHOOK_ALLOW_HTTP: flag,
-  WEBHOOK_ALLOW_NETWORKS: listOf(isCidr, 'a network such as 10.0.0.0/8'),
+  WEBHOOK_ALLOW_NETWORKS: commaSeparated(isCidr, 'a network such as 10.0.0.0/8'),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
   CATALOGUE_HOME: z
@@ -140,11 +140,10 @@ export type Config = {
     port: number;
     login: { user: string; password: string } | null;
     readOnly: boolean;
-    /** Addresses and CIDRs whose `X-Forwarded-For` is believed. */
+    /** Addresses and CIDRs whose `X-Forwarded-For` is trusted. */
     trustedProxies: string[];
   };
   metrics: { host: string; port: number };
-  /** Does the environment ask OpenTelemetry for traces? */
   tracing: boolean;
   webhooks: { allowHttp: boolean; allowNetworks: string[] };
   auditTimeZone: string;
@@ -152,15 +151,15 @@ export type Config = {
   home: string;
 };
 
-/** Off by default; on where the environment says where traces go, unless it takes that back. */
-const wantsTraces = (e: z.infer<typeof environmentSchema>): boolean =>
+/** Tracing is off unless a variable names an exporter or endpoint. */
+const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   !e.OTEL_SDK_DISABLED &&
   e.OTEL_TRACES_EXPORTER !== 'none' &&
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
-/** Problems that no single variable has, of what is set, be it right or wrong in itself. */
-const crossProblems = (present: NodeJS.ProcessEnv): string[] => {
+/** Problems of variables in combination. */
+const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
   if ((present.BOARD_USER === undefined) !== (present.BOARD_PASSWORD === undefined)) {
     problems.push('BOARD_USER and BOARD_PASSWORD go together: set both or neither');
@@ -168,12 +167,17 @@ const crossProblems = (present: NodeJS.ProcessEnv): string[] => {
   if (present.REDIS_URL !== undefined && present.DATABASE_URL === undefined) {
     problems.push('REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither');
   }
+  if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    problems.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED is 0: it would send access tokens to unverified servers; unset it',
+    );
+  }
   return problems;
 };
 
 /**
- * Read the environment: the only place that does. An empty variable counts as absent.
- * @throws UsageError (exit 2) with every problem in one message; values of secrets are never repeated.
+ * Reads the environment. No other function does. An empty variable counts as absent.
+ * @throws UsageError with all problems in one message, without the values of secrets
  */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   const present = Object.fromEntries(
@@ -182,13 +186,10 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   const result = environmentSchema.safeParse(present);
   const issues = result.error?.issues ?? [];
   const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-  problems.push(...crossProblems(present));
-  if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: access tokens would go to anybody; unset it');
-  }
+  problems.push(...findConflicts(present));
   if (!result.success || problems.length > 0) {
     throw new UsageError(
-      `The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,
+      `The environment is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,
     );
   }
   const e = result.data;
@@ -210,7 +211,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
       trustedProxies: e.BOARD_TRUSTED_PROXIES,
     },
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
-    tracing: wantsTraces(e),
+    tracing: isTracingEnabled(e),
     webhooks: { allowHttp: e.WEBHOOK_ALLOW_HTTP, allowNetworks: e.WEBHOOK_ALLOW_NETWORKS },
     auditTimeZone: e.AUDIT_TIME_ZONE,
     logLevel: e.LOG_LEVEL,
@@ -218,7 +219,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   };
 };
 
-/** Take variables from a `.env` of this directory, where the environment does not set them already. */
+/** Loads `.env` of the working directory. Variables that the environment sets take precedence. */
 export const loadDotEnv = (): void => {
   try {
     process.loadEnvFile();
@@ -228,5 +229,5 @@ export const loadDotEnv = (): void => {
   }
 };
 
-/** A secret that an operator keeps in a variable of their own naming (`--access-token-env`). */
+/** Reads a secret from the variable that a command names (`--access-token-env`). */
 export const readSecretVariable = (name: string): string | undefined => process.env[name] || undefined;

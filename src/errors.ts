@@ -1,8 +1,8 @@
-/** What every error of ours that reaches a person carries: an exit code of the CLI (design, section 9). */
+/** Exit codes of the CLI. */
 export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, alreadyRunning: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** An error whose message is written for its reader: one sentence of what is wrong and what to do next. */
+/** An error whose message goes to the user: what is wrong and what to do next. */
 export class CatalogueError extends Error {
   override readonly name: string = 'CatalogueError';
   readonly exitCode: ExitCode;
@@ -22,29 +22,29 @@ export class UsageError extends CatalogueError {
   }
 }
 
-/** A job that would fail the same way however often it is tried: BullMQ does not try it again. */
+/** An error that a retry cannot mend: BullMQ does not retry the job. */
 export class PermanentError extends CatalogueError {
   override readonly name = 'PermanentError';
 }
 
-/** Anything thrown, as an Error. */
+/** Converts a thrown value to an Error. */
 export const coerceError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /**
- * What may be said of an error in a queue, a log or a table: messages that we wrote ourselves, and no more
- * than the class and SQLSTATE of anything else, whose message may quote values.
+ * The text of an error that a queue, a log or a table may keep: the message of our own errors; of others only the
+ * class and the code, because their messages may quote values.
  */
 export const safeMessage = (error: Error): string => {
   if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
-  // What Redis answers begins with a code of its own: OOM, READONLY.
-  const refusal = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
-  if (refusal !== undefined) return `Redis ${refusal}`;
+  // Replies of Redis begin with a code: OOM, READONLY.
+  const reply = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
+  if (reply !== undefined) return `Redis ${reply}`;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
 };
 
-/** How the drivers of Postgres and Redis, and the sockets below them, say that there is no server to talk to. */
+/** Codes of the Postgres and Redis drivers, and of sockets, when a server is unreachable. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
@@ -60,5 +60,5 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Does this error say that a server can't be reached, or that the connection to it broke? */
+/** Does this error mean that a server is unreachable, or that the connection to it broke? */
 export const isUnreachable = (error: Error): boolean => UNREACHABLE.has((error as { code?: unknown }).code);

@@ -1,18 +1,16 @@
 import { type Logger, pino } from 'pino';
 import { coerceError } from '#src/errors.ts';
 
-/**
- * What the log keeps of an error. Not what else drivers hang on it: ioredis the command that was refused, which may
- * be the one that signs in.
- */
+/** Drops the other properties of driver errors: ioredis adds the rejected command, which may carry a password. */
 const plainError = (error: unknown): Record<string, unknown> => {
   const { name, message, stack, code } = coerceError(error) as Error & { code?: unknown };
   return { type: name, message, stack, ...(code !== undefined && { code }) };
 };
 
 /**
- * The process's log, on stderr: stdout belongs to what a command answers. JSON lines, or readable ones where
- * a person looks on. Nothing is redacted by name: secrets are kept out by never being handed to a logger.
+ * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing: secrets must
+ * not be passed to it.
+ * @param options.pretty readable lines for a terminal instead of JSON lines
  */
 export const createLogger = (level: string, options: { pretty: boolean; role: string }): Logger => {
   const base = { role: options.role };

@@ -7,7 +7,7 @@ import type { Role } from '#src/roles/role.ts';
 
 const DATABASE_CONNECTIONS = 20;
 
-/** Start the platform's own API (interface document, group A). */
+/** Starts the API of the platform (interface document, group A). */
 export const startApi = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
   const { host, port } = config.api;
   await using started = new AsyncDisposableStack();

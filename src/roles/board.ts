@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
-import { buildBoard, checkBoardAddress } from '#src/board/index.ts';
+import { checkBoardAddress } from '#src/board/address.ts';
+import { buildBoard } from '#src/board/app.ts';
 import type { Config } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 
-/** Start Bull Board over every queue of the fleet. */
+/** Starts Bull Board with every queue of the fleet. */
 export const startBoard = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
   const { host, port, login, readOnly, trustedProxies } = config.board;
   checkBoardAddress(host, login);

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import type { Config } from '#src/config.ts';
+import { safeMessage } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { queueTelemetry } from '#src/tracing/queue-telemetry.ts';
-import { tracedBackend } from '#src/tracing/traced-backend.ts';
+import { traceQueues } from '#src/tracing/trace-queues.ts';
 
-/** What every role stands on: the database and the queues. */
+/** Database and queues: every role starts with them. */
 export type Foundation = {
   sql: Database;
   backend: QueueBackend;
@@ -15,32 +15,25 @@ export type Foundation = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** How long closing may take before connections are cut. */
+/** Seconds until open connections are cut at the end. */
 const CLOSE_S = 5;
 
-/** Errors of the connection come by the dozen while a server is away; one line in this time is enough. */
 const REPEAT_MS = 10_000;
 
-/** Log a connection's errors without drowning the log. */
-export const quietly = (logger: Logger, what: string): ((error: Error) => void) => {
+/** @returns a function that logs errors of the connection to the queue, at most one every 10 s */
+export const createQueueErrorLog = (logger: Logger): ((error: Error) => void) => {
   let silentUntil = Number.NEGATIVE_INFINITY;
   return (error) => {
     const now = performance.now();
     if (now < silentUntil) return;
     silentUntil = now + REPEAT_MS;
-    const { code } = error as { code?: unknown };
-    // What Redis answers begins with a code of its own: OOM, READONLY, WRONGPASS.
-    const refusal = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
-    logger.warn(
-      { error: refusal ?? (typeof code === 'string' ? code : error.name) },
-      `${what} is away, trying again`,
-    );
+    logger.warn({ error: safeMessage(error) }, 'the queue is unreachable, retrying');
   };
 };
 
 /**
- * Open database and queues. Connections are made on first use.
- * @param role `producer` fails fast when the queue is away, `worker` waits for it
+ * Opens database and queues. They connect on first use.
+ * @param options.role `producer` fails within seconds if the queue is unreachable, `worker` waits for it
  */
 export const openFoundation = (
   config: Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>,
@@ -59,20 +52,19 @@ export const openFoundation = (
     planOnce: options.planOnce ?? false,
   });
   let closing = false;
-  const tell = quietly(options.logger, 'the queue');
-  // What breaks once it is being closed is nobody's loss: an embedded Postgres may stop before the last connection.
+  const logError = createQueueErrorLog(options.logger);
   const onError = (error: Error): void => {
-    if (!closing) tell(error);
+    // An embedded Postgres may stop before the last connection closes.
+    if (!closing) logError(error);
   };
-  const telemetry = queueTelemetry(config.tracing ?? false);
-  const plain = openQueueBackend({
+  const untraced = openQueueBackend({
     databaseUrl,
     redisUrl: config.redisUrl,
     prefix: config.queuePrefix,
     role: options.role,
     onError,
   });
-  const backend = telemetry === undefined ? plain : tracedBackend(plain, telemetry);
+  const backend = config.tracing ? traceQueues(untraced) : untraced;
   const producer = createProducer(backend, jobSpecs, onError);
   return {
     sql,

@@ -3,19 +3,16 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { UsageError } from '#src/errors.ts';
 
-/**
- * Stop listening, answer what is in hand, and end. A connection whose call is still in hand would be kept for
- * further calls as long as any other: it is let go with its answer.
- */
+/** Stops listening and answers the open calls. Connections close after their answer instead of staying alive. */
 export const stopListening = async (app: FastifyInstance): Promise<void> => {
   app.server.keepAliveTimeout = 1;
   await app.close();
 };
 
 /**
- * Listen, and say plainly when that cannot be.
- * @param variable the port's; the host's ends in HOST instead
- * @returns the address as a URL a person can open
+ * @param variable the variable of the port, for the message; that of the host ends in HOST
+ * @returns the address as a URL that a browser on this machine can open
+ * @throws UsageError if it cannot listen there
  */
 export const listen = async (
   app: FastifyInstance,
@@ -28,10 +25,8 @@ export const listen = async (
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
       throw new UsageError(
-        `Port ${port} of ${host} is taken: end what listens there, or set ${variable} to another.`,
-        {
-          cause: error,
-        },
+        `Port ${port} of ${host} is in use: stop the process that listens there, or set ${variable} to another port.`,
+        { cause: error },
       );
     }
     const { code } = error as NodeJS.ErrnoException;
@@ -46,7 +41,7 @@ export const listen = async (
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}`;
 };
 
-/** Could a server listen here at this moment? */
+/** Can a server listen here now? */
 export const isPortFree = async ({ host, port }: { host: string; port: number }): Promise<boolean> => {
   const server = createServer().listen(port, host);
   try {

@@ -8,16 +8,14 @@ import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 
-/** Its own few: figures are to be had also while a role's pool is taken up, and cost the role nothing. */
+/** A pool of its own: metrics are available while the pool of the role is busy. */
 const DATABASE_CONNECTIONS = 2;
 
 /**
- * Answer `/metrics`, `/healthz` and `/readyz` for this process. Where the port is taken (a second worker on
- * one machine) another is taken, and said: to be watched matters less than to work.
- *
- * Started before the roles, so that a worker that waits for Redis is seen to wait, and stopped after them.
- * @param role what the process is: `worker`, `api`, `board` or `up`
- * @param isReady what the roles say of themselves, beside database and queue
+ * Serves `/metrics`, `/healthz` and `/readyz` of this process, before its roles start and until they have stopped. If
+ * the port is in use (a second worker on one machine), it takes a free one and logs it.
+ * @param role `worker`, `api`, `board` or `up`
+ * @param isReady readiness of the roles, besides that of database and queue
  */
 export const startMetrics = async (
   config: Config,
@@ -49,7 +47,7 @@ export const startMetrics = async (
     const elsewhere = await listen(app, host, 0, 'METRICS_PORT');
     logger.warn(
       { port, metrics: `${elsewhere}/metrics` },
-      'METRICS_PORT is taken: metrics are on another port',
+      'METRICS_PORT is in use: metrics are on another port',
     );
     return elsewhere;
   });

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
 /**
- * Do a chore at once and then every `everyMs`, until aborted. A failing chore is logged and tried again. Ends
- * at once when aborted, whatever the chore waits for: a queue that is away may keep it for ever.
+ * Runs a chore now and then every `everyMs`, until aborted. Logs its errors. When aborted it does not wait for the
+ * running chore, which may wait for an unreachable queue.
  */
 export const repeatUntilAborted = async (
   everyMs: number,

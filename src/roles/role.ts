@@ -1,10 +1,10 @@
 /** A running part of the fleet. */
 export type Role = {
   name: 'worker' | 'api' | 'board';
-  /** Where it answers, as a URL; null for the worker. */
+  /** URL; null for the worker. */
   address: string | null;
-  /** A worker's readiness: has a job passed through queue and database lately? */
+  /** Of a worker: did database and queue answer within the last 30 s? */
   isReady?: () => boolean;
-  /** Stop in bounded time, in reverse order of start. */
+  /** Stops in reverse order of start, within a deadline. */
   stop: () => Promise<void>;
 };

@@ -11,16 +11,16 @@ import { startTracing } from '#src/tracing/start.ts';
 export type Everything = {
   databaseUrl: string;
   roles: Role[];
-  /** Where the process answers `/metrics`. */
+  /** URL of the process's metrics server. */
   metrics: string;
   stop: () => Promise<void>;
-  /** Resolves with why nothing works any more: the embedded Postgres is gone. */
+  /** Resolves with a reason when the embedded Postgres has ended. */
   lost: Promise<string>;
 };
 
 /**
- * Start worker, API and board in one process: on `DATABASE_URL` if it is set, else on an embedded Postgres of
- * this directory. Brings the database up to date first. Stops in reverse order.
+ * Starts worker, API and board in one process, on `DATABASE_URL` or, without it, on the embedded Postgres of this
+ * directory. Migrates the database first.
  */
 export const startEverything = async (
   config: Config,

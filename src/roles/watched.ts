@@ -10,7 +10,6 @@ export type StartRole = (config: Config, databaseUrl: string, logger: Logger) =>
 
 const CLOSE_S = 2;
 
-/** @throws CatalogueError when the database is newer or older than this version */
 const checkSchema = async (databaseUrl: string): Promise<void> => {
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue start' });
   try {
@@ -21,8 +20,8 @@ const checkSchema = async (databaseUrl: string): Promise<void> => {
 };
 
 /**
- * Start one role of a fleet as a process of its own: on a database of its own version only, its figures and
- * its health to be asked for from before it is ready until after it has stopped.
+ * Starts one role of a fleet as a process of its own, with its metrics server, which runs until the role has stopped.
+ * @throws CatalogueError if the schema of the database is of another version
  */
 export const startWatchedRole = async (
   name: Role['name'],

@@ -1,13 +1,13 @@
 import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
-/** Asks for the tracer that is registered when it is used: none has to be there yet. */
+/** Resolves to the registered tracer when it is used, so that it may be created before. */
 const tracer = trace.getTracer('game-catalogue');
 
 /**
- * Do `work` as a span of the trace that is under way. Where nothing traces, it is done and that is all. Of an
- * error the span keeps what a log may (errors.ts), not its message or stack.
- * @param attributes ids and counts, as in a log
+ * Runs `work` as a span of the current trace, or just runs it without tracing. The span keeps the safe message of an
+ * error (src/errors.ts), without its stack.
+ * @param attributes ids and counts only, as in a log
  */
 export const inSpan = <Result>(
   name: string,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type BoardOptions, buildBoard } from '#src/board/index.ts';
+import { type BoardOptions, buildBoard } from '#src/board/app.ts';
 import { FINISHED_JOB, LOGIN, openTestQueues, type TestQueues } from '#test/board/support.ts';
 
 const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';

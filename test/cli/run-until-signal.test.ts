@@ -12,7 +12,7 @@ test('a worker that still waits for its Redis leaves when it is told to', async 
     METRICS_PORT: '0',
   });
   onTestFinished(() => worker.kill('SIGKILL'));
-  await until('it waits', () => worker.output().stderr.includes('the queue is away'));
+  await until('it waits', () => worker.output().stderr.includes('the queue is unreachable'));
   worker.kill('SIGTERM');
   expect((await worker.done).exit).toBe(0);
 });

@@ -3,15 +3,15 @@ import { expect, it } from 'vitest';
 import { readConfig } from '#src/config.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 
-/** What readConfig says of this environment. */
-const refusal = (env: Record<string, string>): CatalogueError => {
+/** The error of readConfig for this environment. */
+const rejection = (env: Record<string, string>): CatalogueError => {
   try {
     readConfig(env);
   } catch (error) {
     if (error instanceof CatalogueError) return error;
     throw error;
   }
-  throw new Error('this environment was to be refused');
+  throw new Error('readConfig accepted this environment');
 };
 
 it('needs nothing: an empty environment is the embedded default', () => {
@@ -80,7 +80,7 @@ it('names every problem in one message, and leaves with exit code 2', () => {
     LOG_LEVEL: 'loud',
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   };
-  const error = refusal(wrong);
+  const error = rejection(wrong);
   expect(error).toBeInstanceOf(UsageError);
   expect(error.exitCode).toBe(2);
   for (const variable of Object.keys(wrong)) expect(error.message).toContain(`  - ${variable}`);
@@ -94,7 +94,7 @@ it('names every problem in one message, and leaves with exit code 2', () => {
 });
 
 it('names what only two variables show together beside what one shows alone', () => {
-  const { message } = refusal({
+  const { message } = rejection({
     API_PORT: 'x',
     BOARD_USER: 'a',
     REDIS_URL: 'redis://h',
@@ -113,7 +113,7 @@ it.for<[what: string, env: Record<string, string>, named: string]>([
   ['a password without its user', { BOARD_PASSWORD: 'secret' }, 'BOARD_USER'],
   ['Redis without a database', { REDIS_URL: 'redis://redis.example' }, 'DATABASE_URL'],
 ])('refuses %s', ([, env, named]) => {
-  expect(refusal(env).message).toContain(named);
+  expect(rejection(env).message).toContain(named);
 });
 
 it('never repeats the value of a secret', () => {
@@ -125,15 +125,15 @@ it('never repeats the value of a secret', () => {
     BOARD_PASSWORD: secret,
   };
   for (const [name, value] of Object.entries(values)) {
-    expect(refusal({ LOG_LEVEL: 'loud', [name]: value }).message).not.toContain(secret);
+    expect(rejection({ LOG_LEVEL: 'loud', [name]: value }).message).not.toContain(secret);
   }
-  expect(refusal({ LOG_LEVEL: 'loud', ...values }).message).not.toContain(secret);
+  expect(rejection({ LOG_LEVEL: 'loud', ...values }).message).not.toContain(secret);
 });
 
 it.for(['redis://:%E0%A4%A@redis.example', 'redis://redis.example:99999', 'redis+cluster://a:1,b:x'])(
   'refuses REDIS_URL=%s as usage',
   (REDIS_URL) => {
-    expect(refusal({ DATABASE_URL: 'postgres://db.example/x', REDIS_URL }).message).toContain(
+    expect(rejection({ DATABASE_URL: 'postgres://db.example/x', REDIS_URL }).message).toContain(
       '  - REDIS_URL',
     );
   },
@@ -142,8 +142,8 @@ it.for(['redis://:%E0%A4%A@redis.example', 'redis://redis.example:99999', 'redis
 it.for(['postgres://u:p%zz@db.example/x', 'postgres://u@db.example/100%'])(
   'refuses DATABASE_URL=%s as usage, without repeating it',
   (DATABASE_URL) => {
-    const { message } = refusal({ DATABASE_URL });
-    expect(message).toContain('  - DATABASE_URL has a "%" that stands for nothing');
+    const { message } = rejection({ DATABASE_URL });
+    expect(message).toContain('  - DATABASE_URL has a "%" that is not percent-encoded');
     expect(message).not.toContain(DATABASE_URL);
   },
 );

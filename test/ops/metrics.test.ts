@@ -121,7 +121,7 @@ test.skipIf(withoutRedis())('a worker says where its metrics are when another on
   const first = await fleet.start('worker');
   const second = await fleet.start('worker', { METRICS_PORT: new URL(first.metrics).port });
   expect(second.metrics).not.toBe(first.metrics);
-  expect(second.log()).toContain('METRICS_PORT is taken');
+  expect(second.log()).toContain('METRICS_PORT is in use');
   expect((await scrape(second.metrics)).size).toBeGreaterThan(0);
 });
 

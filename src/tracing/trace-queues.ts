@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module';
+import type { QueueBackend } from '#src/queue/backend.ts';
+
+/**
+ * Returns the backend with traces: BullMQ stores the trace context in each job and continues the trace when the job
+ * runs. Loads the telemetry only here, so that nothing is loaded without tracing.
+ */
+export const traceQueues = (backend: QueueBackend): QueueBackend => {
+  const require = createRequire(import.meta.url);
+  const { BullMQOtel } = require('bullmq-otel') as typeof import('bullmq-otel');
+  const telemetry = new BullMQOtel({ tracerName: 'game-catalogue' });
+  return {
+    ...backend,
+    createQueue: (name, options) => backend.createQueue(name, { telemetry, ...options }),
+    createWorker: (name, processor, options) =>
+      backend.createWorker(name, processor, { telemetry, ...options }),
+    createFlowProducer: (options) => backend.createFlowProducer({ telemetry, ...options }),
+  };
+};
