@@ -1,6 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type KycState, NO_GAME } from '#src/contract/words.ts';
@@ -29,6 +30,38 @@ export const findKycState = async (
     select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.refused_cp_id, s.reason,
            clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
+    where a.application_id = ${application_id}`;
+  return rows[0];
+};
+
+export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason' | 'asked_at'> & {
+  cp_id: string | null;
+  application_cp_id: string | null;
+  /** The `cp_id` that waits to be accepted. */
+  refused_cp_id: string | null;
+  received_at: Date | null;
+  former_versions: number;
+  /** Other applications with the same tax id. */
+  same_tax_id: string[];
+};
+
+/** An application's KYC without its record; removed applications are found too. */
+export const findKycOverview = async (
+  sql: Queryable,
+  application_id: string,
+): Promise<KycOverview | undefined> => {
+  const rows = await sql<KycOverview[]>`
+    select a.application_id, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
+           p.application_cp_id, s.refused_cp_id, r.received_at,
+           (select count(*)::int from kyc_former_records f where f.application_id = a.application_id)
+             as former_versions,
+           array(select o.application_id from kyc_records o
+                 where o.tax_id_fingerprint = r.tax_id_fingerprint and o.application_id <> a.application_id
+                 order by o.application_id) as same_tax_id
+    from applications a
+      left join kyc_states s using (application_id)
+      left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
+      left join kyc_records r on r.application_id = a.application_id
     where a.application_id = ${application_id}`;
   return rows[0];
 };
@@ -74,28 +107,16 @@ export const reopenErased = async (sql: Queryable, application_id: string): Prom
   return rows.length === 1;
 };
 
+/** A provider, and the fingerprint of its stored record: null when there is none. */
+export type CurrentProvider = ContentProviderRow & { fingerprint: Uint8Array | null };
+
 /** The current provider of an application. */
 export const findContentProvider = async (
   sql: Queryable,
   application_id: string,
-): Promise<ContentProviderRow | undefined> => {
-  const rows = await sql<ContentProviderRow[]>`
-    select * from content_providers where application_id = ${application_id} and replaced_at is null`;
-  return rows[0];
-};
-
-export type ProviderFingerprint = Pick<ContentProviderRow, 'cp_id' | 'application_cp_id'> & {
-  /** Of the provider's stored record; null when there is none. */
-  fingerprint: Uint8Array | null;
-};
-
-/** The current provider of an application, and the fingerprint of its record. */
-export const findProviderFingerprint = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<ProviderFingerprint | undefined> => {
-  const rows = await sql<ProviderFingerprint[]>`
-    select p.cp_id, p.application_cp_id, r.fingerprint
+): Promise<CurrentProvider | undefined> => {
+  const rows = await sql<CurrentProvider[]>`
+    select p.*, r.fingerprint
     from content_providers p left join kyc_records r using (application_id, cp_id)
     where application_id = ${application_id} and p.replaced_at is null`;
   return rows[0];
@@ -136,21 +157,6 @@ export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Pro
   await tx`insert into kyc_records ${tx({ ...record, data_keys: tx.json(record.data_keys) as never })}`;
 };
 
-export const countFormerRecords = async (sql: Queryable, application_id: string): Promise<number> => {
-  const rows = await sql<{ count: number }[]>`
-    select count(*)::int as count from kyc_former_records where application_id = ${application_id}`;
-  return rows[0]?.count ?? 0;
-};
-
-/** The other applications whose record has the same tax id. */
-export const listSameTaxId = async (sql: Queryable, record: KycRecordRow): Promise<string[]> => {
-  const rows = await sql<{ application_id: string }[]>`
-    select application_id from kyc_records
-    where tax_id_fingerprint = ${record.tax_id_fingerprint} and application_id <> ${record.application_id}
-    order by application_id`;
-  return rows.map((row) => row.application_id);
-};
-
 /** Delete every version with its data keys and fingerprints. @returns the number of versions */
 export const deleteKycRecords = async (tx: Queryable, application_id: string): Promise<number> => {
   const former = await tx`delete from kyc_former_records where application_id = ${application_id}`;
@@ -163,4 +169,24 @@ export const insertKycAccess = async (
   entry: Pick<KycAccessRow, 'application_id' | 'record_id' | 'action' | 'accessed_by' | 'reason'>,
 ): Promise<void> => {
   await sql`insert into kyc_access_log ${sql(entry)}`;
+};
+
+/** The wrapped fingerprint key. */
+export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] | undefined> => {
+  const rows = await sql<{ data_keys: WrappedKey[] }[]>`
+    select data_keys from kyc_keys where purpose = 'fingerprint'`;
+  return rows[0]?.data_keys;
+};
+
+/** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
+export const lockFingerprintKey = async (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> => {
+  const rows = await tx`
+    select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`;
+  return rows.length === 1;
+};
+
+/** Store the fingerprint key if there is none. */
+export const insertFingerprintKey = async (sql: Queryable, wraps: WrappedKey[]): Promise<void> => {
+  await sql`
+    insert into kyc_keys (purpose, data_keys) values ('fingerprint', ${sql.json(wraps)}) on conflict do nothing`;
 };

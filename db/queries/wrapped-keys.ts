@@ -1,26 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 
-/** The wrapped fingerprint key. */
-export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] | undefined> => {
-  const rows = await sql<{ data_keys: WrappedKey[] }[]>`
-    select data_keys from kyc_keys where purpose = 'fingerprint'`;
-  return rows[0]?.data_keys;
-};
-
-/** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
-export const lockFingerprintKey = async (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> => {
-  const rows = await tx`
-    select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`;
-  return rows.length === 1;
-};
-
-/** Store the fingerprint key if there is none. */
-export const insertFingerprintKey = async (sql: Queryable, wraps: WrappedKey[]): Promise<void> => {
-  await sql`
-    insert into kyc_keys (purpose, data_keys) values ('fingerprint', ${sql.json(wraps)}) on conflict do nothing`;
-};
-
 /** Every table with wrapped data keys: its id and the column of the wraps. The ring's wrap comes first. */
 const WRAPPED = {
   kyc_keys: { id: 'purpose', type: 'text', keys: 'data_keys' },

@@ -5,7 +5,7 @@ import { defineCommand, withContext } from '#src/cli/command.ts';
 import { integerBetween, parseUuid } from '#src/cli/parsers.ts';
 import type { Decision } from '#src/contract/words.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
-import { requireWord } from '#src/kyc/accountable.ts';
+import { requireNonEmpty } from '#src/kyc/guards.ts';
 
 /** @throws UsageError when there is no such game */
 export const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
@@ -46,8 +46,8 @@ export const defineDecision = (
     .addOption(new Option('--reason <why>', 'reason for the decision').makeOptionMandatory(name === 'reject'))
     .action(
       withContext(async ({ openDatabase, out }, game_id, options) => {
-        const decided_by = requireWord(options.by, '--by');
-        const reason = options.reason === undefined ? null : requireWord(options.reason, '--reason');
+        const decided_by = requireNonEmpty(options.by, '--by');
+        const reason = options.reason === undefined ? null : requireNonEmpty(options.reason, '--reason');
         const sql = await openDatabase();
         const revision = options.revision ?? (await requireGame(sql, game_id)).revision;
         const isDecided = await decideGame(sql, { game_id, audit_status, decided_by, reason, revision });

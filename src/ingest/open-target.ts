@@ -1,34 +1,28 @@
+import { LRUCache } from 'lru-cache';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
 
-/** Opened tokens kept in memory: a key service must not be asked for every page. */
+/** Opened tokens in memory: without this cache every page would call the key service. */
 const CACHE_MAX = 10_000;
 
-/**
- * Turn an application's row into what the webhooks' client calls, its access token opened. A token is opened
- * once as long as its sealed form stays the same.
- */
+/** Turn an application's row into the target of webhook calls, its access token opened. */
 export const createTargetOpener = (
   keys: KeyRing,
 ): ((application: ApplicationRow) => Promise<WebhookTarget>) => {
-  const opened = new Map<string, { sealed: string; token: string }>();
+  const opened = new LRUCache<string, string>({ max: CACHE_MAX });
   return async (application) => {
     const { application_id, access_token } = application;
-    const sealed = access_token === null ? '' : Buffer.from(access_token).toString('base64');
-    let known = opened.get(application_id);
-    if (known?.sealed !== sealed) {
-      known = { sealed, token: await openAccessToken(keys, application) };
-      if (opened.size >= CACHE_MAX) opened.clear();
-      opened.set(application_id, known);
-    }
+    const sealed = `${application_id} ${Buffer.from(access_token ?? []).toString('base64')}`;
+    const accessToken = opened.get(sealed) ?? (await openAccessToken(keys, application));
+    opened.set(sealed, accessToken);
     return {
       applicationId: application_id,
       queryGameListWebhook: application.query_game_list_webhook,
       queryGameDetailWebhook: application.query_game_detail_webhook,
       queryCpKycWebhook: application.query_cp_kyc_webhook,
-      accessToken: known.token,
+      accessToken,
     };
   };
 };

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '#db/client.ts';
-import { findFingerprintKey, insertFingerprintKey } from '#db/queries/wrapped-keys.ts';
+import { findFingerprintKey, insertFingerprintKey } from '#db/queries/kyc.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import type { KycFields } from '#src/kyc/record.ts';
@@ -9,21 +9,19 @@ import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { lengthPrefixed, type SealedRecord } from '#src/sealing/sealed-value.ts';
 
-/** What the fingerprint key is wrapped for. */
+/** The record that the fingerprint key is wrapped for. */
 export const FINGERPRINT_KEY: SealedRecord = { table: 'kyc_keys', record_id: 'fingerprint' };
 
-/** The fingerprint key in clear (32 bytes), and its wraps as they were stored when it was opened. */
+/** The fingerprint key in clear (32 bytes), and its wraps when it was opened. */
 export type FingerprintKey = { key: Uint8Array; wraps: WrappedKey[] };
 
-/** The key that each ring opened last: without it every pull would call the key service. */
+/** The key that each ring opened last: without this cache every pull would call the key service. */
 const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKey[] }>();
 
 /**
- * Open the installation's fingerprint key; the first call creates it. It is random and stored wrapped like a
- * data key, so fingerprints survive a change of ENCRYPTION_KEYS. It is also the gate: a process that can't open
- * it seals nothing.
- *
- * Call it outside transactions: a slow key service must not occupy a connection.
+ * Open the installation's fingerprint key; the first call creates it. The key is random and stored wrapped, so
+ * fingerprints survive a change of ENCRYPTION_KEYS. It is also the gate: a process that can't open it seals
+ * nothing. Call it outside transactions: a slow key service must not occupy a connection.
  * @throws KeyError `no_key`, `unknown_key`, `does_not_open` or `key_service`
  */
 export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<FingerprintKey> => {
@@ -54,15 +52,12 @@ const hmac = (key: Uint8Array, ...parts: readonly string[]): Uint8Array =>
 export const recordFingerprint = (key: Uint8Array, application_id: string, fields: KycFields): Uint8Array =>
   hmac(key, 'kyc record', application_id, ...KYC_SEALED_FIELDS.map((field) => fields[field]));
 
-/** Letters and digits alone, in one form: "DE 123-456" and "de123456" are one company's. */
-const normalizeTaxId = (tax_id: string): string =>
-  tax_id
+/** HMAC-SHA-256 over the tax id, the same for every application; null for an empty one. */
+export const taxIdFingerprint = (key: Uint8Array, tax_id: string): Uint8Array | null => {
+  // Letters and digits alone: "DE 123-456" and "de123456" are one company.
+  const normalized = tax_id
     .normalize('NFKC')
     .toUpperCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
-
-/** HMAC-SHA-256 over the normalized tax id, the same whichever application sent it; null for an empty one. */
-export const taxIdFingerprint = (key: Uint8Array, tax_id: string): Uint8Array | null => {
-  const normalized = normalizeTaxId(tax_id);
   return normalized === '' ? null : hmac(key, 'kyc tax_id', normalized);
 };

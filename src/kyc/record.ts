@@ -5,31 +5,32 @@ import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
-/** The nine sealed fields in clear. */
+/** The nine sealed fields of a KYC record in clear. */
 export type KycFields = Record<KycSealedField, string>;
-/** The same, sealed, and their data key. */
+/** The nine fields sealed, and their data key. */
 export type SealedFields = Record<KycSealedField, Uint8Array> & {
   record_id: string;
   data_keys: WrappedKey[];
 };
 
-/**
- * What a record's values are sealed for. The application is part of it: a whole row given to another
- * application does not open. A former version keeps the table it was sealed for.
- */
-export const kycRecord = (application_id: string, record_id: string): SealedRecord => ({
-  table: 'kyc_records',
-  record_id: `${application_id}/${record_id}`,
-});
-
-const fieldsOf = <Value>(valueFor: (field: KycSealedField) => Value): Record<KycSealedField, Value> =>
+/** Build a value for each of the nine fields. */
+export const mapFields = <Value>(valueFor: (field: KycSealedField) => Value): Record<KycSealedField, Value> =>
   Object.fromEntries(KYC_SEALED_FIELDS.map((field) => [field, valueFor(field)])) as Record<
     KycSealedField,
     Value
   >;
 
 /**
- * Seal a record under a data key of its own, wrapped by the ring's first key, with a new record id.
+ * The record that values are sealed for. It includes the application: a row moved to another application does
+ * not open. A former version keeps its table's name.
+ */
+export const kycRecord = (application_id: string, record_id: string): SealedRecord => ({
+  table: 'kyc_records',
+  record_id: `${application_id}/${record_id}`,
+});
+
+/**
+ * Seal a record under a new record id and a data key of its own, wrapped by the ring's first key.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealKycRecord = async (
@@ -43,7 +44,7 @@ export const sealKycRecord = async (
   return {
     record_id,
     data_keys: await wrapDataKey(keys.records.slice(0, 1), dataKey, record),
-    ...fieldsOf((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
+    ...mapFields((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
   };
 };
 
@@ -54,5 +55,7 @@ export const openKycRecord = async (
 ): Promise<KycFields> => {
   const record = kycRecord(row.application_id, row.record_id);
   const dataKey = await unwrapDataKey(keys.records, row.data_keys, record);
-  return fieldsOf((column) => Buffer.from(openValue(dataKey, { ...record, column }, row[column])).toString());
+  return mapFields((column) =>
+    Buffer.from(openValue(dataKey, { ...record, column }, row[column])).toString(),
+  );
 };

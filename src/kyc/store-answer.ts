@@ -3,14 +3,14 @@ import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import {
-  findProviderFingerprint,
+  type CurrentProvider,
+  findContentProvider,
+  lockFingerprintKey,
   lockKycState,
   mapContentProvider,
-  type ProviderFingerprint,
   replaceKycRecord,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import { lockFingerprintKey } from '#db/queries/wrapped-keys.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { type FingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
@@ -54,12 +54,12 @@ export const storeKycAnswer = async (
     fingerprint: recordFingerprint(fingerprintKey.key, application_id, fields),
     tax_id_fingerprint: taxIdFingerprint(fingerprintKey.key, fields.tax_id),
   };
-  const isChanged = compare(await findProviderFingerprint(sql, application_id), answer) === 'sealed';
+  const isChanged = compare(await findContentProvider(sql, application_id), answer) === 'sealed';
   const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
   return sql.begin((tx) => storeRecord(tx, pull, answer, fingerprintKey, sealed)) as Promise<KycOutcome>;
 };
 
-const compare = (stored: ProviderFingerprint | undefined, answer: Answer) => {
+const compare = (stored: CurrentProvider | undefined, answer: Answer) => {
   if (stored === undefined) return 'sealed';
   if (stored.application_cp_id !== answer.application_cp_id) return 'cp_id_changed';
   const { fingerprint } = stored;
@@ -91,7 +91,7 @@ const storeRecord = async (
 ): Promise<KycOutcome> => {
   const { application_id, asked_at } = pull;
   if (!(await lockIfLatest(tx, pull))) return 'overtaken';
-  const stored = await findProviderFingerprint(tx, application_id);
+  const stored = await findContentProvider(tx, application_id);
   const outcome = compare(stored, { application_cp_id, ...fingerprints });
   if (outcome === 'cp_id_changed') {
     // The mapping is one to one (decision 17): an operator must accept another cp_id first.

@@ -6,7 +6,7 @@ import { KeyError } from '#src/sealing/errors.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { nameRecord, openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
-/** An application's id is its record id. */
+/** The record that an application's access token is sealed for. */
 export const tokenRecord = (application_id: string): SealedRecord => ({
   table: 'applications',
   record_id: application_id,
@@ -14,8 +14,8 @@ export const tokenRecord = (application_id: string): SealedRecord => ({
 const COLUMN = 'access_token';
 
 /**
- * Seal an application's access token under a data key of its own, wrapped by the ring's first key and by the
- * installation's own: the token outlives a mistake with either.
+ * Seal an application's access token under a data key of its own. The ring's first key and the installation key
+ * both wrap the data key: the token survives the loss of one of them.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealAccessToken = async (
@@ -31,18 +31,15 @@ export const sealAccessToken = async (
   };
 };
 
-/** Open it. @throws KeyError that names the application and the keys, never the token */
+/** Open an application's access token. @throws KeyError that names the application and the keys, never the token */
 export const openAccessToken = async (
   keys: KeyRing,
   application: Pick<ApplicationRow, 'application_id' | 'access_token' | 'access_token_keys'>,
 ): Promise<string> => {
+  const { access_token, access_token_keys } = application;
   const record = tokenRecord(application.application_id);
-  if (application.access_token === null)
-    throw new KeyError('does_not_open', `${nameRecord(record)} holds no access token.`);
-  const dataKey = await unwrapDataKey(
-    [...keys.records, ...keys.tokens],
-    application.access_token_keys,
-    record,
-  );
-  return Buffer.from(openValue(dataKey, { ...record, column: COLUMN }, application.access_token)).toString();
+  if (access_token === null)
+    throw new KeyError('does_not_open', `${nameRecord(record)} has no access token.`);
+  const dataKey = await unwrapDataKey([...keys.records, ...keys.tokens], access_token_keys, record);
+  return Buffer.from(openValue(dataKey, { ...record, column: COLUMN }, access_token)).toString();
 };

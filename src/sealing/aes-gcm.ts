@@ -5,24 +5,22 @@ export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
 
 const CIPHER = 'aes-256-gcm';
-/** Always given: without it Node accepts tags cut to four bytes. */
+/** Always given: without it Node accepts tags of four bytes. */
 const OPTIONS = { authTagLength: TAG_BYTES };
 
-/** A 256-bit key. A KeyObject does not show its bytes when it is printed. */
+/** A 256-bit key. Printing a KeyObject does not show its bytes. */
 export type Key = KeyObject | Uint8Array;
 
-const assertLengths = (key: Key, nonce: Uint8Array): void => {
-  const keyBytes = key instanceof Uint8Array ? key.length : key.symmetricKeySize;
-  if (keyBytes !== KEY_BYTES)
-    throw new RangeError(`an AES-256 key has ${KEY_BYTES} bytes, this has ${keyBytes}`);
-  if (nonce.length !== NONCE_BYTES)
-    throw new RangeError(`a nonce has ${NONCE_BYTES} bytes, this has ${nonce.length}`);
+/** Node checks the length of the key; GCM itself accepts nonces of any length. */
+const requireNonce = (nonce: Uint8Array): Uint8Array => {
+  if (nonce.length === NONCE_BYTES) return nonce;
+  throw new RangeError(`a nonce has ${NONCE_BYTES} bytes, this has ${nonce.length}`);
 };
 
 /**
- * AES-256-GCM, the one place that encrypts. A nonce must never be used twice under one key.
- * @returns the ciphertext, as long as the plaintext, and the tag of 16 bytes behind it
- * @throws RangeError for a key that has not 32 bytes or a nonce that has not 12
+ * Encrypt with AES-256-GCM; nothing else in the project encrypts. Never use a nonce twice under one key.
+ * @returns the ciphertext, as long as the plaintext, followed by the tag (16 bytes)
+ * @throws RangeError for a key that is not 32 bytes or a nonce that is not 12
  */
 export const encrypt = (
   key: Key,
@@ -30,32 +28,25 @@ export const encrypt = (
   additionalData: Uint8Array,
   plaintext: Uint8Array,
 ): Uint8Array => {
-  assertLengths(key, nonce);
-  const cipher = createCipheriv(CIPHER, key, nonce, OPTIONS).setAAD(additionalData);
+  const cipher = createCipheriv(CIPHER, key, requireNonce(nonce), OPTIONS).setAAD(additionalData);
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 };
 
 /**
- * The reverse of `encrypt`.
- * @param sealed ciphertext and tag
- * @returns the plaintext, or undefined when the tag does not fit key, nonce, additional data and ciphertext
- * @throws RangeError for a key that has not 32 bytes or a nonce that has not 12
+ * Decrypt what `encrypt` returned.
+ * @returns the plaintext, or undefined when the tag does not match key, nonce, additional data and ciphertext
+ * @throws RangeError for a key that is not 32 bytes or a nonce that is not 12
  */
 export const decrypt = (
   key: Key,
   nonce: Uint8Array,
   additionalData: Uint8Array,
-  sealed: Uint8Array,
+  encrypted: Uint8Array,
 ): Uint8Array | undefined => {
-  assertLengths(key, nonce);
-  const length = sealed.length - TAG_BYTES;
-  if (length < 0) return undefined;
-  const decipher = createDecipheriv(CIPHER, key, nonce, OPTIONS).setAAD(additionalData);
-  decipher.setAuthTag(sealed.subarray(length));
-  const plaintext = decipher.update(sealed.subarray(0, length));
+  const decipher = createDecipheriv(CIPHER, key, requireNonce(nonce), OPTIONS).setAAD(additionalData);
   try {
-    decipher.final();
-    return plaintext;
+    decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(encrypted.subarray(0, -TAG_BYTES)), decipher.final()]);
   } catch {
     return undefined;
   }

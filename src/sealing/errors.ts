@@ -1,16 +1,16 @@
 import { CatalogueError } from '#src/errors.ts';
 
-/** Why a sealed value could not be sealed or opened; what callers switch on. */
+/** Why a value could not be sealed or opened. */
 export type KeyErrorCode =
-  /** There is no key to seal under. */
+  /** There is no key to seal with. */
   | 'no_key'
-  /** The data key was wrapped by keys that this process does not hold. */
+  /** This process lacks the keys that wrap the data key. */
   | 'unknown_key'
-  /** The bytes are not what was sealed for this place under this key: changed, cut, moved, or another key. */
+  /** The bytes were changed, cut, moved, or sealed under another key. */
   | 'does_not_open'
-  /** The bytes begin with a version of the format that this release does not read. */
+  /** This release does not read this version of the byte format. */
   | 'unknown_version'
-  /** The key management service refused or did not answer. */
+  /** The key service refused, or did not answer. */
   | 'key_service';
 
 /** Names the key id and the record, never content: it may be stored, logged and shown. */
@@ -23,7 +23,7 @@ export class KeyError extends CatalogueError {
     this.code = code;
   }
 
-  /** May the same work succeed later without anybody changing anything? */
+  /** Can a retry succeed without a change of keys? */
   get retryable(): boolean {
     return this.code === 'key_service';
   }

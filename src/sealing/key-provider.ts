@@ -1,29 +1,39 @@
+import { createSecretKey } from 'node:crypto';
 import type { WrappedKey } from '#db/schema/applications.ts';
+import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
-import { nameRecord, type SealedRecord } from '#src/sealing/sealed-value.ts';
+import { nameRecord, openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
-/** One key-encryption key, wherever it lives: in this process, or in a key management service. */
+/** One key-encryption key, in this process or in a key service. */
 export type KeyProvider = {
-  /** Stored beside everything this key wraps. */
+  /** Stored beside every data key that this key wraps. */
   readonly key_id: string;
   /** Wrap a data key (32 bytes) for one record. @throws KeyError `key_service` */
   wrap: (dataKey: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
-  /** The reverse, for the same record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
+  /** Unwrap it for the same record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
   unwrap: (wrapped: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
 };
 
-/** The keys that a process holds. */
+/** The keys of a process. */
 export type KeyRing = {
-  /** KYC records: the first seals, all of them open. Empty when there is no key at all. */
+  /** For KYC records: the first seals, all open. Empty: this process has no key for records. */
   readonly records: readonly KeyProvider[];
-  /**
-   * Access tokens: each of these seals, so that an application's token outlives a mistake with the KYC keys.
-   * What opens them is every key there is.
-   */
+  /** For access tokens: all of these seal; these and the keys for records open. */
   readonly tokens: readonly KeyProvider[];
 };
 
-/** Wrap a data key by each of the given keys. @throws KeyError `no_key` when none is given. */
+/** A key-encryption key in this process. A wrapped data key has the byte format of a sealed value. @param key 32 bytes */
+export const localKey = (key_id: string, key: Uint8Array): KeyProvider => {
+  const secret = createSecretKey(key);
+  const column = 'data_key';
+  return {
+    key_id,
+    wrap: async (dataKey, record) => sealValue(secret, { ...record, column }, dataKey),
+    unwrap: async (wrapped, record) => openValue(secret, { ...record, column }, wrapped),
+  };
+};
+
+/** Wrap a data key by each of these keys. @throws KeyError `no_key` when there is none, or `key_service` */
 export const wrapDataKey = async (
   providers: readonly KeyProvider[],
   dataKey: Uint8Array,
@@ -32,7 +42,7 @@ export const wrapDataKey = async (
   if (providers.length === 0) {
     throw new KeyError(
       'no_key',
-      `There is no key to seal ${nameRecord(record)} under: set ENCRYPTION_KEYS (on the embedded database a CATALOGUE_HOME that can be written will do).`,
+      `There is no key to seal ${nameRecord(record)}: set ENCRYPTION_KEYS (or, on the embedded database, a writable CATALOGUE_HOME).`,
     );
   }
   return Promise.all(
@@ -44,9 +54,8 @@ export const wrapDataKey = async (
 };
 
 /**
- * Unwrap a data key by whichever of its wraps opens. Keys are chosen by id, never by trial; a wrap that fails
- * gives way to the next.
- * @throws KeyError `unknown_key` when no wrap is by a key of `providers`, else what the last wrap failed with
+ * Unwrap a data key by the first wrap that opens. Keys are found by id: no key is tried on the wrap of another.
+ * @throws KeyError `unknown_key` when no wrap is by a key of `providers`, else the failure of the last wrap
  */
 export const unwrapDataKey = async (
   providers: readonly KeyProvider[],
@@ -58,7 +67,10 @@ export const unwrapDataKey = async (
     const provider = providers.find((candidate) => candidate.key_id === key_id);
     if (provider === undefined) continue;
     try {
-      return await provider.unwrap(Buffer.from(wrapped, 'base64'), record);
+      const dataKey = await provider.unwrap(Buffer.from(wrapped, 'base64'), record);
+      if (dataKey.length === KEY_BYTES) return dataKey;
+      const bytes = `${dataKey.length} bytes instead of ${KEY_BYTES}`;
+      failure = new KeyError('does_not_open', `The data key of ${nameRecord(record)} has ${bytes}.`);
     } catch (error) {
       if (!isKeyError(error)) throw error;
       failure = error;
@@ -66,9 +78,9 @@ export const unwrapDataKey = async (
   }
   if (failure !== undefined) throw failure;
   const needed = wraps.map((wrap) => wrap.key_id).join(' or ') || 'none';
-  const held = [...new Set(providers.map((provider) => provider.key_id))].join(', ') || 'none';
+  const present = [...new Set(providers.map((provider) => provider.key_id))].join(', ') || 'none';
   throw new KeyError(
     'unknown_key',
-    `${nameRecord(record)} is sealed under key ${needed}, which this process does not hold (it holds: ${held}). See ENCRYPTION_KEYS.`,
+    `${nameRecord(record)} is sealed under key ${needed}, which this process does not have (it has: ${present}). See ENCRYPTION_KEYS.`,
   );
 };

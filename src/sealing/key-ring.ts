@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '#src/errors.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
-import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
-import { localKey } from '#src/sealing/local-key.ts';
+import { type KeyProvider, type KeyRing, localKey } from '#src/sealing/key-provider.ts';
 
 /** One entry of ENCRYPTION_KEYS. */
 export type KeyEntry =
@@ -13,77 +12,73 @@ export type KeyEntry =
 
 const AWS_KMS = 'aws-kms';
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** 32 bytes in canonical base64: `Buffer.from` would take anything. */
+/** 32 bytes in canonical base64: `Buffer.from` accepts any text. */
 const KEY_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 const KMS_ARN = /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:(key|alias)\/[A-Za-z0-9/_-]+$/;
 
-/** Installations' own keys carry this in their id. */
-const HOME = 'home-';
-export const isHomeKeyId = (key_id: string): boolean => key_id.startsWith(HOME);
+/** Prefix of the ids of installation keys. */
+const INSTALLATION = 'home-';
+export const isInstallationKeyId = (key_id: string): boolean => key_id.startsWith(INSTALLATION);
 
 const parseEntry = (entry: string, position: number): KeyEntry => {
   const colon = entry.indexOf(':');
   const id = colon === -1 ? '' : entry.slice(0, colon);
   const rest = entry.slice(colon + 1);
+  // A malformed entry may be key material: messages give its position alone.
+  const refuse = (problem: string) => new UsageError(`ENCRYPTION_KEYS: ${problem}`);
   if (id === AWS_KMS) {
     if (KMS_ARN.test(rest)) return { kind: 'aws-kms', key_id: entry, arn: rest };
-    throw new UsageError(
-      `ENCRYPTION_KEYS: entry ${position} is not aws-kms:arn:aws:kms:REGION:ACCOUNT:key/ID.`,
-    );
+    throw refuse(`entry ${position} is not aws-kms:arn:aws:kms:REGION:ACCOUNT:key/ID.`);
   }
-  // An entry that is not understood may be key material as a whole: it is named by its position alone.
-  if (!KEY_ID.test(id))
-    throw new UsageError(`ENCRYPTION_KEYS: entry ${position} is not ID:BASE64, as in k1:….`);
-  if (!KEY_BASE64.test(rest)) {
-    throw new UsageError(
-      `ENCRYPTION_KEYS: the key of entry ${position} is not ${KEY_BYTES} bytes in base64. Make one with: openssl rand -base64 ${KEY_BYTES}`,
-    );
-  }
-  return { kind: 'local', key_id: id, key: Buffer.from(rest, 'base64') };
+  if (!KEY_ID.test(id)) throw refuse(`entry ${position} is not ID:BASE64, as in k1:….`);
+  if (KEY_BASE64.test(rest)) return { kind: 'local', key_id: id, key: Buffer.from(rest, 'base64') };
+  throw refuse(
+    `the key of entry ${position} is not ${KEY_BYTES} bytes in base64. Make one with: openssl rand -base64 ${KEY_BYTES}`,
+  );
 };
 
 /**
- * Read `k2:BASE64,k1:BASE64`: the first key seals, the others still open. An entry may be
- * `aws-kms:arn:aws:kms:…` in place of a key.
- * @throws UsageError that names the entry by its position, never what it holds
+ * Parse `k2:BASE64,k1:BASE64`: the first key seals, all open. An entry may also be `aws-kms:arn:aws:kms:…`.
+ * @throws UsageError that gives the position of the entry, never its content
  */
 export const parseEncryptionKeys = (text: string): KeyEntry[] => {
-  const entries = text.split(',').map((entry, index) => parseEntry(entry.trim(), index + 1));
-  const twice = entries.findIndex(
-    (entry, index) => entries.findIndex((other) => other.key_id === entry.key_id) < index,
-  );
-  if (twice !== -1) throw new UsageError(`ENCRYPTION_KEYS: entry ${twice + 1} has the id of an earlier one.`);
-  return entries;
+  const ids = new Set<string>();
+  return text.split(',').map((part, index) => {
+    const entry = parseEntry(part.trim(), index + 1);
+    if (ids.has(entry.key_id))
+      throw new UsageError(`ENCRYPTION_KEYS: entry ${index + 1} has the id of an earlier one.`);
+    ids.add(entry.key_id);
+    return entry;
+  });
 };
 
 const openEntry = async (entry: KeyEntry): Promise<KeyProvider> => {
   if (entry.kind === 'local') return localKey(entry.key_id, entry.key);
-  // Loaded only when chosen: its client is large.
+  // Loaded on demand: the AWS client is large.
   const { awsKmsKey } = await import('#src/sealing/aws-kms.ts');
   return awsKmsKey(entry.arn);
 };
 
 /**
- * The installation's own key, `home-<8 hex>`, in `<home>/keys` (mode 0600): made by the first process that
- * asks, whole or not at all, and read by all others.
- * @returns undefined when there is none and none can be written
- * @throws UsageError when the file holds anything else
+ * Open the installation key, `home-<8 hex>`, in `<home>/keys` (mode 0600). The first process creates the file;
+ * all others read it.
+ * @returns undefined when the file is missing or unreadable and can't be created
+ * @throws UsageError when the file contains anything else
  */
-const openHomeKey = async (home: string): Promise<KeyProvider | undefined> => {
+const openInstallationKey = async (home: string): Promise<KeyProvider | undefined> => {
   const file = join(home, 'keys');
-  const text = (await readIfThere(file)) ?? (await createHomeKey(home, file));
+  const text = (await readIfReadable(file)) ?? (await createKeyFile(home, file));
   if (text === undefined) return undefined;
   try {
     const [entry, ...others] = parseEncryptionKeys(text);
     if (entry?.kind === 'local' && others.length === 0) return localKey(entry.key_id, entry.key);
   } catch {
-    // Said below, of the file: this is not ENCRYPTION_KEYS.
+    // Reported below with the name of the file, not of ENCRYPTION_KEYS.
   }
-  throw new UsageError(`${file} does not hold the one key that was written there: restore the file.`);
+  throw new UsageError(`${file} does not contain the one key that was written there: restore the file.`);
 };
 
-/** Not there, or not ours to read, is the same: there is no key for us. */
-const readIfThere = async (file: string): Promise<string | undefined> => {
+const readIfReadable = async (file: string): Promise<string | undefined> => {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch {
@@ -91,36 +86,30 @@ const readIfThere = async (file: string): Promise<string | undefined> => {
   }
 };
 
-const createHomeKey = async (home: string, file: string): Promise<string | undefined> => {
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+const createKeyFile = async (home: string, file: string): Promise<string | undefined> => {
+  const hex = () => randomBytes(4).toString('hex');
+  const draft = `${file}.${process.pid}.${hex()}`;
+  const key = `${INSTALLATION}${hex()}:${randomBytes(KEY_BYTES).toString('base64')}\n`;
   try {
     await mkdir(home, { recursive: true });
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      const key_id = `${HOME}${randomBytes(4).toString('hex')}`;
-      await handle.writeFile(`${key_id}:${randomBytes(KEY_BYTES).toString('base64')}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    // A link, unlike a rename, never replaces the key of a process that was faster.
+    await writeFile(draft, key, { flag: 'wx', mode: 0o600, flush: true });
+    // A link, unlike a rename, never replaces the file of another process.
     await link(draft, file);
   } catch {
-    // Another process was faster, or the home can't be written: what is there now decides.
+    // Another process created the file first, or the directory is not writable.
   }
   await rm(draft, { force: true }).catch(() => {});
-  return readIfThere(file);
+  return readIfReadable(file);
 };
 
 /**
- * The keys of this process. With ENCRYPTION_KEYS: that ring. Without, on the embedded database: the installation's
- * own key, so that a single machine works without setting anything. Records that the home key sealed before
- * ENCRYPTION_KEYS was set still open, until `kyc reseal` moves them to the ring.
+ * Open the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
+ * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`; on the embedded database it is enough.
  *
- * With a database of its own (DATABASE_URL) and no ENCRYPTION_KEYS there is no key for records (design, section 7):
- * the home of one of many machines, or of a container, is no place to keep the only key to them.
+ * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records (design, section 7): one machine of a
+ * fleet, or a container, must not have the only one.
  * @param options.home CATALOGUE_HOME
- * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or another key fails where it is used
+ * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or wrong key fails when it is used
  */
 export const openKeyRing = async (options: {
   encryptionKeys: string | undefined;
@@ -128,9 +117,13 @@ export const openKeyRing = async (options: {
   databaseUrl: string | undefined;
 }): Promise<KeyRing> => {
   const entries = options.encryptionKeys === undefined ? [] : parseEncryptionKeys(options.encryptionKeys);
-  const ring = await Promise.all(entries.map(openEntry));
-  const home = await openHomeKey(options.home);
-  const own = home === undefined || ring.some((key) => key.key_id === home.key_id) ? [] : [home];
-  const noKey = ring.length === 0 && options.databaseUrl !== undefined;
-  return { records: noKey ? [] : [...ring, ...own], tokens: [...ring.slice(0, 1), ...own] };
+  const listed = await Promise.all(entries.map(openEntry));
+  const found = await openInstallationKey(options.home);
+  const isListed = listed.some((key) => key.key_id === found?.key_id);
+  const installation = found === undefined || isListed ? [] : [found];
+  const noKey = listed.length === 0 && options.databaseUrl !== undefined;
+  return {
+    records: noKey ? [] : [...listed, ...installation],
+    tokens: [...listed.slice(0, 1), ...installation],
+  };
 };

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { decrypt, encrypt, type Key, NONCE_BYTES, TAG_BYTES } from '#src/sealing/aes-gcm.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 
-/** The version of the byte format, its first byte. */
-export const SEALED_VERSION = 1;
+/** Version of the byte format (docs/kyc.md), the first byte of a sealed value. */
+const VERSION = 1;
 const OVERHEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** The one record that a sealed value belongs to. */
+/** The record that a sealed value belongs to. */
 export type SealedRecord = { table: string; record_id: string };
-/** The one place where a sealed value opens. */
+/** The only place where a sealed value opens. */
 export type SealedPlace = SealedRecord & { column: string };
 
+/** A record's name for messages. */
 export const nameRecord = ({ table, record_id }: SealedRecord): string => `${table} ${record_id}`;
-export const namePlace = ({ table, column, record_id }: SealedPlace): string =>
-  `${table}.${column} ${record_id}`;
+const namePlace = ({ table, column, record_id }: SealedPlace): string => `${table}.${column} ${record_id}`;
 
-/** Each part behind its length (4 bytes, big-endian): no two lists of parts give the same bytes. */
+/** Each part after its length (4 bytes, big-endian): different lists of parts give different bytes. */
 export const lengthPrefixed = (...parts: readonly (string | Uint8Array)[]): Uint8Array =>
   Buffer.concat(
     parts.flatMap((part) => {
@@ -26,9 +26,9 @@ export const lengthPrefixed = (...parts: readonly (string | Uint8Array)[]): Uint
     }),
   );
 
-/** What the tag covers beside the ciphertext (design, section 7): a value moved elsewhere does not open. */
-export const additionalData = (version: number, { table, column, record_id }: SealedPlace): Uint8Array =>
-  lengthPrefixed(Uint8Array.of(version), table, column, record_id);
+/** The tag covers the place as well (design, section 7): a value moved elsewhere does not open. */
+export const additionalData = ({ table, column, record_id }: SealedPlace): Uint8Array =>
+  lengthPrefixed(Uint8Array.of(VERSION), table, column, record_id);
 
 /**
  * Seal bytes for one place under a data key.
@@ -36,27 +36,28 @@ export const additionalData = (version: number, { table, column, record_id }: Se
  */
 export const sealValue = (key: Key, place: SealedPlace, plaintext: Uint8Array): Uint8Array => {
   const nonce = randomBytes(NONCE_BYTES);
-  const sealed = encrypt(key, nonce, additionalData(SEALED_VERSION, place), plaintext);
-  return Buffer.concat([Uint8Array.of(SEALED_VERSION), nonce, sealed]);
+  return Buffer.concat([
+    Uint8Array.of(VERSION),
+    nonce,
+    encrypt(key, nonce, additionalData(place), plaintext),
+  ]);
 };
 
 /**
- * Open what `sealValue` gave for the same place under the same key.
+ * Open what `sealValue` returned for the same place under the same key.
  * @throws KeyError `unknown_version` or `does_not_open`, which names the place and not its content
  */
 export const openValue = (key: Key, place: SealedPlace, sealed: Uint8Array): Uint8Array => {
   const version = sealed[0];
-  if (version !== undefined && version !== SEALED_VERSION) {
+  if (version !== undefined && version !== VERSION) {
     throw new KeyError(
       'unknown_version',
-      `${namePlace(place)} is sealed in format ${version}; this release reads format ${SEALED_VERSION}.`,
+      `${namePlace(place)} is sealed in format ${version}; this release reads format ${VERSION}.`,
     );
   }
-  const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
-  const opened =
-    sealed.length < OVERHEAD_BYTES
-      ? undefined
-      : decrypt(key, nonce, additionalData(SEALED_VERSION, place), sealed.subarray(1 + NONCE_BYTES));
+  const [nonce, encrypted] = [sealed.subarray(1, 1 + NONCE_BYTES), sealed.subarray(1 + NONCE_BYTES)];
+  const isLongEnough = sealed.length >= OVERHEAD_BYTES;
+  const opened = isLongEnough ? decrypt(key, nonce, additionalData(place), encrypted) : undefined;
   if (opened !== undefined) return opened;
   throw new KeyError(
     'does_not_open',

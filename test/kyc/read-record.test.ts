@@ -69,9 +69,7 @@ describe('kyc show', () => {
   it('shows nothing of a record that does not open, and says which key is missing', async () => {
     const result = await runCli(['kyc', 'show', 'acme'], { ...env, ENCRYPTION_KEYS: keysText('k9') });
     expect(result.exit).toBe(1);
-    expect(result.stderr).toContain(
-      'is sealed under key k1, which this process does not hold (it holds: k9)',
-    );
+    expect(result.stderr).toContain('is sealed under key k1, which this process does not have (it has: k9)');
     expectNoValue(result.stdout + result.stderr);
   });
 

@@ -286,7 +286,7 @@ describe('reseal', () => {
 
   it('stops when told to, and says how to go on', async () => {
     await expect(reseal(sql, ringOf(['k8', 'k7']), { signal: AbortSignal.abort() })).rejects.toThrow(
-      'again to go on',
+      'Continue with: npx catalogue kyc reseal',
     );
     expect((await keyErrorOf(() => reseal(sql, ringOf([]), { signal: live }))).code).toBe('no_key');
   });

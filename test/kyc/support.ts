@@ -13,7 +13,7 @@ import { KycConflictError, type KycPull, storeKycAnswer } from '#src/kyc/store-a
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
-import { localKey } from '#src/sealing/local-key.ts';
+import { localKey } from '#src/sealing/key-provider.ts';
 
 /** Ten values that stand nowhere else: found anywhere outside their sealed column, they leaked. */
 export const PLANTED: KycRecord = {

@@ -62,7 +62,7 @@ it('without the right key games land, and KYC fails closed with a clear reason',
   ]);
 
   expect(await fleet.finish(queryCpKyc, { application_id: 'acme' })).toEqual({
-    failed: expect.stringContaining('is sealed under key k1, which this process does not hold'),
+    failed: expect.stringContaining('is sealed under key k1, which this process does not have'),
   });
   expect(await findKycState(sql, 'acme')).toMatchObject({ state: 'failed', reason: 'unknown_key' });
   expect(application.calls.query_cp_kyc).toBe(0);

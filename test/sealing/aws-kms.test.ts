@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
 import { decrypt, encrypt, NONCE_BYTES } from '#src/sealing/aes-gcm.ts';
 import { awsKmsKey } from '#src/sealing/aws-kms.ts';
-import { unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { localKey, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
-import { localKey } from '#src/sealing/local-key.ts';
 import { aHome, keyBytes, keyErrorOf, PLANTED } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 

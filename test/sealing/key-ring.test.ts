@@ -143,7 +143,7 @@ describe('a wrapped data key', () => {
     const { code, message } = await keyErrorOf(() => unwrapDataKey(keys.records, renamed, RECORD));
     expect(code).toBe('unknown_key');
     expect(message).toBe(
-      'kyc_records acme/r1 is sealed under key k9, which this process does not hold (it holds: k2, k1). See ENCRYPTION_KEYS.',
+      'kyc_records acme/r1 is sealed under key k9, which this process does not have (it has: k2, k1). See ENCRYPTION_KEYS.',
     );
   });
 
@@ -183,7 +183,7 @@ describe('an access token', () => {
     const lacking = await keyErrorOf(() => open(['k2'], 'home-bbbbbbbb', sealed));
     expect(lacking.code).toBe('unknown_key');
     expect(lacking.message).toContain(
-      'under key k1, which this process does not hold (it holds: k2, home-bbbbbbbb)',
+      'under key k1, which this process does not have (it has: k2, home-bbbbbbbb)',
     );
     const gone = { application_id: 'acme', access_token: null, access_token_keys: [] };
     expect((await keyErrorOf(() => openAccessToken(ringOf(['k1']), gone))).message).toContain('acme');

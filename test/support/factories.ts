@@ -7,7 +7,7 @@ import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contrac
 import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { localKey } from '#src/sealing/local-key.ts';
+import { localKey } from '#src/sealing/key-provider.ts';
 
 /** A token that stands nowhere else: found anywhere in clear, it leaked. */
 export const ACCESS_TOKEN = 'planted-access-token-3f9b1e70c2';

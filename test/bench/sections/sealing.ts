@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type KycFields, openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
-import { localKey } from '#src/sealing/local-key.ts';
+import { localKey } from '#src/sealing/key-provider.ts';
 import type { Row } from '#test/bench/report.ts';
 
 const FIELD_TEXT = 'Lighthouse Interactive Entertainment';
