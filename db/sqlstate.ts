@@ -1,9 +1,8 @@
-/** SQLSTATE codes we act on. */
+/** The SQLSTATE codes that this code handles. */
 export const UNDEFINED_TABLE = '42P01';
+export const DEADLOCK_DETECTED = '40P01';
+export const LOCK_NOT_AVAILABLE = '55P03';
 
-/**
- * Is this an error that Postgres itself reported, with this SQLSTATE if one is given? By its shape, so that
- * asking does not load the driver.
- */
+/** Whether Postgres reported this error, with this SQLSTATE if given. Tested by name: no import of the driver. */
 export const isPostgresError = (error: Error, code?: string): error is Error & { code: string } =>
   error.name === 'PostgresError' && (code === undefined || (error as { code?: unknown }).code === code);

@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
-import { installTriggers } from '#db/triggers.ts';
 import { createApiToken, hashApiToken } from '#src/api/api-token.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
@@ -21,7 +20,6 @@ export type TestApi = {
 export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestApi> => {
   const database = await createTestDatabase();
   const sql = openDatabase(database.databaseUrl, { max: 4, applicationName: 'api test' });
-  await installTriggers(sql);
   const logged: string[] = [];
   const app = await buildApi({
     sql,

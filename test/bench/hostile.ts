@@ -14,7 +14,6 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { insertApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
-import { installTriggers } from '#db/triggers.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -88,7 +87,6 @@ const openFleet = async (name: string, adminUrl: string, redisUrl: string | unde
   await migrateDatabase(databaseUrl);
   const sql = openDatabase(databaseUrl, { max: 4 });
   stack.defer(() => sql.end());
-  await installTriggers(sql);
   const fleet: Fleet = { databaseUrl, redisUrl, prefix: `{bench-${name}-${process.pid}}` };
   const { backend, producer } = await openQueue(fleet);
   stack.defer(async () => {

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import { updateApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
-import { installTriggers } from '#db/triggers.ts';
 import { SCHEDULES } from '#src/contract/words.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
@@ -100,7 +99,6 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   const sql = opened.adopt(openDatabase(databaseUrl, { max: 4, applicationName: 'world' }), (pool) =>
     pool.end({ timeout: 1 }),
   );
-  if (ground.landed !== true) await installTriggers(sql);
   const toPostgres = opened.use(await startProxy(ground.postgresPort));
   const queue =
     kind === 'redis'

@@ -1,15 +1,9 @@
--- The counters behind game.listByAuditStatus (db/schema/game-counts.ts says what they hold). Applied after the
--- migrations, again and again: every statement here leaves a database that has it as it is.
+-- The functions and triggers that version 0.1.0 installed after migrations 0001 to 0003 (commit f15b90c), without comments.
 
--- The moment of a game_id in steps of 128 ms: 35 of the 48 bits of a UUID v7's milliseconds. What lies past 2109 is
--- counted as the last step of it, so that buckets follow the order of the ids whatever they are. Not declared strict:
--- `least` is not, and Postgres would call the function for each game, for three times what the expression costs.
 create or replace function game_bucket(game_id uuid) returns bigint
 language sql immutable parallel safe
 as $$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $$;
 
--- The nodes that a game of this application is counted in, one a level of the application's tree and of everybody's,
--- and how many bits of its bucket are below a child of such a node.
 create or replace function nodes_of(application_id text)
 returns table (scope text, level smallint, rest integer)
 language sql immutable parallel safe
@@ -19,8 +13,6 @@ as $$
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
 $$;
 
--- What a node holds whose children have so many games: for each of the 128, the games up to its end. A loop, for it
--- runs for every node that changes: the same in SQL takes four times as long.
 create or replace function games_upto(children integer[], games bigint[]) returns integer[]
 language plpgsql immutable parallel safe
 as $$
@@ -39,15 +31,12 @@ begin
 end
 $$;
 
--- Element by element.
 create or replace function add_upto(these integer[], those integer[]) returns integer[]
 language sql immutable parallel safe
 as $$
   select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
 $$;
 
--- Fold the changes into the counters, unless somebody is at it. Under the lock nobody else writes game_counts,
--- so its rows are never waited for; and what a transaction folds it alone has deleted.
 create or replace function fold_game_counts() returns void
 language plpgsql
 as $$
@@ -65,7 +54,6 @@ begin
            sum(games)::bigint as games
     from folded, nodes_of(application_id)
     group by 1, 2, 3, 4, 5
-    -- A root is written though nothing comes of it there: its version tells of every change below.
     having sum(games) <> 0 or level = 0
   ) as children
   group by 1, 2, 3, 4
@@ -74,8 +62,6 @@ begin
 end
 $$;
 
--- Write down how many games came or went. Changes gather until some 256 wait: often enough that readers have few
--- to add up, seldom enough that writers hardly notice.
 create or replace function count_games() returns trigger
 language plpgsql
 as $$
@@ -94,8 +80,6 @@ begin
 end
 $$;
 
--- The same for a game that moved from one count to another. By the row, with a condition: most updates only
--- refresh a game's age, and handing all their rows to a function would cost those who write a seventh more.
 create or replace function recount_game() returns trigger
 language plpgsql
 as $$
@@ -113,14 +97,11 @@ begin
 end
 $$;
 
--- Compare the counters with the games, and with `repair` put them right, all in one snapshot: games keep being
--- written meanwhile. One row for each application ("" for all) and audit_status that was off.
 create or replace function recount_games(repair boolean)
 returns table (off_application_id text, off_audit_status text, games_off bigint, counters_off bigint)
 language plpgsql
 as $$
 begin
-  -- Nobody folds while this runs; the next statement sees everything folded before.
   perform pg_advisory_xact_lock(7205311848);
   return query
   with leaves as (
@@ -128,7 +109,6 @@ begin
     from games g where g.withdrawn_at is null
     group by 1, 2, 3
     union all
-    -- What waits to be folded comes on top of the counters.
     select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
   ), expected as (
     select application_id, audit_status, level, bucket, sum(games)::bigint as games,
@@ -156,36 +136,28 @@ begin
   select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
   from off group by 1, 2 order by 1, 2;
   if repair then
-    -- A root stays, for whoever knows its version.
     delete from game_counts where games = 0 and level > 0;
-    -- What was known from the counters as they were is not to be believed any more.
     update game_counts set games = games where level = 0;
   end if;
 end
 $$;
 
--- Where the row after `skip` others of a scope's games ("" for all applications) in a status is found: among the ids
--- from `start` on, with `ahead` rows of them to step over.
 create or replace function place_of_game(scope text, status text, skip bigint, out start uuid, out ahead bigint)
 language plpgsql stable
 as $$
 declare
   place bigint;
   changed boolean;
-  -- Games that wait to be folded and lie before the place: those allowed for, and those found.
   allowed bigint := 0;
   waiting bigint := 0;
 begin
   loop
-    -- From the whole down: the child of a node that holds the row is the one after those it passes. A node of a few
-    -- games is not gone into: they are stepped over sooner.
     with recursive walk (level, bucket, left_over) as (
       select 0::smallint, 0::bigint, least(skip - allowed, 2147483647)::integer
       union all
       select (level + 1)::smallint, bucket << 7 | child, left_over - coalesce(upto[child], 0)
       from (
         select level, bucket, left_over, upto, least(width_bucket(left_over, upto), 127) as child
-        -- Each by its whole key: a join would go by a part of it when it is planned while there are few.
         from walk cross join lateral (
           select games, upto from game_counts
           where application_id = scope and audit_status = status and level = walk.level and bucket = walk.bucket
@@ -194,7 +166,6 @@ begin
         where games > 64
       ) as step
     )
-    -- Of all steps the last: on the way down the place only moves on, and what is left over only shrinks.
     select max(bucket << (35 - 7 * level)), min(left_over),
            exists (select from game_count_changes where audit_status = status and scope in ('', application_id))
     into place, ahead, changed from walk;
@@ -209,7 +180,6 @@ begin
 end
 $$;
 
--- The triggers, and the first count of what is there already, with nobody writing in between.
 do $$
 begin
   if exists (select from pg_trigger where tgname = 'games_count_insert' and tgrelid = 'games'::regclass) then
