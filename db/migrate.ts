@@ -48,7 +48,8 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
     await refuseNewerSchema(lock);
     await applyMigrations(sql, await readMigrations());
   } finally {
-    await sql.end({ timeout: 5 });
-    await lock.end({ timeout: 5 });
+    // No statement is in flight. Without a limit, the driver waits for a connection that the server closed.
+    await sql.end({ timeout: 0 });
+    await lock.end({ timeout: 0 });
   }
 };

@@ -1,8 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import postgres from 'postgres';
 import { expect, it } from 'vitest';
-import { openDatabase } from '#db/client.ts';
+import { ARRAY_TYPES } from '#db/array-types.ts';
+import { type Database, openDatabase } from '#db/client.ts';
+import { startProxy } from '#test/fleet/proxy.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
-it('a pool lets go of connections that have nothing to do, but not of those that hold a lock', async () => {
+const database = useTestDatabase();
+
+it('a pool closes idle connections, but not a connection that has a lock', async () => {
   // No connection is made before the first statement.
   const url = 'postgres://127.0.0.1:9/nowhere';
   const [pool, lock] = [openDatabase(url), openDatabase(url, { keepOpen: true })];
@@ -12,14 +20,10 @@ it('a pool lets go of connections that have nothing to do, but not of those that
 });
 
 it('no session compiles its statements', async () => {
-  const { databaseUrl, drop } = await createTestDatabase();
-  const sql = openDatabase(databaseUrl, { max: 1 });
-  expect(await sql`show jit`).toEqual([{ jit: 'off' }]);
-  await sql.end();
-  await drop();
+  expect([...(await database.sql`show jit`)]).toEqual([{ jit: 'off' }]);
 });
 
-it('moments and bytes are read as they were written, whatever the database has for a default', async () => {
+it('times and bytes are read as they were written, whatever the defaults of the database', async () => {
   const { databaseUrl, drop } = await createTestDatabase();
   const admin = openDatabase(databaseUrl, { max: 1 });
   const name = new URL(databaseUrl).pathname.slice(1);
@@ -33,3 +37,117 @@ it('moments and bytes are read as they were written, whatever the database has f
   await sql.end();
   await drop();
 });
+
+const NASTY = [
+  '',
+  ' ',
+  'NULL',
+  'null',
+  'a,b',
+  '{}',
+  '{a}',
+  '"',
+  '\\',
+  '\\"',
+  "'",
+  'line\nbreak',
+  '\t',
+  '游戏🎮',
+  '}',
+];
+
+const UUIDS = [randomUUID(), randomUUID()];
+
+it('arrays are written and read as by the driver that looks the array types up', async () => {
+  const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
+  const reference = postgres(database.databaseUrl, { max: 1, types }) as unknown as Database;
+  await reference`select 1`;
+  const read = async (sql: Database) => {
+    const [row] = await sql`
+      select ${NASTY}::text[] as texts, ${[NASTY, NASTY]}::text[][] as nested, ${[]}::text[] as none,
+        '{}'::text[] as empty, ${'{"a","b"}'}::text[] as literal, ${[1, -2]}::integer[] as integers,
+        ${[1, 2 ** 50]}::bigint[] as bigints, ${[3]}::smallint[] as smallints,
+        ${UUIDS}::uuid[] as uuids, array[true, false] as booleans,
+        ${['2026-11-03T04:05:06.789Z']}::timestamptz[] as times,
+        array['\\x005cc841'::bytea, ''] as bytes, array_remove(array['a', null], null) as removed`;
+    return row;
+  };
+  const row = await read(database.sql);
+  expect(row).toEqual(await read(reference));
+  expect(row).toMatchObject({ texts: NASTY, nested: [NASTY, NASTY], none: [], bigints: [1, 2 ** 50] });
+  expect(row?.times).toEqual([new Date('2026-11-03T04:05:06.789Z')]);
+  expect(row?.bytes).toEqual([Buffer.from([0, 92, 200, 65]), Buffer.alloc(0)]);
+  await reference.end();
+});
+
+it('null in an array is written and read as null', async () => {
+  const [row] = await database.sql`select ${['a', null, 'b']}::text[] as texts`;
+  expect(row).toEqual({ texts: ['a', null, 'b'] });
+});
+
+it('the array types of all columns and of all casts in queries are known to the driver', async () => {
+  const folder = new URL('../../db/queries/', import.meta.url);
+  const files = await Promise.all(
+    (await readdir(folder)).map((name) => readFile(new URL(name, folder), 'utf8')),
+  );
+  const casts = files.flatMap((text) => [...text.matchAll(/::(\w+)\[\]/g)].map(([, type]) => `${type}[]`));
+  const rows = await database.sql<{ oid: number }[]>`
+    select unnest(${casts}::text[])::regtype::oid::int as oid
+    union select atttypid::int from pg_attribute join pg_type on pg_type.oid = atttypid
+      join pg_class on pg_class.oid = attrelid
+    where typcategory = 'A' and relnamespace = 'public'::regnamespace and attnum > 0`;
+  const known = Object.values(ARRAY_TYPES).map(({ to }) => to);
+  expect(rows.length).toBeGreaterThan(3);
+  expect(known).toEqual(expect.arrayContaining(rows.map(({ oid }) => oid)));
+});
+
+/** A new pool of one connection, by way of a proxy in front of the server. */
+const openThrough = (proxy: { through: (url: string) => string }): Database =>
+  openDatabase(proxy.through(database.databaseUrl), { max: 1 });
+const openProxy = () => startProxy(() => Number(new URL(database.databaseUrl).port));
+const codeOf = (work: PromiseLike<unknown>): Promise<string> =>
+  Promise.resolve(work).then(
+    () => 'done',
+    (error) => error.code,
+  );
+
+it('a hundred new connections that break in their first round trip reject their statement and nothing else', async () => {
+  await using proxy = await openProxy();
+  // Three messages authenticate the connection.
+  const count = (memory: Record<string, unknown>): number => {
+    memory.sent = Number(memory.sent ?? 0) + 1;
+    return Number(memory.sent);
+  };
+  proxy.watch({ request: (_, memory) => (count(memory) === 4 ? 'cut' : 'pass') });
+  for (let connection = 0; connection < 100; connection += 1) {
+    const sql = openThrough(proxy);
+    expect(await codeOf(sql`select 1`)).toBe('CONNECTION_CLOSED');
+    await sql.end({ timeout: 0 });
+  }
+});
+
+it.each([
+  ['during a statement', 'cut'],
+  ['between two statements', 'between'],
+  ['before the commit', 'commit'],
+] as const)(
+  'a transaction whose connection closes %s rejects, and the pool connects again',
+  async (_, when) => {
+    await using proxy = await openProxy();
+    const sql = openThrough(proxy);
+    proxy.watch({ request: (chunk) => (when === 'cut' && chunk.includes('pg_sleep') ? 'cut' : 'pass') });
+    let afterwards: string | undefined;
+    const transaction = sql.begin(async (tx) => {
+      await tx`select pg_sleep(0)`;
+      const closed = codeOf(transaction);
+      proxy.cut();
+      await closed;
+      if (when === 'between') afterwards = await codeOf((async () => tx`select 1`)());
+    });
+    expect(await codeOf(transaction)).toBe('CONNECTION_CLOSED');
+    if (when === 'between') await expect.poll(() => afterwards).toBe('CONNECTION_CLOSED');
+    proxy.heal();
+    expect([...(await sql`select 1 as value`)]).toEqual([{ value: 1 }]);
+    await sql.end({ timeout: 0 });
+  },
+);

@@ -106,16 +106,19 @@ const startTraffic = (sql: Database): (() => Promise<unknown[]>) => {
   };
 };
 
-test.each(STARTS)('a database that %s is brought up to date while games are written', async (_, last, triggers) => {
-  const { sql, databaseUrl } = await createReleased(last, { ...WORKS, triggers });
-  const stopTraffic = last < 0 ? async () => [] : startTraffic(sql);
-  await migrateDatabase(databaseUrl);
-  expect(await stopTraffic()).toEqual([]);
-  await expectCurrent(sql);
-  if (last < 0) await addApplication(sql, 'acme');
-  await addGames(sql, 1_000, 1_100);
-  await expectCurrent(sql);
-});
+test.each(STARTS)(
+  'a database that %s is brought up to date while games are written',
+  async (_, last, triggers) => {
+    const { sql, databaseUrl } = await createReleased(last, { ...WORKS, triggers });
+    const stopTraffic = last < 0 ? async () => [] : startTraffic(sql);
+    await migrateDatabase(databaseUrl);
+    expect(await stopTraffic()).toEqual([]);
+    await expectCurrent(sql);
+    if (last < 0) await addApplication(sql, 'acme');
+    await addGames(sql, 1_000, 1_100);
+    await expectCurrent(sql);
+  },
+);
 
 test('a database that has the triggers is not counted again, and its writers are not locked out', async () => {
   const { sql, databaseUrl } = await createReleased(3);

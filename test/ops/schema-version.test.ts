@@ -29,15 +29,16 @@ const withDatabase = async (statement: string, work: (database: TestDatabase) =>
 };
 
 const OLDER = 'delete from drizzle.__drizzle_migrations';
-const WITHOUT_TRIGGERS = 'drop trigger games_count_insert on games';
-const EMPTY = 'drop schema drizzle cascade';
+const INTERRUPTED =
+  'delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)';
+const NEW = 'drop schema drizzle cascade';
 const NEWER =
   "insert into drizzle.__drizzle_migrations (hash, created_at) values ('a later version''s', 9999999999999)";
 
 test.each([
   ['older', OLDER],
-  ['never migrated', EMPTY],
-  ['migrated, but not to the end', WITHOUT_TRIGGERS],
+  ['never migrated', NEW],
+  ['migrated only in part', INTERRUPTED],
 ])('every role refuses a database that is %s and says to migrate it', (_title, statement) =>
   withDatabase(statement, async (database) => {
     for (const role of ['worker', 'api', 'board']) {
@@ -58,7 +59,7 @@ test('every role and migrate itself refuse a database that a newer version migra
     }
   }));
 
-test('migrate refuses a database whose encoding has no room for every name', async () => {
+test('migrate refuses a database whose encoding cannot store every name', async () => {
   const { databaseUrl, drop } = await createTestDatabase();
   const sql = openDatabase(databaseUrl, { max: 1 });
   const name = `latin_${randomUUID().slice(0, 8)}`;

@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type postgres from 'postgres';
+
+/**
+ * Makes `begin` reject when the transaction's connection closes, whatever its work does next.
+ *
+ * postgres.js 3.4.9 writes to the closed connection: a statement of the work, `rollback` or `commit` then throws
+ * outside any promise, which ends the process, and the pool cannot use the connection again. Here a statement after the
+ * close throws to its caller, and `rollback` and `commit` are never sent.
+ */
+export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
+  const begin = sql.begin.bind(sql) as (
+    options: string,
+    work: (tx: postgres.TransactionSql) => Promise<unknown>,
+  ) => Promise<unknown>;
+
+  const guardedBegin = (
+    ...args: [...options: string[], (tx: postgres.TransactionSql) => unknown]
+  ): Promise<unknown> => {
+    const work = args.pop() as (tx: postgres.TransactionSql) => unknown;
+    let isClosed = false;
+    const transaction = begin((args as string[])[0] ?? '', async (tx) => {
+      try {
+        const result = await work(refuseWhen(tx, () => isClosed));
+        return isClosed ? never() : Array.isArray(result) ? await Promise.all(result) : result;
+      } catch (error) {
+        // A statement can reject one turn before its connection is closed.
+        await nextTurn();
+        return isClosed ? never() : Promise.reject(error);
+      }
+    });
+    transaction.catch(() => {
+      isClosed = true;
+    });
+    return transaction;
+  };
+  return Object.assign(sql, { begin: guardedBegin as typeof sql.begin });
+};
+
+/** `begin` has rejected: the driver must not get a result, on which it would write. */
+const never = (): Promise<never> => new Promise(() => {});
+
+const refuseWhen = (tx: postgres.TransactionSql, isClosed: () => boolean): postgres.TransactionSql => {
+  const requireOpen = () => {
+    if (isClosed()) {
+      throw Object.assign(new Error('The connection of this transaction is closed.'), {
+        code: 'CONNECTION_CLOSED',
+      });
+    }
+  };
+  return new Proxy(tx, {
+    apply: (target, self, args) => {
+      requireOpen();
+      return Reflect.apply(target, self, args);
+    },
+    get: (target, name) => {
+      requireOpen();
+      return Reflect.get(target, name);
+    },
+  });
+};
