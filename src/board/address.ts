@@ -7,8 +7,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Does this name or address lead to the machine itself and nowhere else? Takes a host without a port, IPv6
- * with or without brackets. `*.localhost` counts: browsers never ask DNS for it (RFC 6761, section 6.3).
+ * Is this host loopback? `*.localhost` is: browsers do not resolve it by DNS (RFC 6761, section 6.3).
+ * @param host without a port; an IPv6 address with or without brackets
  */
 export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -18,9 +18,9 @@ export const isLoopback = (host: string): boolean => {
 };
 
 /**
- * Refuses to offer a board without a login to anyone but this machine.
+ * Requires a login unless the board listens on loopback.
  * @param host the address to listen on (BOARD_HOST)
- * @throws UsageError saying what to set
+ * @throws UsageError that names the variables to set
  */
 export const checkBoardAddress = (host: string, login: Login | null): void => {
   if (login !== null || isLoopback(host)) return;

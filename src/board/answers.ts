@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage, PAGE_POLICY } from '#src/board/pages.ts';
 
-/** On every answer. Own pages replace the policy by their stricter one (`sendPage`). */
+/** Headers of every answer. `sendPage` replaces the content security policy with a stricter one. */
 export const SECURITY_HEADERS = {
-  // Bull Board sets style attributes, so styles may be inline; scripts may not. Nothing comes from elsewhere.
+  // Bull Board sets style attributes, so inline styles are allowed; inline scripts are not.
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -24,19 +24,19 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** Answers with a page of our own. */
+/** Sends one of the board's own pages. */
 export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
   reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(html);
 
-/** Is this for Bull Board's script (or curl in its place), which reads JSON? Everything else is a page. */
+/** Does the client expect JSON? Bull Board's script and curl under `/api` do; every other address is a page. */
 export const isApi = (request: FastifyRequest): boolean => request.url.startsWith('/api/');
 
-export type Refusal = { status: number; title: string; message: string };
+export type ErrorAnswer = { status: number; title: string; message: string };
 
-/** Refuses a request: a page for a person, JSON in the shape that Bull Board's script shows under `/api`. */
-export const refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply => {
-  reply.code(refusal.status);
+/** Sends an error: JSON that Bull Board's script shows under `/api`, else a page. */
+export const sendError = (request: FastifyRequest, reply: FastifyReply, error: ErrorAnswer): FastifyReply => {
+  reply.code(error.status);
   return isApi(request)
-    ? reply.send({ error: refusal.message })
-    : sendPage(reply, errorPage(refusal.title, refusal.message));
+    ? reply.send({ error: error.message })
+    : sendPage(reply, errorPage(error.title, error.message));
 };

@@ -6,37 +6,30 @@ import {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
-  type FastifyServerOptions,
   fastify,
   LogController,
 } from 'fastify';
 import { isLoopback } from '#src/board/address.ts';
-import { isApi, refuse, SECURITY_HEADERS } from '#src/board/answers.ts';
+import { isApi, SECURITY_HEADERS, sendError } from '#src/board/answers.ts';
 import type { Login } from '#src/board/credentials.ts';
 import { changesState, isForged } from '#src/board/origin.ts';
 import { LOGO } from '#src/board/pages.ts';
 import { addSignIn } from '#src/board/sign-in.ts';
 
 export type BoardOptions = {
-  /** Every queue to show, of either backend. They stay the caller's: closing the board does not close them. */
+  /** The queues to show, of either backend. The caller closes them. */
   queues: readonly Queue[];
-  /** Who may sign in; without one the board answers to this machine's own names alone. */
+  /** Null: the board answers requests to localhost only, without a login. */
   login: Login | null;
-  /** Show everything, change nothing (BOARD_READ_ONLY). */
+  /** BOARD_READ_ONLY. */
   readOnly: boolean;
-  /** Addresses and CIDRs whose `X-Forwarded-For` names who asks (BOARD_TRUSTED_PROXIES). */
+  /** Addresses and CIDRs whose `X-Forwarded-For` is trusted (BOARD_TRUSTED_PROXIES). */
   trustedProxies: string[];
-  /** A logger, or Fastify's options for one; silent without. */
-  logger?: FastifyBaseLogger | FastifyServerOptions['logger'];
-  /** Is the session cookie for https alone? Without it, `X-Forwarded-Proto` of the proxy in front decides. */
-  secureCookies?: boolean;
+  logger: FastifyBaseLogger;
 };
 
-const isLogger = (logger: BoardOptions['logger']): logger is FastifyBaseLogger =>
-  typeof logger === 'object' && 'info' in logger && 'child' in logger;
-
-/** What this board is open to, in words, in a line above every page. */
-const openTo = (login: Login | null, readOnly: boolean): string | undefined => {
+/** The line above every page: who can open this board, and whether it is read only. */
+const describeAccess = (login: Login | null, readOnly: boolean): string | undefined => {
   if (login === null) {
     return `No login is set: only this machine can open this board${readOnly ? ', read only' : ''}`;
   }
@@ -45,7 +38,7 @@ const openTo = (login: Login | null, readOnly: boolean): string | undefined => {
 
 /** Bull Board as a Fastify plugin. */
 const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
-  const line = openTo(login, readOnly);
+  const line = describeAccess(login, readOnly);
   const serverAdapter = new FastifyAdapter();
   createBullBoard({
     queues: queues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: readOnly })),
@@ -61,7 +54,7 @@ const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
       },
     },
   });
-  // Its own handler answers stack traces under NODE_ENV=development; thrown on, errors reach the app's.
+  // Bull Board's own handler sends stack traces under NODE_ENV=development. Rethrow to the handler of the app.
   serverAdapter.setErrorHandler((error) => {
     throw error;
   });
@@ -69,19 +62,20 @@ const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
 };
 
 /**
- * Bull Board behind a login (design, sections 2 and 3): built, not listening. The caller has checked the
- * address with `checkBoardAddress`.
+ * Builds Bull Board behind a login. A request passes, in this order: security headers, the check of its host and its
+ * origin, sign-in (`addSignIn`), the check of read-only mode, Bull Board.
+ * @returns the app, not listening; the caller has called `checkBoardAddress`
  */
 export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance> => {
-  const { login, readOnly, trustedProxies, logger, secureCookies } = options;
+  const { login, readOnly, trustedProxies, logger } = options;
   const app: FastifyInstance = fastify({
-    ...(isLogger(logger) ? { loggerInstance: logger } : { logger: logger ?? false }),
-    // The board polls every few seconds; what is worth a line is logged below.
+    loggerInstance: logger,
+    // The board polls every few seconds: only changes are logged (below).
     logController: new LogController({ disableRequestLogging: true }),
-    // Not without a login: there a page elsewhere could pass for this machine by `X-Forwarded-Host`.
+    // Without a login, `X-Forwarded-Host` could make a request of another site look local.
     trustProxy: login === null ? false : trustedProxies,
     bodyLimit: 256 * 1024,
-    // BullMQ waits without limit for a backend that is away; a person does not.
+    // BullMQ waits for an unreachable backend without limit.
     handlerTimeout: 30_000,
   });
 
@@ -89,41 +83,45 @@ export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
     if (status >= 500)
       request.log.error({ err: error, method: request.method, url: request.url }, 'board error');
-    // BullMQ phrases its own refusals ("cannot obliterate…"), which the operator needs to read.
-    const message = status < 500 || isApi(request) ? error.message : 'The log says why.';
-    return refuse(request, reply, { status, title: 'That did not work', message });
+    // Under /api the operator needs the message of BullMQ ("cannot obliterate…").
+    const message = status < 500 || isApi(request) ? error.message : 'See the log of the board.';
+    return sendError(request, reply, { status, title: 'Request failed', message });
   });
   app.setNotFoundHandler((request, reply) =>
-    refuse(request, reply, { status: 404, title: 'Not found', message: 'There is nothing at this address.' }),
+    sendError(request, reply, {
+      status: 404,
+      title: 'Not found',
+      message: 'There is no page at this address.',
+    }),
   );
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
-    // Without a login, a name that is not this machine's own is a page elsewhere that rebound its DNS.
+    // Without a login, another host name is a site that rebinds its DNS name to this machine.
     if (login === null && !isLoopback(request.hostname)) {
-      return refuse(request, reply, {
+      return sendError(request, reply, {
         status: 421,
-        title: 'Not from here',
+        title: 'Forbidden',
         message: 'This board has no login and answers to localhost only.',
       });
     }
     if (isForged(request.method, request.headers)) {
-      return refuse(request, reply, {
+      return sendError(request, reply, {
         status: 403,
-        title: 'Not from here',
+        title: 'Forbidden',
         message: 'The request came from another site.',
       });
     }
   });
 
-  const admit = login === null ? null : await addSignIn(app, { login, secureCookies });
+  const admit = login === null ? null : await addSignIn(app, login);
 
   await app.register(async (board) => {
     if (admit !== null) board.addHook('onRequest', admit);
     board.addHook('onRequest', async (request, reply) => {
       if (!readOnly || !changesState(request.method)) return;
-      // Bull Board's own adapters refuse as well; this holds for whatever routes it may grow.
-      return refuse(request, reply.header('allow', 'GET, HEAD'), {
+      // Bull Board's adapters refuse changes as well; this covers every route of later versions too.
+      return sendError(request, reply.header('allow', 'GET, HEAD'), {
         status: 405,
         title: 'Read only',
         message: 'This board is read only.',
@@ -134,7 +132,7 @@ export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance
       const { method, url, ip: address } = request;
       request.log.info({ method, url, address, status: reply.statusCode }, 'board action');
     });
-    // The policy keeps its web font out anyhow; without the link it is not asked for in vain.
+    // Removes the link to a web font, which the policy blocks.
     board.addHook('onSend', async (_request, reply, payload) =>
       typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
         ? payload.replace(/<link href="https:[^>]*>/, '')

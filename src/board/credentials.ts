@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Who may use the board: BOARD_USER and BOARD_PASSWORD, or what somebody typed for them. */
+/** BOARD_USER and BOARD_PASSWORD, or the credentials of a request. */
 export type Login = { user: string; password: string };
 
-// timingSafeEqual wants equal lengths; digests have them whatever was typed.
+// timingSafeEqual requires equal lengths, which digests have.
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** A check of typed credentials against `login` that takes as long whatever is wrong with them. */
+/** Returns a check of credentials against `login` in constant time. */
 export const createVerifier = (login: Login): ((typed: Login) => boolean) => {
   const user = digest(login.user);
   const password = digest(login.password);
@@ -17,7 +17,7 @@ export const createVerifier = (login: Login): ((typed: Login) => boolean) => {
   };
 };
 
-/** The credentials of an `Authorization: Basic` header (RFC 7617, as UTF-8); null when it is none. */
+/** @returns the credentials of an `Authorization: Basic` header (RFC 7617, UTF-8); null for any other header */
 export const parseBasic = (header: string | undefined): Login | null => {
   const encoded = /^basic +([a-z0-9+/_=-]+) *$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return null;

@@ -2,13 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Does this method change something (RFC 9110, section 9.2.1)? */
+/** Does this method change state (RFC 9110, section 9.2.1)? */
 export const changesState = (method: string): boolean => !SAFE_METHODS.has(method);
 
 /**
- * Did a page of another origin make a browser send this state-changing request? Browsers say so in
- * `Sec-Fetch-Site`, and where they do not send that (plain http off this machine) in `Origin`. A request
- * with neither comes from no browser, so nobody's cookie was borrowed for it.
+ * Did a page of another origin make a browser send this state-changing request? Browsers send `Sec-Fetch-Site`, or,
+ * over plain http to another machine, `Origin`. A request with neither header does not come from a browser.
  */
 export const isForged = (method: string, headers: IncomingHttpHeaders): boolean => {
   if (!changesState(method)) return false;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The board's mark, on these pages and in Bull Board's header; a data URL, so that nothing has to be served. */
+/** The logo of these pages and of Bull Board's header, as a data URL. */
 export const LOGO = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6f64"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" width="8" height="8" rx="2" opacity=".55"/><rect x="7" y="17" width="8" height="8" rx="2" opacity=".55"/><path d="M18 17.6v6.8a.9.9 0 0 0 1.4.7l5.3-3.4a.9.9 0 0 0 0-1.4l-5.3-3.4a.9.9 0 0 0-1.4.7Z"/></g></svg>',
 )}`;
 
-// Bull Board's own colours, so that signing in changes no scenery.
+// Bull Board's colours.
 const STYLE = `
 :root{color-scheme:light dark;--ink:#20262c;--soft:#5f6b76;--line:#87919b;--page:#f3f5f7;--card:#fff;--accent:#0f6f64;--press:#0b5a51;--on-accent:#fff;--bad:#b42318;--bad-page:#fef3f2}
 @media(prefers-color-scheme:dark){:root{--ink:#e6ebf0;--soft:#a0abb8;--line:#6b7684;--page:#151a21;--card:#1c232d;--accent:#3ecfb2;--press:#62dcc3;--on-accent:#0c1f1b;--bad:#fda29b;--bad-page:#3a1a1a}}
@@ -25,7 +25,7 @@ a{color:inherit}
 [role=alert]{margin:1.25rem 0 0;padding:.625rem .75rem;border-radius:.5rem;background:var(--bad-page);color:var(--bad);font-size:.9375rem}
 `;
 
-/** These pages run no script and load nothing: only the one style below, named by its hash. */
+/** These pages run no script, load nothing, and apply one style, which the policy names by its hash. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -65,9 +65,9 @@ ${content}
 `;
 
 /**
- * The form that signs in.
- * @param next the path to go to afterwards
- * @param problem why the last try failed, for its reader
+ * The sign-in form.
+ * @param next the path to open after sign-in
+ * @param problem why the last attempt failed
  */
 export const loginPage = ({ next, problem }: { next: string; problem?: string }): string => {
   const flaw = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"';
@@ -87,7 +87,7 @@ ${problem === undefined ? '' : `<p id="problem" role="alert">${escapeHtml(proble
   );
 };
 
-/** Signing out changes state, so it takes a form; Bull Board's menu has only links, which lead here. */
+/** The sign-out form: Bull Board's menu has links only, and signing out needs a POST. */
 export const logoutPage = (): string =>
   page(
     'Sign out',
@@ -96,7 +96,6 @@ export const logoutPage = (): string =>
 <form method="post" action="/logout"><button>Sign out</button></form>`,
   );
 
-/** A failure, for a person. */
 export const errorPage = (title: string, message: string): string =>
   page(
     title,

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 
-/** A working day, from sign-in: a session does not grow older by being used. */
+/** From sign-in; use does not extend a session. */
 export const SESSION_MS = 12 * 60 * 60_000;
 
-/** Nobody opens more honestly: past it the oldest session ends. */
+/** Beyond it, the oldest session ends. */
 const MAX_SESSIONS = 1_000;
 
 export type Sessions = {
-  /** Starts a session and gives its id: 256 random bits, base64url. */
+  /** Starts a session. @returns its id: 256 random bits, base64url */
   open(): string;
   isOpen(id: string | undefined): boolean;
   close(id: string | undefined): void;
 };
 
 /**
- * Sessions of one board process, by random id. They are kept here, not signed into the cookie, so that
- * signing out ends one for whoever holds a copy; a restart signs everyone out.
+ * Keeps the sessions of one board process in memory, so that signing out also ends copies of the cookie. A restart
+ * ends all sessions.
  */
 export const createSessions = ({ now = Date.now }: { now?: () => number } = {}): Sessions => {
-  // All live equally long, so the order of insertion is the order of expiry.
+  // The order of insertion is the order of expiry.
   const expiries = new Map<string, number>();
 
   const dropOldest = (): void => {

@@ -1,7 +1,7 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { refuse, sendPage } from '#src/board/answers.ts';
+import { sendError, sendPage } from '#src/board/answers.ts';
 import { createVerifier, type Login, parseBasic } from '#src/board/credentials.ts';
 import { loginPage, logoutPage } from '#src/board/pages.ts';
 import { createSessions, SESSION_MS } from '#src/board/sessions.ts';
@@ -11,35 +11,28 @@ const COOKIE = 'catalogue_board';
 
 const loginForm = z.object({ user: z.string(), password: z.string(), next: z.string().default('/') });
 
-export type SignInOptions = {
-  login: Login;
-  /** Is the cookie for https alone? Without it, `X-Forwarded-Proto` of the proxy in front decides. */
-  secureCookies?: boolean | undefined;
-};
-
-/** A path of this board, or its front page: a link to a login must not lead off to another site. */
+/** @returns the path if it is one of this board, else `/`: the sign-in must not redirect to another site */
 const localPath = (path: string): string => {
   const here = 'http://board.invalid';
   if (!URL.canParse(path, here)) return '/';
   const url = new URL(path, here);
-  // "/.//elsewhere" is a path here, and "//elsewhere" another host once the dot is resolved.
+  // "/.//elsewhere" resolves to "//elsewhere", which names another host.
   return url.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
 };
 
-/** Is this a browser on its way to a page, as opposed to Bull Board's script, curl or a probe? */
+/** Does a browser open a page? Bull Board's script, curl and probes do not accept HTML. */
 const isNavigation = (request: FastifyRequest): boolean =>
   request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
 
-/** Would a Basic challenge open the browser's own password box on top of Bull Board? */
+/** In a browser, a Basic challenge would open the browser's own password dialog. */
 const isBrowser = (request: FastifyRequest): boolean =>
   (request.headers['user-agent'] ?? '').startsWith('Mozilla/');
 
 /**
  * Adds `/login` and `/logout` to the app.
- * @returns the hook that lets signed-in requests pass and no other: by session cookie, or by HTTP Basic for
- *   curl and probes
+ * @returns the hook that requires a session cookie or, for curl and probes, HTTP Basic
  */
-export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: SignInOptions) => {
+export const addSignIn = async (app: FastifyInstance, login: Login) => {
   const verify = createVerifier(login);
   const sessions = createSessions();
   const throttle = createThrottle();
@@ -51,26 +44,26 @@ export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: 
     async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   );
 
-  /** Tries credentials; gives the milliseconds this address must wait first, when it must. */
+  /** Checks credentials. @returns in `waitMs` how long this address must wait before the next attempt */
   const attempt = (request: FastifyRequest, typed: Login): { ok: boolean; waitMs: number } => {
     const waitMs = throttle.waitMs(request.ip);
     if (waitMs > 0) return { ok: false, waitMs };
     const ok = verify(typed);
     if (ok) throttle.succeeded(request.ip);
     else throttle.failed(request.ip);
-    // Never what was typed: people type a password where the user belongs.
+    // Without the user: some type their password there.
     if (!ok) request.log.warn({ address: request.ip }, 'board sign-in refused');
     return { ok, waitMs: 0 };
   };
 
-  const refuseAttempt = (reply: FastifyReply, waitMs: number): string => {
+  const failAttempt = (reply: FastifyReply, waitMs: number): string => {
     if (waitMs === 0) {
       reply.code(401);
       return 'The user or the password is wrong.';
     }
     const seconds = Math.ceil(waitMs / 1_000);
     reply.code(429).header('retry-after', seconds);
-    return `Too many wrong passwords: try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+    return `Too many wrong passwords: retry in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   };
 
   app.get<{ Querystring: { next?: string } }>('/login', async (request, reply) => {
@@ -82,15 +75,15 @@ export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: 
   app.post('/login', async (request, reply) => {
     const form = loginForm.safeParse(request.body);
     if (!form.success) {
-      return refuse(request, reply, {
+      return sendError(request, reply, {
         status: 400,
         title: 'Not signed in',
-        message: 'The form needs user and password.',
+        message: 'The form requires user and password.',
       });
     }
     const next = localPath(form.data.next);
     const { ok, waitMs } = attempt(request, form.data);
-    if (!ok) return sendPage(reply, loginPage({ next, problem: refuseAttempt(reply, waitMs) }));
+    if (!ok) return sendPage(reply, loginPage({ next, problem: failAttempt(reply, waitMs) }));
 
     sessions.close(request.cookies[COOKIE]);
     request.log.info({ address: request.ip }, 'board sign-in');
@@ -98,10 +91,10 @@ export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: 
       .setCookie(COOKIE, sessions.open(), {
         path: '/',
         httpOnly: true,
-        // Lax, so that a link to a failed job opens from a chat; what changes state is kept to this origin.
+        // Lax, so that a link to a failed job opens from a chat. Changes are limited to this origin (origin.ts).
         sameSite: 'lax',
-        // Believed of anybody: it makes the cookie stricter, for who sent it alone.
-        secure: secureCookies ?? request.headers['x-forwarded-proto'] === 'https',
+        // Trusted from any client: it makes only the client's own cookie stricter.
+        secure: request.headers['x-forwarded-proto'] === 'https',
         maxAge: SESSION_MS / 1_000,
       })
       .redirect(next, 303);
@@ -124,8 +117,8 @@ export const addSignIn = async (app: FastifyInstance, { login, secureCookies }: 
     }
     if (!isBrowser(request))
       reply.header('www-authenticate', 'Basic realm="Game Catalogue", charset="UTF-8"');
-    const message = typed === null ? 'Sign in at /login, or send HTTP Basic.' : refuseAttempt(reply, waitMs);
+    const message = typed === null ? 'Sign in at /login, or send HTTP Basic.' : failAttempt(reply, waitMs);
     const status = waitMs > 0 ? 429 : 401;
-    return refuse(request, reply, { status, title: 'Not signed in', message });
+    return sendError(request, reply, { status, title: 'Not signed in', message });
   };
 };

@@ -1,21 +1,21 @@
 import { isIPv6 } from 'node:net';
 
-/** Typing errors that cost nothing; each one after doubles the wait, from one second. */
-const FREE_FAILURES = 5;
+/** The wait begins at one second with this failure and doubles with each further one. */
+const FIRST_DELAYED_FAILURE = 5;
 const MAX_WAIT_MS = 60_000;
-/** Without a failure for this long, an address starts afresh. */
+/** Failures are forgotten after this time without another one. */
 const FORGET_MS = 60 * 60_000;
-/** Memory is bounded: past this many addresses the one that failed longest ago is forgotten. */
+/** Bounds memory: beyond it, the address that failed longest ago is forgotten. */
 const MAX_ADDRESSES = 1_000;
 
 export type Throttle = {
-  /** Milliseconds until this address may try a password again; 0 when it may now. */
+  /** Milliseconds until this address may send a password; 0: now. */
   waitMs(address: string): number;
   failed(address: string): void;
   succeeded(address: string): void;
 };
 
-/** An IPv6 customer owns a /64 and can change addresses within it at will, so it counts as one. */
+/** An IPv6 /64 counts as one address: its owner can use any address in it. */
 const networkOf = (address: string): string => {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!isIPv6(plain)) return plain;
@@ -26,8 +26,8 @@ const networkOf = (address: string): string => {
 };
 
 /**
- * Slows the guessing of passwords: after five wrong ones an address waits, up to a minute between two
- * tries. While it waits even the right password is refused, or there would be nothing to slow.
+ * Slows the guessing of passwords: from the fifth wrong one on, an address waits up to a minute between attempts.
+ * While it waits, the right password is refused too.
  */
 export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}): Throttle => {
   const failures = new Map<string, { count: number; at: number; until: number }>();
@@ -42,7 +42,10 @@ export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}):
     failed(address) {
       const network = networkOf(address);
       const count = (current(network)?.count ?? 0) + 1;
-      const waitMs = count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_MS, 1_000 * 2 ** (count - FREE_FAILURES));
+      const waitMs =
+        count < FIRST_DELAYED_FAILURE
+          ? 0
+          : Math.min(MAX_WAIT_MS, 1_000 * 2 ** (count - FIRST_DELAYED_FAILURE));
       failures.delete(network);
       const [oldest] = failures.keys();
       if (oldest !== undefined && failures.size >= MAX_ADDRESSES) failures.delete(oldest);

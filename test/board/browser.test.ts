@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { pino } from 'pino';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type BoardOptions, buildBoard } from '#src/board/app.ts';
@@ -58,6 +59,7 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
       login: LOGIN,
       readOnly: false,
       trustedProxies: [],
+      logger: pino({ level: 'silent' }),
       ...options,
     });
     closeBoard = () => board.close();

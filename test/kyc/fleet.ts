@@ -96,6 +96,7 @@ const dumpBoard = async (producer: Producer, { name }: AnySpec): Promise<string>
     login: null,
     readOnly: false,
     trustedProxies: [],
+    logger: pino({ level: 'silent' }),
   });
   const get = async (url: string) => {
     const { statusCode, body } = await app.inject({ url, headers: { host: 'localhost' } });
