@@ -4,27 +4,22 @@ import {
   httpUrl,
   identifier,
   NAME_MAX,
+  optionalHttpUrl,
   storableText,
-  URL_MAX,
   URLS_MAX,
 } from '#src/contract/text.ts';
 
-/** "" where there is none, else an http or https URL: one pass, so that the reason names what is wrong. */
-const optionalUrl = storableText(URL_MAX).refine((text) => text === '' || httpUrl.safeParse(text).success, {
-  params: { code: 'not_http_url' },
-  error: 'is neither "" nor an http or https URL',
-});
 const urlList = z.array(httpUrl).max(URLS_MAX);
 
 /** Game summary, application side: element of data.list[] (section 2.4). */
 export const applicationGameSummarySchema = z.object({
   game_id: identifier,
   game_name: storableText(NAME_MAX),
-  game_icon: optionalUrl,
+  game_icon: optionalHttpUrl,
 });
 export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
 
-/** An integer, however wrong: the pages are believed and not `total` (decision 18). Kept where numbers are exact. */
+/** Any integer, clamped to the safe range: `total` may be wrong, the pages decide (decision 18). */
 const anyInteger = z
   .number()
   .refine((value) => Number.isInteger(value), {
@@ -33,15 +28,12 @@ const anyInteger = z
   })
   .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
 
-/**
- * Most rows that we read of one page. An application may send more than it was asked for (section 4.4: a hundred at
- * most), but a body of the size we take has room for two million rows that are nothing.
- */
+/** Most rows of one page. A page larger than `page_size` is accepted, but 4 MiB hold two million empty rows. */
 export const LIST_ROWS_MAX = 10_000;
 
 /**
  * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated
- * on its own, so that one bad row never costs the other ninety-nine.
+ * on its own, so that one invalid row does not fail the page.
  */
 export const applicationGameListSchema = z.object({
   total: anyInteger,
@@ -55,14 +47,14 @@ export const applicationGameDetailSchema = z.object({
   game_name: storableText(NAME_MAX),
   game_icon: urlList,
   game_info: storableText(DESCRIPTION_MAX),
-  game_store_video: optionalUrl,
+  game_store_video: optionalHttpUrl,
   game_store_pic: urlList,
 });
 export type ApplicationGameDetail = z.infer<typeof applicationGameDetailSchema>;
 
 const KYC_TEXT_MAX = 2_048;
 
-/** The nine fields of a developer KYC record that are sealed (section 2.6; design, section 7). */
+/** The nine sealed fields of a KYC record (section 2.6; design, section 7). */
 export const KYC_SEALED_FIELDS = [
   'cp_name',
   'cp_short_name',
@@ -78,7 +70,7 @@ export type KycSealedField = (typeof KYC_SEALED_FIELDS)[number];
 
 const kycText = storableText(KYC_TEXT_MAX);
 
-/** Developer KYC record: data of cp.queryKYC (section 2.6); `null` when there is no data (section 4.3). */
+/** KYC record: data of cp.queryKYC (section 2.6); `null` when there is no data (section 4.3). */
 export const kycRecordSchema = z.object({
   cp_id: identifier,
   cp_name: kycText,
@@ -97,6 +89,6 @@ export type KycRecord = z.infer<typeof kycRecordSchema>;
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 
-/** What the platform sends: the exact request bodies of sections 4.4 and 4.5; that of 4.3 is empty. */
+/** The exact request bodies of sections 4.4 and 4.5. That of section 4.3 is empty. */
 export type QueryGameListRequest = { page_num: number; page_size: number };
 export type QueryGameDetailRequest = { game_id: string };

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The response envelope of all five operations (interface document, section 2.1).
- *
- * `data` stays `unknown` here: it is valid content only when `ret_code` is 0 (section 7.2), so it is read
- * by the operation's own schema after the code was looked at.
+ * The response envelope of all five operations (interface document, section 2.1). `data` stays `unknown`: it counts
+ * only if `ret_code` is 0 (section 7.2), and is then validated by the operation's own schema.
  */
 export const envelopeSchema = z.object({
   ret_code: z.int(),
@@ -13,7 +11,7 @@ export const envelopeSchema = z.object({
 });
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** The only `ret_code` listed as legal: request succeeded (section 7.3). */
+/** `ret_code` on success (section 7.3). */
 export const RET_CODE_SUCCESS = 0;
 /** `ret_msg` on success (section 2.1). */
 export const RET_MSG_SUCCESS = 'success';

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { httpUrl, identifier, optionalHttpUrl, storableText, URL_MAX } from '#src/contract/text.ts';
+
+const codesOf = (schema: typeof httpUrl, value: string): unknown[] =>
+  (schema.safeParse(value).error?.issues ?? []).map((issue) =>
+    issue.code === 'custom' ? issue.params?.code : issue.code,
+  );
+
+test.each([
+  ['too long, and not a URL', httpUrl, 'x'.repeat(URL_MAX + 1), 'too_long'],
+  ['too long, with a lone surrogate', storableText(3), 'abc\ud800', 'too_long'],
+  ['not storable, and not a URL', httpUrl, 'ftp://a\u0000', 'not_storable'],
+  ['not storable, and not a URL, where "" is allowed', optionalHttpUrl, '\ud800', 'not_storable'],
+  ['too long for an identifier', identifier, '\u0000'.repeat(513), 'too_long'],
+])('validation stops at the first failed check: %s', (_, schema, value, code) => {
+  expect(codesOf(schema, value)).toEqual([code]);
+});
+
+test('characters are counted as Postgres counts them', () => {
+  expect(codesOf(storableText(3), '🎲🎲🎲')).toEqual([]);
+  expect(codesOf(storableText(3), '🎲🎲🎲🎲')).toEqual(['too_long']);
+});
+
+const label = 'a'.repeat(49);
+const host250 = `${label}.${label}.${label}.${label}.${label}`.slice(0, 249);
+
+test.each([
+  `https://${host250}.com/i.png`,
+  `https://${host250}.com:8443`,
+  `https://user:secret@${host250}.com?x=1`,
+])('a host of 253 characters is accepted: %s', (url) => {
+  expect(codesOf(httpUrl, url)).toEqual([]);
+});
+
+test.each([
+  `https://${host250}.info/i.png`,
+  `https://${host250}.info:8443`,
+  `https://user@${host250}.info`,
+  `https://${'é'.repeat(254)}/`,
+  `https://user@${'é'.repeat(254)}`,
+])('a longer host is not: %s', (url) => {
+  expect(codesOf(httpUrl, url)).toEqual(['not_http_url']);
+  expect(codesOf(optionalHttpUrl, url)).toEqual(['not_http_url']);
+});
