@@ -3,15 +3,15 @@ import type { Registry } from 'prom-client';
 
 export type MetricsAppOptions = {
   registry: Registry;
-  /** Rejects, or says false, while the process can't do its work. */
+  /** Rejects or resolves to false while the process cannot work. */
   ready: () => Promise<boolean>;
   logger: FastifyBaseLogger;
 };
 
 /**
- * `GET /metrics` for Prometheus, `GET /healthz` (the process is alive) and `GET /readyz` (it can do its work)
- * for whatever runs it: built, not listening. Figures alone, no secrets; it has no login, so it listens where
- * only the fleet's own network reaches it.
+ * Builds the server of `GET /metrics` (Prometheus), `GET /healthz` (the process is alive) and `GET /readyz` (it can
+ * work). It has no login: only the network of the fleet should reach it. No metric carries a secret.
+ * @returns the app, not listening
  */
 export const buildMetricsApp = async ({
   registry,
@@ -21,7 +21,7 @@ export const buildMetricsApp = async ({
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Below the time Prometheus waits.
+    // Prometheus waits 10 s.
     handlerTimeout: 9_000,
   });
   app.get('/metrics', async (_request, reply) => {

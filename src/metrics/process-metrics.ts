@@ -4,20 +4,20 @@ import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
 
-/** Applications with series of their own in one process; three operations and a few outcomes each. */
+/** At most this many applications have series of their own in one process. */
 const APPLICATIONS_MAX = 100;
 
-/** Seconds: from a cache's answer to the deadline of a whole call (15 s). */
+/** Up to the deadline of a call (15 s). */
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-/** Seconds: from one page to a listing of a million games. */
+/** From a run of one page to one of a million games. */
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
 
 const CHANGES = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing', 'withdrawn'] as const;
 
 /**
- * A registry of the process's own figures: Node's, the webhook calls it made, the runs it ended. No label
- * holds a token, a value of a record or anything an application chose; `application_id` is the operator's own
- * short name, and bounded (application-labels.ts). Disposing of it ends the counting.
+ * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label carries a secret
+ * or text that an application chose; `application_id` is chosen by the operator, and bounded
+ * (application-labels.ts). Disposing of it stops the counting.
  */
 export const createProcessMetrics = (role: string): Disposable & { registry: Registry } => {
   const registry = new Registry();
@@ -33,7 +33,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   });
   const callSeconds = new Histogram({
     name: 'catalogue_webhook_call_duration_seconds',
-    help: 'How long webhook calls took, all applications together.',
+    help: 'Duration of webhook calls of all applications.',
     labelNames: ['operation', 'outcome'],
     buckets: CALL_SECONDS,
     registers,
@@ -44,18 +44,18 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     labelNames: ['outcome'],
     registers,
   });
-  // What begins at 1 has never increased: an alert on the first suspect run would miss it.
+  // A series that starts at 1 shows no increase: an alert would miss the first suspect run.
   for (const outcome of RUN_OUTCOMES) runs.inc({ outcome }, 0);
   const runSeconds = new Histogram({
     name: 'catalogue_run_duration_seconds',
-    help: 'How long runs were open, by outcome.',
+    help: 'Duration of runs from start to end, by outcome.',
     labelNames: ['outcome'],
     buckets: RUN_SECONDS,
     registers,
   });
   const games = new Counter({
     name: 'catalogue_run_games_total',
-    help: 'Games of the runs that this process ended, by what became of them.',
+    help: 'Games of the runs that this process ended, by change.',
     labelNames: ['change'],
     registers,
   });
@@ -74,7 +74,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
 
   const stopCounting = [
     onWebhookCall(({ application_id, operation, outcome, seconds }) => {
-      // A call that we ended ourselves says nothing of the application.
+      // An aborted call is not a failure of the application.
       const label = labelOf(application_id, outcome !== 'ok' && outcome !== 'aborted');
       const key = `${label} ${operation}`;
       series.set(key, (series.get(key) ?? new Set()).add(outcome));

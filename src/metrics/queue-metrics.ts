@@ -2,15 +2,14 @@ import type { Queue } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
 import { cached } from '#src/metrics/cached.ts';
 
-/** On PostgreSQL jobs are counted row by row. */
+/** PostgreSQL counts jobs row by row. */
 const COUNTS_MS = 5_000;
 const WAIT_MS = 2_000;
 
 /**
- * Add the depths of the queues under the name that BullMQ's own export gives them (`bullmq_job_count`; its
- * text, one for each queue, repeats its headings, which Prometheus's tools refuse), and whether the queue
- * answers at all, asked anew at every scrape.
- * @param ping rejects while the queue can't be reached
+ * Adds the number of jobs in each queue, under the name of BullMQ's own export (`bullmq_job_count`; promtool rejects
+ * that export, which repeats its headings for each queue), and whether the queue answers.
+ * @param ping rejects while the queue is unreachable
  */
 export const addQueueMetrics = (
   registry: Registry,
@@ -27,7 +26,7 @@ export const addQueueMetrics = (
   );
   new Gauge({
     name: 'catalogue_queue_up',
-    help: 'Does the queue (Redis, or Postgres where there is none) answer (1) or not (0)?',
+    help: 'Whether the queue (Redis, or Postgres without it) answers (1) or not (0).',
     registers,
     async collect() {
       this.set((await up()) === true ? 1 : 0);
@@ -35,7 +34,7 @@ export const addQueueMetrics = (
   });
   new Gauge({
     name: 'bullmq_job_count',
-    help: 'Number of jobs in the queue by state',
+    help: 'Jobs by queue and state.',
     labelNames: ['queue', 'state'],
     registers,
     async collect() {

@@ -4,7 +4,7 @@ import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 
-/** One call of one application's webhook: what came of it and how long it took. */
+/** One call of a webhook, after its end. */
 export type WebhookCall = {
   application_id: string;
   operation: Operation;
@@ -14,14 +14,14 @@ export type WebhookCall = {
 
 const CHANNEL = channel('catalogue.webhook-call');
 
-/** Told of every call of an observed client. @returns how to stop listening */
+/** Calls `listener` after every call of an observed client. @returns a function that stops it */
 export const onWebhookCall = (listener: (call: WebhookCall) => void): (() => void) => {
   const onMessage = (call: unknown): void => listener(call as WebhookCall);
   CHANNEL.subscribe(onMessage);
   return () => void CHANNEL.unsubscribe(onMessage);
 };
 
-const observed = <Answer>(
+const observe = <Answer>(
   operation: Operation,
   { applicationId: application_id }: WebhookTarget,
   call: () => Promise<Answer>,
@@ -40,12 +40,12 @@ const observed = <Answer>(
     }
   });
 
-/** The same client; every call of it is told of (`onWebhookCall`), and is a span of the trace it happens in. */
+/** Returns the client with each call published to `onWebhookCall` and as a span of the current trace. */
 export const observeWebhooks = (client: WebhookClient): WebhookClient => ({
   queryGameList: (target, request, signal) =>
-    observed('query_game_list', target, () => client.queryGameList(target, request, signal)),
+    observe('query_game_list', target, () => client.queryGameList(target, request, signal)),
   queryGameDetail: (target, request, signal) =>
-    observed('query_game_detail', target, () => client.queryGameDetail(target, request, signal)),
-  queryCpKyc: (target, signal) => observed('query_cp_kyc', target, () => client.queryCpKyc(target, signal)),
+    observe('query_game_detail', target, () => client.queryGameDetail(target, request, signal)),
+  queryCpKyc: (target, signal) => observe('query_cp_kyc', target, () => client.queryCpKyc(target, signal)),
   close: () => client.close(),
 });
