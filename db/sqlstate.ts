@@ -2,6 +2,7 @@
 export const UNDEFINED_TABLE = '42P01';
 export const DEADLOCK_DETECTED = '40P01';
 export const LOCK_NOT_AVAILABLE = '55P03';
+export const CANNOT_CONNECT_NOW = '57P03';
 
 /** Whether Postgres reported this error, with this SQLSTATE if given. Tested by name: no import of the driver. */
 export const isPostgresError = (error: Error, code?: string): error is Error & { code: string } =>

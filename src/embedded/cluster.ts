@@ -1,50 +1,209 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  access,
+  chmod,
+  chown,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Place } from '#src/embedded/place.ts';
+import { z } from 'zod';
+import { type Binaries, canRun, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
 import { CatalogueError } from '#src/errors.ts';
 
 const run = promisify(execFile);
 
+/** The user that runs Postgres when we are root: Postgres refuses to run as root. */
+type SystemUser = { uid: number; gid: number };
+
+/** The files and programs of one home's Postgres. */
+export type Cluster = {
+  /** Contains the data directory, the log and the lock. */
+  directory: string;
+  data: string;
+  /** The superuser's password, generated once per home. */
+  password: string;
+  binaries: Binaries;
+  /** Null: Postgres runs as our own user. */
+  user: SystemUser | null;
+};
+
 /** The superuser of every embedded instance. */
 export const SUPERUSER = 'catalogue';
 
-export const dataDirectoryOf = (place: Place): string => join(place.directory, 'data');
-
-/** Postgres's programs see nothing of our environment: no PGDATA, no locale this machine may lack. */
+/** Postgres's programs get none of our environment: no PGDATA, no locale that this machine may lack. */
 export const POSTGRES_ENV = { LC_ALL: 'C', TZ: 'UTC' };
 
-/** initdb works under this name; the data directory appears under its own only when complete. */
+const SYSTEM_USER = 'postgres';
+/** Contains root's data and binaries when the system user cannot reach the home or the checkout. */
+const SYSTEM_DIRECTORY = '/var/lib/game-catalogue';
+
+/** `postgres.json` in the home. `directory` is relative when it is inside the home: a checkout can be moved. */
+const recordSchema = z.object({ directory: z.string(), password: z.string() });
+type HomeRecord = z.infer<typeof recordSchema>;
+
+/**
+ * Opens the cluster of `home`; the first call chooses its directory and records it in the home. For root, a directory
+ * below /var/lib replaces a home or binaries that the user `postgres` cannot reach (a checkout below /root).
+ *
+ * @throws CatalogueError when the binaries do not run here, or the user `postgres` cannot be created.
+ */
+export const openCluster = async (home: string, onProgress: (message: string) => void): Promise<Cluster> => {
+  const user = process.getuid?.() === 0 ? ((await findSystemUser()) ?? (await createSystemUser())) : null;
+  await makeDirectory(home, user);
+  const record = (await readRecord(home)) ?? (await createRecord(home, await chooseDirectory(home, user)));
+  const directory = resolve(home, record.directory);
+  await makeDirectory(directory, user);
+  const installed = findBinaries();
+  const binaries = await chooseBinaries(installed, user);
+
+  const elsewhere: string[] = [];
+  if (isAbsolute(record.directory)) {
+    // Names the owner for a person who cleans up below /var/lib.
+    await writeFile(join(directory, 'home'), `${home}\n`);
+    elsewhere.push(`its data is in ${directory}`);
+  }
+  if (binaries !== installed) elsewhere.push(`its programs are in ${SYSTEM_DIRECTORY}`);
+  if (elsewhere.length > 0) {
+    onProgress(`Postgres can't run as root and its own user can't reach this place: ${elsewhere.join(', ')}`);
+  }
+  return { directory, data: join(directory, 'data'), password: record.password, binaries, user };
+};
+
+const findSystemUser = async (): Promise<SystemUser | null> => {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', SYSTEM_USER]), run('id', ['-g', SYSTEM_USER])]);
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return null;
+  }
+};
+
+const createSystemUser = async (): Promise<SystemUser | null> => {
+  const options = ['--system', '--gid', SYSTEM_USER, '--no-create-home', '--shell', '/usr/sbin/nologin'];
+  try {
+    await run('groupadd', ['--system', '--force', SYSTEM_USER]);
+    await run('useradd', [...options, SYSTEM_USER]);
+  } catch (cause) {
+    // Another process may have created it at the same time.
+    const found = await findSystemUser();
+    if (found !== null) return found;
+    throw new CatalogueError(
+      `Postgres refuses to run as root, and the user "${SYSTEM_USER}" to run it as could not be created. Create that user, start as an ordinary user, or set DATABASE_URL to a Postgres server of your own.`,
+      { cause },
+    );
+  }
+  return findSystemUser();
+};
+
+/** Creates a directory for our user alone. For root, the system user's group can pass through it but not list it. */
+const makeDirectory = async (directory: string, user: SystemUser | null): Promise<void> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (user === null) return;
+  const { mode, uid } = await stat(directory);
+  if (uid !== 0 || mode & 0o001) return;
+  await chown(directory, 0, user.gid);
+  await chmod(directory, (mode & 0o777) | 0o010);
+};
+
+/** Returns the `directory` of a new record. */
+const chooseDirectory = async (home: string, user: SystemUser | null): Promise<string> => {
+  const directory = join(home, 'postgres');
+  await makeDirectory(directory, user);
+  if (await canRun('/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory], user)) return relative(home, directory);
+  await rmdir(directory).catch(() => undefined);
+  return join(await makeSystemDirectory(), randomUUID());
+};
+
+const makeSystemDirectory = async (): Promise<string> => {
+  await mkdir(SYSTEM_DIRECTORY, { recursive: true });
+  // Whatever the umask: other users must be able to pass.
+  await chmod(SYSTEM_DIRECTORY, 0o755);
+  return SYSTEM_DIRECTORY;
+};
+
+const chooseBinaries = async (installed: Binaries, user: SystemUser | null): Promise<Binaries> => {
+  const runs = (binaries: Binaries) => canRun(binaries.postgres, ['--version'], user);
+  if (await runs(installed)) return installed;
+  if (user !== null) {
+    const copied = await copyBinaries(installed, await makeSystemDirectory());
+    if (await runs(copied)) return copied;
+  }
+  throw new CatalogueError(
+    `The Postgres that npm installed does not run here (try ${installed.postgres} --version). Run npm rebuild ${installed.package}, or set DATABASE_URL to a Postgres server of your own.`,
+  );
+};
+
+const recordFile = (home: string): string => join(home, 'postgres.json');
+
+const readRecord = async (home: string): Promise<HomeRecord | null> => {
+  try {
+    return recordSchema.parse(JSON.parse(await readFile(recordFile(home), 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+/** Writes the record atomically. When two processes write at once, both return the record of the first. */
+const createRecord = async (home: string, directory: string): Promise<HomeRecord> => {
+  const record: HomeRecord = { directory, password: randomBytes(24).toString('hex') };
+  const draft = `${recordFile(home)}.${randomUUID()}`;
+  await writeFile(draft, JSON.stringify(record), { mode: 0o600 });
+  try {
+    await link(draft, recordFile(home));
+    return record;
+  } catch (error) {
+    const first = await readRecord(home);
+    if (first === null) throw error;
+    return first;
+  } finally {
+    await rm(draft);
+  }
+};
+
+/** initdb works in a directory with this prefix, which is renamed when it is complete. */
 const UNFINISHED = 'data.unfinished-';
 
-/** An initdb that outlived its starter may still be adding files while we remove them. */
+/** An initdb that outlived its parent may still add files while they are removed. */
 const REMOVE = { recursive: true, force: true, maxRetries: 20 };
 
 /**
- * Creates the data directory unless there is one: UTF-8 through Postgres's own locale provider (no locale of
- * the machine is needed), scram passwords, page checksums. Call it with the place locked.
+ * Runs initdb unless there is a data directory: UTF-8 with Postgres's builtin locale provider (needs no locale of the
+ * machine), scram passwords, page checksums. The caller has locked the cluster's directory.
  *
- * @param sync false leaves the files to the operating system, for data that need not survive a power cut.
- * @throws CatalogueError with what initdb said.
+ * @param options.sync false: data need not survive a power cut
+ * @throws CatalogueError with the output of initdb
  */
-export const createCluster = async (
-  place: Place,
+export const initializeData = async (
+  { directory, data, password, binaries, user }: Cluster,
   { sync, onProgress }: { sync: boolean; onProgress: (message: string) => void },
 ): Promise<void> => {
-  for (const name of await readdir(place.directory)) {
-    if (name.startsWith(UNFINISHED)) await rm(join(place.directory, name), REMOVE);
+  for (const name of await readdir(directory)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(directory, name), REMOVE);
   }
-  const exists = await stat(dataDirectoryOf(place)).catch(() => null);
-  if (exists !== null) return;
-  onProgress(`Creating a Postgres database in ${place.directory}`);
+  const exists = await access(data).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return;
+  onProgress(`Creating a Postgres database in ${directory}`);
 
-  const unfinished = await mkdtemp(join(place.directory, UNFINISHED));
+  const unfinished = await mkdtemp(join(directory, UNFINISHED));
   const passwordFile = `${unfinished}.password`;
-  await writeFile(passwordFile, `${place.password}\n`, { mode: 0o600 });
-  if (place.user !== null) {
-    await chown(unfinished, place.user.uid, place.user.gid);
-    await chown(passwordFile, place.user.uid, place.user.gid);
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (user !== null) {
+    for (const path of [unfinished, passwordFile]) await chown(path, user.uid, user.gid);
   }
   const args = [
     `--pgdata=${unfinished}`,
@@ -59,14 +218,14 @@ export const createCluster = async (
     ...(sync ? [] : ['--no-sync']),
   ];
   try {
-    await run(place.binaries.initdb, args, { cwd: place.directory, env: POSTGRES_ENV, ...place.user });
+    await run(binaries.initdb, args, { cwd: directory, env: POSTGRES_ENV, ...user });
   } catch (cause) {
-    const said = String((cause as { stderr?: string }).stderr ?? cause).trim();
-    throw new CatalogueError(`Postgres could not create its data directory in ${place.directory}: ${said}`, {
+    const output = String((cause as { stderr?: string }).stderr ?? cause).trim();
+    throw new CatalogueError(`Postgres could not create its data directory in ${directory}: ${output}`, {
       cause,
     });
   } finally {
     await rm(passwordFile, { force: true });
   }
-  await rename(unfinished, dataDirectoryOf(place));
+  await rename(unfinished, data);
 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A TCP port of 127.0.0.1 that nobody listens on at this moment. Who binds it must still expect to lose it. */
+/** A TCP port of 127.0.0.1 that is free now. Another process can still bind it first. */
 export const findFreePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,34 +1,35 @@
+// The embedded Postgres of one home (CATALOGUE_HOME): cluster.ts chooses and initializes its directory, this file locks
+// it, postmaster.ts runs Postgres on it, and `instance.json` gives other processes its URL.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { openDatabase } from '#db/client.ts';
-import { createCluster } from '#src/embedded/cluster.ts';
-import { lockDirectory } from '#src/embedded/lock.ts';
-import { openPlace } from '#src/embedded/place.ts';
+import { initializeData, openCluster } from '#src/embedded/cluster.ts';
 import { type StartOptions, startPostmaster } from '#src/embedded/postmaster.ts';
-import { CatalogueError, coerceError } from '#src/errors.ts';
+import { CatalogueError, coerceError, EXIT } from '#src/errors.ts';
 
 export type EmbeddedInstance = {
   /** Superuser, password and database included. */
   databaseUrl: string;
-  /** Ends Postgres in good order. May be called twice. */
+  /** Stops Postgres in order. Can be called twice. */
   stop(): Promise<void>;
-  /** Resolves if Postgres ends though nobody called `stop`: nothing works any more. */
+  /** Resolves when Postgres ends before `stop` is called. */
   lost: Promise<void>;
 };
 
-/** `instance.json`: there while the instance runs, for the commands of other processes; `pid` is its owner's. */
+/** `instance.json` exists while the instance runs. `pid` is the process that started it. */
 const instanceSchema = z.object({ databaseUrl: z.string(), pid: z.number() });
 const instanceFile = (home: string): string => join(home, 'instance.json');
 
 /**
- * Starts the Postgres of one home (design, section 2), creating it at the first start: on 127.0.0.1, a free
- * port and a password of its own. What an owner killed with SIGKILL left behind is recovered. No signal
- * handler is registered: who starts it stops it.
+ * Starts the Postgres of one home (design, section 2), and creates it at the first start: on 127.0.0.1, a free port and
+ * with a password of its own. Recovers what a process killed with SIGKILL left. Registers no signal handler: the caller
+ * stops it.
  *
- * @param options.home the directory that holds everything of this instance (CATALOGUE_HOME)
- * @param options.settings Postgres settings to add to ours, by name; the defaults are durable
- * @throws CatalogueError, with exit code 4 when a live process runs this home's instance already
+ * @param options.home the directory of this instance (CATALOGUE_HOME)
+ * @param options.settings Postgres settings that override the defaults, which are durable
+ * @throws CatalogueError, with exit code 4 when a live process runs this home's instance
  */
 export const startEmbeddedPostgres = async (options: {
   home: string;
@@ -50,41 +51,63 @@ export const startEmbeddedPostgres = async (options: {
 };
 
 const start = async (home: string, options: StartOptions): Promise<EmbeddedInstance> => {
-  const place = await openPlace(home, options.onProgress);
-  const lock = await lockDirectory(place.directory);
-  try {
-    await createCluster(place, { sync: options.settings.fsync !== 'off', onProgress: options.onProgress });
-    const postmaster = await startPostmaster(place, options);
-    const stop = async () => {
-      await rm(instanceFile(home), { force: true });
-      await postmaster.stop();
-      lock.release();
-    };
-    try {
-      await writeInstance(home, postmaster.databaseUrl);
-    } catch (error) {
-      await stop();
-      throw error;
-    }
-    let stopping: Promise<void> | undefined;
-    const lost = new Promise<void>((resolve) => {
-      postmaster.ended.then(() => stopping ?? resolve());
-    });
-    return {
-      databaseUrl: postmaster.databaseUrl,
-      lost,
-      stop: () => {
-        stopping ??= stop();
-        return stopping;
-      },
-    };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
+  await using started = new AsyncDisposableStack();
+  const cluster = await openCluster(home, options.onProgress);
+  started.defer(await lockDirectory(cluster.directory));
+  await initializeData(cluster, { sync: options.settings.fsync !== 'off', onProgress: options.onProgress });
+  const { databaseUrl, stop, ended } = await startPostmaster(cluster, options);
+  started.defer(stop);
+  await writeInstance(home, databaseUrl);
+  started.defer(() => rm(instanceFile(home), { force: true }));
+
+  const running = started.move();
+  let stopping: Promise<void> | undefined;
+  return {
+    databaseUrl,
+    lost: new Promise((resolve) => {
+      ended.then(() => stopping ?? resolve());
+    }),
+    stop: () => {
+      stopping ??= running.disposeAsync();
+      return stopping;
+    },
+  };
 };
 
-/** Complete or not at all: another process may read it at any moment. */
+/** Locks in this process: the garbage collector must not close them. */
+const locks = new Set<DatabaseSync>();
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Makes this process the owner of `directory` until it calls the returned function or ends. The lock is SQLite's, on an
+ * empty database file: the kernel takes it atomically and releases it with the process. `owner.pid` is for messages.
+ *
+ * @throws CatalogueError with exit code 4 when this or another process owns it.
+ */
+const lockDirectory = async (directory: string): Promise<() => void> => {
+  const pidFile = join(directory, 'owner.pid');
+  const lock = new DatabaseSync(join(directory, 'lock'));
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    await writeFile(pidFile, String(process.pid), { mode: 0o600 });
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
+    const pid = await readFile(pidFile, 'utf8').catch(() => 'unknown');
+    throw new CatalogueError(
+      `already running in this directory (pid ${pid}): stop it or use another CATALOGUE_HOME`,
+      { exitCode: EXIT.alreadyRunning },
+    );
+  }
+  locks.add(lock);
+  return () => {
+    locks.delete(lock);
+    lock.close();
+  };
+};
+
+/** Writes the file atomically: another process can read it at any moment. */
 const writeInstance = async (home: string, databaseUrl: string): Promise<void> => {
   const draft = `${instanceFile(home)}.draft`;
   await rm(draft, { force: true });
@@ -92,22 +115,18 @@ const writeInstance = async (home: string, databaseUrl: string): Promise<void> =
   await rename(draft, instanceFile(home));
 };
 
-/** The database URL of this home's instance if one runs and answers, whoever started it; else null. */
+/** The database URL of this home's instance if one runs and answers, in any process; else null. */
 export const findRunningInstance = async (home: string): Promise<string | null> => {
   try {
     const { databaseUrl } = instanceSchema.parse(JSON.parse(await readFile(instanceFile(home), 'utf8')));
-    return (await answers(databaseUrl)) ? databaseUrl : null;
+    const sql = openDatabase(databaseUrl, { max: 1 });
+    try {
+      await sql`select 1`;
+      return databaseUrl;
+    } finally {
+      await sql.end();
+    }
   } catch {
     return null;
-  }
-};
-
-const answers = async (databaseUrl: string): Promise<boolean> => {
-  const sql = openDatabase(databaseUrl, { max: 1 });
-  try {
-    await sql`select 1`;
-    return true;
-  } finally {
-    await sql.end();
   }
 };

@@ -1,20 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { openDatabase } from '#db/client.ts';
-import { isPostgresError } from '#db/sqlstate.ts';
-import { dataDirectoryOf, POSTGRES_ENV, SUPERUSER } from '#src/embedded/cluster.ts';
+import { CANNOT_CONNECT_NOW, isPostgresError } from '#db/sqlstate.ts';
+import { type Cluster, POSTGRES_ENV, SUPERUSER } from '#src/embedded/cluster.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { FAST_SHUTDOWN_MS, stopOrphan } from '#src/embedded/orphan.ts';
-import type { Place } from '#src/embedded/place.ts';
 import { CatalogueError, coerceError } from '#src/errors.ts';
+
+const run = promisify(execFile);
 
 export type Postmaster = {
   databaseUrl: string;
   stop(): Promise<void>;
-  /** Resolves when Postgres has ended, whoever ended it. */
+  /** Resolves when Postgres has ended, for any reason. */
   ended: Promise<unknown>;
 };
 
@@ -22,11 +23,14 @@ export type StartOptions = { settings: Record<string, string>; onProgress: (mess
 
 const DATABASE = 'catalogue';
 
-/** Replaying the log after a crash may take its time on a large database. */
+/** Recovery after a crash takes minutes on a large database. */
 const READY_LIMIT_MS = 300_000;
+/** SIGINT is Postgres's fast shutdown: it ends sessions and writes a checkpoint. SIGQUIT leaves that to recovery. */
+const FAST_SHUTDOWN_MS = 30_000;
+const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 25;
 
-/** A port may be lost to another process between choosing and binding it. */
+/** Another process can bind the port between its choice and Postgres's start. */
 const ATTEMPTS = 3;
 
 const LOG_TAIL_LINES = 20;
@@ -37,27 +41,31 @@ const DEFAULT_SETTINGS = {
   max_connections: '100',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Nothing rotates this log while Postgres runs: errors belong in it, routine doesn't.
+  // The log is not rotated while Postgres runs: it contains errors only.
   log_checkpoints: 'off',
-  // Without DETAIL, which quotes the values of rows.
+  // Without DETAIL, which quotes values of rows.
   log_error_verbosity: 'terse',
 };
 
 /**
- * Starts Postgres on the place's data directory and returns once it answers and has its database. It is our
- * child, but in a session of its own: a Ctrl-C in the terminal reaches us and not it, so that it ends last.
+ * Starts Postgres on the cluster and returns when it answers and has its database. It runs in a session of its own: a
+ * Ctrl-C in the terminal does not reach it, so it ends last. The caller has locked the cluster's directory.
  *
- * @throws CatalogueError with the end of Postgres's log when it doesn't start.
+ * @throws CatalogueError with the end of Postgres's log when it does not start.
  */
-export const startPostmaster = async (place: Place, options: StartOptions): Promise<Postmaster> => {
-  const log = logFileOf(place);
+export const startPostmaster = async (cluster: Cluster, options: StartOptions): Promise<Postmaster> => {
+  const log = join(cluster.directory, 'postgres.log');
   await rename(log, `${log}.1`).catch(() => undefined);
   for (let attempt = 1; ; attempt++) {
-    await stopOrphan(dataDirectoryOf(place), options.onProgress);
+    await stopOrphan(cluster.data, options.onProgress);
     const port = await findFreePort();
-    const child = await launch(place, { ...DEFAULT_SETTINGS, ...options.settings, port: String(port) });
+    const child = await launch(cluster, log, {
+      ...DEFAULT_SETTINGS,
+      ...options.settings,
+      port: String(port),
+    });
     const urlOf = (database: string) =>
-      `postgres://${SUPERUSER}:${place.password}@127.0.0.1:${port}/${database}`;
+      `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${database}`;
     try {
       await createDatabaseWhenReady(urlOf('postgres'), child);
       return { databaseUrl: urlOf(DATABASE), stop: () => stop(child), ended: once(child, 'exit') };
@@ -65,37 +73,36 @@ export const startPostmaster = async (place: Place, options: StartOptions): Prom
       const endedByItself = hasEnded(child);
       await stop(child);
       if (endedByItself && attempt < ATTEMPTS) continue;
-      throw await startError(place, cause);
+      const lines = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n');
+      throw new CatalogueError(
+        `Embedded Postgres did not start. Set DATABASE_URL to use a server of your own, or correct what its log says (${log}):\n${lines.slice(-LOG_TAIL_LINES).join('\n')}`,
+        { cause },
+      );
     }
   }
 };
 
-const logFileOf = (place: Place): string => join(place.directory, 'postgres.log');
-
-const launch = async (place: Place, settings: Record<string, string>): Promise<ChildProcess> => {
-  const log = await open(logFileOf(place), 'a', 0o600);
+const launch = async (
+  { binaries, data, directory, user }: Cluster,
+  logFile: string,
+  settings: Record<string, string>,
+): Promise<ChildProcess> => {
+  const log = await open(logFile, 'a', 0o600);
   try {
-    const child = spawn(
-      place.binaries.postgres,
-      [
-        '-D',
-        dataDirectoryOf(place),
-        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
-      {
-        cwd: place.directory,
-        env: POSTGRES_ENV,
-        detached: true,
-        stdio: ['ignore', log.fd, log.fd],
-        ...place.user,
-      },
-    );
+    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(binaries.postgres, ['-D', data, ...options], {
+      cwd: directory,
+      env: POSTGRES_ENV,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      ...user,
+    });
     await once(child, 'spawn');
-    // A process that is killed leaves an orphan, which the next start finds; one that ends early takes it along.
     child.unref();
-    const endAlong = () => void child.kill('SIGINT');
-    process.once('exit', endAlong);
-    child.once('exit', () => process.off('exit', endAlong));
+    // A process that exits without `stop` ends Postgres too. One that is killed leaves an orphan to the next start.
+    const endWithProcess = () => void child.kill('SIGINT');
+    process.once('exit', endWithProcess);
+    child.once('exit', () => process.off('exit', endWithProcess));
     return child;
   } finally {
     await log.close();
@@ -104,21 +111,15 @@ const launch = async (place: Place, settings: Record<string, string>): Promise<C
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-/** SIGINT is Postgres's fast shutdown: sessions are ended, data is written. SIGQUIT leaves that to recovery. */
 const stop = async (child: ChildProcess): Promise<void> => {
   if (hasEnded(child)) return;
   child.ref();
   const exit = once(child, 'exit');
   child.kill('SIGINT');
-  const impatience = setTimeout(() => child.kill('SIGQUIT'), FAST_SHUTDOWN_MS);
+  const escalation = setTimeout(() => child.kill('SIGQUIT'), FAST_SHUTDOWN_MS);
   await exit;
-  clearTimeout(impatience);
+  clearTimeout(escalation);
 };
-
-const CANNOT_CONNECT_NOW = '57P03';
-
-/** No connection yet, or one that Postgres refuses while it starts; any other answer of it is final. */
-const isStarting = (error: Error): boolean => !isPostgresError(error) || error.code === CANNOT_CONNECT_NOW;
 
 const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): Promise<void> => {
   const deadline = Date.now() + READY_LIMIT_MS;
@@ -127,7 +128,9 @@ const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): 
       return await createDatabase(serverUrl);
     } catch (thrown) {
       const error = coerceError(thrown);
-      if (hasEnded(child) || Date.now() > deadline || !isStarting(error)) throw error;
+      // Any other answer of Postgres is final.
+      const isStarting = !isPostgresError(error) || error.code === CANNOT_CONNECT_NOW;
+      if (hasEnded(child) || Date.now() > deadline || !isStarting) throw error;
     }
     await delay(POLL_MS);
   }
@@ -143,11 +146,55 @@ const createDatabase = async (serverUrl: string): Promise<void> => {
   }
 };
 
-const startError = async (place: Place, cause: unknown): Promise<CatalogueError> => {
-  const log = await readFile(logFileOf(place), 'utf8').catch(() => '');
-  const tail = log.trim().split('\n').slice(-LOG_TAIL_LINES).join('\n');
-  return new CatalogueError(
-    `Embedded Postgres did not start. Set DATABASE_URL to use a server of your own, or mend what its log says (${logFileOf(place)}):\n${tail}`,
-    { cause },
+/**
+ * Stops the Postgres that a process killed with SIGKILL left running. Also removes a `postmaster.pid` whose number now
+ * belongs to another process: Postgres would refuse to start. The directory is locked, so no live process owns it.
+ *
+ * @throws CatalogueError when that Postgres does not end.
+ */
+const stopOrphan = async (data: string, onProgress: (message: string) => void): Promise<void> => {
+  const pidFile = join(data, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 0)) return;
+  if (!(await isPostmaster(pid, data))) {
+    // Postgres itself removes the file of a dead process, after it has looked for surviving children.
+    if (sendSignal(pid, 0)) await rm(pidFile, { force: true });
+    return;
+  }
+  onProgress(`Stopping the Postgres (pid ${pid}) that an earlier process left behind`);
+  for (const [signal, limitMs] of [
+    ['SIGINT', FAST_SHUTDOWN_MS],
+    ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS],
+  ] as const) {
+    sendSignal(pid, signal);
+    for (const deadline = Date.now() + limitMs; Date.now() < deadline; await delay(POLL_MS)) {
+      if (!(await isPostmaster(pid, data))) return;
+    }
+  }
+  throw new CatalogueError(
+    `A Postgres that an earlier process left behind (pid ${pid}, ${data}) does not stop: end it by hand and start again`,
   );
+};
+
+/** Whether the process is the postmaster of this data directory, which is then its working directory. */
+const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
+  try {
+    const directory =
+      process.platform === 'linux'
+        ? await readlink(`/proc/${pid}/cwd`)
+        : /^n(.+)$/m.exec((await run('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fn'])).stdout)?.[1];
+    return directory === (await realpath(data));
+  } catch {
+    // No such process, or one of another user: not ours.
+    return false;
+  }
+};
+
+/** Returns whether the process exists. */
+const sendSignal = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 };

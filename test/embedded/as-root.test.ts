@@ -2,8 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
-import { canRun } from '#src/embedded/system-user.ts';
+import { canRun, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
 import { dataPlaceOf, isRoot, makeHome, postmasterPid, query, start } from '#test/embedded/homes.ts';
 
 describe.skipIf(!isRoot)('as root (skipped for an ordinary user: there Postgres runs as that user)', () => {
