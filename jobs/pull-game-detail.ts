@@ -1,56 +1,49 @@
 import { readClock } from '#db/client.ts';
 import { findApplication, lockActiveApplication } from '#db/queries/applications.ts';
-import { clearFailures, recordFailures } from '#db/queries/failures.ts';
-import { upsertGames } from '#db/queries/games.ts';
+import type { Failure } from '#db/queries/failures.ts';
+import type { DetailCounts } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
-import { explainPassing } from '#src/ingest/explain-failures.ts';
-import { fetchDetails, givenUpFailures } from '#src/ingest/fetch-details.ts';
+import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
+import { type DetailBatch, emptyBatch, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
-import { defineJob } from '#src/queue/job.ts';
+import { finalFailures, writeBatches, writeGames } from '#src/ingest/write-details.ts';
+import { defineJob, RetryAfter } from '#src/queue/job.ts';
 
-/** The details of single games, asked for by hand, outside any run. */
+const NO_APPLICATION = { skipped: 'no such application' };
+
+/** The details of single games that an operator pulls, outside any run. */
 export const pullGameDetailJob = defineJob(
   pullGameDetail,
-  async (
-    { application_id, application_game_ids },
-    { deps, signal, lastAttempt, mayPostpone, postpone }: JobContext,
-  ) => {
+  async ({ application_id, application_game_ids }, context: JobContext) => {
+    const { deps, signal, lastAttempt, mayPostpone } = context;
     const { sql } = deps;
     const application = await findApplication(sql, application_id);
-    if (application === undefined) return { skipped: 'no such application' };
+    if (application === undefined) return NO_APPLICATION;
+    const write = (batch: DetailBatch, notRetried: readonly Failure[] = []) =>
+      sql.begin(async (tx): Promise<DetailCounts | undefined> => {
+        if (!(await lockActiveApplication(tx, application_id))) return undefined;
+        return writeGames(tx, application_id, batch, notRetried, true);
+      }) as Promise<DetailCounts | undefined>;
+
     const target = await deps.openTarget(application);
-    const games = application_game_ids.map((id) => [id, ''] as const);
+    const wanted = application_game_ids.map((id): WantedGame => [id, '']);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
-    const fetched = await fetchDetails(deps.webhooks, target, games, pace, await readClock(sql));
+    const batches = fetchDetails(deps.webhooks, target, wanted, pace, await readClock(sql));
+    const results = await writeBatches(wanted, batches, write);
     signal.throwIfAborted();
-    const { retryAfterMs } = fetched;
-    const waits = retryAfterMs !== undefined && mayPostpone(retryAfterMs);
-    const givenUp = lastAttempt && !waits ? givenUpFailures(fetched, application_game_ids) : [];
-    const written = await sql.begin(async (tx) => {
-      if (!(await lockActiveApplication(tx, application_id))) return undefined;
-      const upserted = await upsertGames(tx, application_id, fetched.landed);
-      const settled = [...fetched.landed.map((game) => game.application_game_id), ...fetched.missing];
-      await clearFailures(tx, application_id, 'query_game_detail', settled);
-      await recordFailures(tx, application_id, 'query_game_detail', [...fetched.invalid, ...givenUp]);
-      return upserted;
-    });
-    if (written === undefined) return { skipped: 'no such application' };
-    const { inserted, updated } = written;
-    if (waits) return postpone(retryAfterMs);
-    const open =
-      application_game_ids.length - fetched.landed.length - fetched.missing.length - fetched.invalid.length;
-    if (open > 0) {
+    if (results === undefined) return NO_APPLICATION;
+
+    const { counts, failures, open } = results;
+    const waitMs = longestRetryAfter(failures);
+    if (waitMs !== undefined && mayPostpone(waitMs)) throw new RetryAfter(waitMs);
+    if (open.length > 0) {
+      if (lastAttempt) await write(emptyBatch(), finalFailures(results));
       throw new CatalogueError(
-        `${open} of ${application_game_ids.length} details failed (${explainPassing(fetched)})`,
+        `${open.length} of ${wanted.length} details failed (${explainFailedCalls(failures)})`,
       );
     }
-    return {
-      inserted: inserted.length,
-      updated: updated.length,
-      unchanged: fetched.landed.length - inserted.length - updated.length,
-      invalid: fetched.invalid.length,
-      missing: fetched.missing.length,
-    };
+    const { failed: _, ...written } = counts;
+    return written;
   },
 );

@@ -5,7 +5,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
-import { defineJob, type JobResult } from '#src/queue/job.ts';
+import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
@@ -20,7 +20,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
 });
 
 const pullRecord = async (application_id: string, context: JobContext): Promise<JobResult> => {
-  const { deps, signal, log, mayPostpone, postpone } = context;
+  const { deps, signal, log, mayPostpone } = context;
   const [application, before] = await Promise.all([
     findApplication(deps.sql, application_id),
     findKycState(deps.sql, application_id),
@@ -39,7 +39,7 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
   } catch (thrown) {
     const error = coerceError(thrown);
     const waitMs = isWebhookError(error) ? error.retryAfterMs : undefined;
-    if (waitMs !== undefined && mayPostpone(waitMs)) return postpone(waitMs);
+    if (waitMs !== undefined && mayPostpone(waitMs)) throw new RetryAfter(waitMs);
     throw await settleFailure(error, pull, context);
   }
 };

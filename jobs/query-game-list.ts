@@ -1,137 +1,132 @@
-import { findRunStep, type RunRow, raiseFence } from '#db/queries/runs.ts';
+import { findRunStep, type RunRow, type RunStep, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainWebhookError } from '#src/ingest/explain-failures.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { mayWait } from '#src/ingest/may-wait.ts';
-import { type Listing, recordPage } from '#src/ingest/record-page.ts';
+import { type ListCursor, type RecordedPage, recordPage } from '#src/ingest/record-page.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
+  enqueueNextPage,
   enqueueNextStep,
   GO_ON_MS,
   hasOpenGames,
   isOpen,
   PAGES_A_JOB,
-  pageStep,
-  stepId,
+  STALE_FENCE,
 } from '#src/ingest/steps.ts';
-import { defineJob, type JobResult, POSTPONE_MIN_MS } from '#src/queue/job.ts';
+import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
+import { mayRunWait, postponeMs } from '#src/rules/waiting.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /**
- * Details are open still when the step after them begins if their job ended without a word: the database was away at
- * each of its tries, or every worker that took it died. They are asked for anew this often; then they count as failed.
+ * Details are still open after their job when that job was lost: the database was down at each attempt, or every worker
+ * that ran it died. They are enqueued again this often; then they count as failed.
  */
 const DETAILS_AGAIN_MAX = 2;
 
 /**
- * One page of one run (application-side game.queryList, section 4.4), and those after it as long as they want no
- * details; or the run's end.
+ * One page of one run (application-side game.queryList, section 4.4), and the pages after it that need no details; or
+ * the run's end.
  */
 export const queryGameListJob = defineJob(
   queryGameList,
   async ({ run_id, fence, page_num, details_again = 0 }, context: JobContext) => {
     const { sql, producer } = context.deps;
-    const hold = { run_id, fence };
-    const held = await findRunStep(sql, hold, page_num - 1);
-    if (held === undefined) return { skipped: 'stale fence' };
-    const { run, application, page: previous } = held;
+    const step = await findRunStep(sql, { run_id, fence }, page_num - 1);
+    if (step === undefined) return STALE_FENCE;
+    const { run, page: previous } = step;
     if (run.next_page > page_num) {
-      // Recorded by an earlier try of this very job, which may have died before it added the next step.
+      // An earlier attempt recorded the page and may have died before it added the next step.
       await enqueueNextStep(producer, run, await hasOpenGames(sql, run));
       return { skipped: 'recorded before' };
     }
     if (isOpen(previous) && details_again < DETAILS_AGAIN_MAX) {
-      // Under a new fence: the job that ended keeps its id.
-      const taken = await raiseFence(sql, run);
-      if (taken === undefined) return { skipped: 'stale fence' };
-      await enqueueNextStep(producer, taken, true, details_again + 1);
-      return { skipped: 'details asked for again' };
+      // Under a new fence, because the ended job keeps its id.
+      const raised = await raiseFence(sql, run);
+      if (raised === undefined) return STALE_FENCE;
+      await enqueueNextStep(producer, raised, true, details_again + 1);
+      return { skipped: 'details enqueued again' };
     }
-    if (run.listing_end !== null) return finish(context, run);
-
-    return listPages(context, { application, run, previous });
+    return run.listing_end === null ? listPages(context, step) : finish(context, run);
   },
 );
 
-/** Ask for pages and record them, until one wants details, the listing ends, or the next one is for another job. */
-const listPages = async (context: JobContext, first: Listing): Promise<JobResult> => {
-  const { sql, producer, pageCap } = context.deps;
-  const goOnUntil = performance.now() + GO_ON_MS;
-  const done = { pages: 0, listed: 0, wanted: 0, invalid: 0 };
-  let listing = first;
-  for (;;) {
-    const { application_id, run_id, next_page: page_num } = listing.run;
-    const answer = await askForPage(context, listing, done.pages === 0);
-    if (answer === undefined) return done;
-    const page = await recordPage(sql, listing, answer, pageCap);
-    if (page === undefined) return { ...done, skipped: 'stale fence' };
+/** Fetch and record pages until one needs details, the listing ends, or the job has had its share. */
+const listPages = async (context: JobContext, step: RunStep): Promise<JobResult> => {
+  const { deps, log } = context;
+  const continueUntil = performance.now() + GO_ON_MS;
+  const totals = { pages: 0, listed: 0, wanted: 0, invalid: 0 };
+  let cursor: ListCursor = { application: step.application, run: step.run, previous: step.page };
+  let page: RecordedPage | undefined;
+  do {
+    const isFirstPage = totals.pages === 0;
+    const answer = await fetchPage(context, cursor, isFirstPage ? step.clock : undefined);
+    if (answer === undefined) return totals;
+    page = await recordPage(deps.sql, cursor, answer, deps.pageCap);
+    if (page === undefined) return { ...totals, ...STALE_FENCE };
     const { listed, wanted, invalid, end } = page;
-    context.log.info({ run_id, application_id, page_num, listed, wanted, invalid, end }, 'page listed');
-    done.pages += 1;
-    done.listed += listed;
-    done.wanted += wanted;
-    done.invalid += invalid;
-    if (end !== null && wanted === 0) return { ...done, end, ...(await finish(context, listing.run)) };
-    listing = page.next;
-    // Another job has come past this one: what follows is its business.
-    if (!page.recorded && done.pages > 1) return { ...done, end };
-    const goOn = page.recorded && wanted === 0 && done.pages < PAGES_A_JOB && performance.now() < goOnUntil;
-    if (!goOn) {
-      await enqueueNextStep(producer, listing.run, wanted > 0);
-      return { ...done, end };
-    }
-  }
+    const { application_id, run_id, next_page: page_num } = cursor.run;
+    log.info({ run_id, application_id, page_num, listed, wanted, invalid, end }, 'page listed');
+    totals.pages += 1;
+    totals.listed += listed;
+    totals.wanted += wanted;
+    totals.invalid += invalid;
+    cursor = page.next;
+  } while (mayContinue(page) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
+  const { recorded, wanted, end } = page;
+  if (end !== null && wanted === 0) return { ...totals, end, ...(await finish(context, cursor.run)) };
+  // If a page after the first is there already, another job has passed this one and adds the next step.
+  if (recorded || totals.pages === 1) await enqueueNextStep(deps.producer, cursor.run, wanted > 0);
+  return { ...totals, end };
 };
 
+const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
+  recorded && wanted === 0 && end === null;
+
 /**
- * Call the webhook. On the last try a failure ends the run. A page that is not the one the job was added for gets a
- * job of its own instead, whatever was wrong: this was the first of its tries, and the application may have been
- * given another token or address since the job began.
- * @returns undefined when the page was handed on
+ * Call the webhook for the run's next page.
+ * @param clock the database's, for the page that the job was added for. Without it, a page that fails gets a job of
+ *   its own, whatever the failure: it has had one attempt, and the application's token or address may have changed
+ *   since this job began.
+ * @returns undefined when the page got a job of its own
  */
-const askForPage = async (
+const fetchPage = async (
   context: JobContext,
-  { application, run }: Listing,
-  own: boolean,
+  { application, run }: ListCursor,
+  clock: (() => Date) | undefined,
 ): Promise<ApplicationGameList | undefined> => {
-  const { deps, log, signal, lastAttempt, mayPostpone, postpone } = context;
+  const { deps, log, signal, lastAttempt, mayPostpone } = context;
   try {
     const target = await deps.openTarget(application);
     const request = { page_num: run.next_page, page_size: PAGE_SIZE_MAX };
     return await deps.webhooks.queryGameList(target, request, signal);
   } catch (thrown) {
     const error = coerceError(thrown);
-    const answered = isWebhookError(error) ? error : undefined;
-    if (answered?.code === 'aborted') throw error;
-    const why = answered === undefined ? safeMessage(error) : explainWebhookError(answered);
-    const reason = `page ${run.next_page}: ${why}`;
-    const waitMs = answered?.retryAfterMs;
-    if (!own) {
-      log.warn(
-        { run_id: run.run_id, application_id: run.application_id, reason },
-        'page to be asked for again',
-      );
-      const placement = waitMs === undefined ? { tried: 1 } : { delayMs: Math.max(waitMs, POSTPONE_MIN_MS) };
-      const id = stepId(run, run.next_page);
-      await deps.producer.add(queryGameList, pageStep(run), { id, ...placement });
+    const failure = isWebhookError(error) ? error : undefined;
+    if (failure?.code === 'aborted') throw error;
+    const reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainWebhookError(failure)}`;
+    const waitMs = failure?.retryAfterMs;
+    if (clock === undefined) {
+      const { run_id, application_id } = run;
+      log.warn({ run_id, application_id, reason }, 'page failed: a job of its own retries it');
+      const placement = waitMs === undefined ? { attemptsMade: 1 } : { delayMs: postponeMs(waitMs) };
+      await enqueueNextPage(deps.producer, run, placement);
       return undefined;
     }
-    if (waitMs !== undefined && mayPostpone(waitMs) && (await mayWait(deps.sql, run, waitMs)))
-      return postpone(waitMs);
-    // What came may be a proxy's page in place of the answer, so a body we can't read is asked for again;
-    // a refusal is not.
-    const refused = answered?.transport === true && !answered.retryable;
-    if (refused || lastAttempt)
-      await failRun(deps.sql, run, reason, answered === undefined ? 'nobody' : 'application');
-    throw refused ? new PermanentError(reason) : error;
+    if (waitMs !== undefined && mayPostpone(waitMs) && mayRunWait(run.progress_at, clock(), waitMs))
+      throw new RetryAfter(waitMs);
+    // An unreadable body may be a proxy's page in place of the answer, so it is retried; a refusal is not.
+    const isRefusal = failure?.transport === true && !failure.retryable;
+    if (isRefusal || lastAttempt)
+      await failRun(deps.sql, run, reason, failure === undefined ? 'none' : 'application');
+    throw isRefusal ? new PermanentError(reason) : error;
   }
 };
 
 const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {
   const closed = await finishRun(deps.sql, run);
-  if (closed === undefined) return { skipped: 'stale fence' };
+  if (closed === undefined) return STALE_FENCE;
   const { outcome, listed, inserted, updated, withdrawn } = closed;
   return { outcome, listed, inserted, updated, withdrawn };
 };

@@ -8,12 +8,29 @@ type ApplicationRow = InferSelectModel<typeof applications>;
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
 
-/** A job's hold on a run: valid while the run is open and nobody took it over. */
-export type RunFence = { run_id: string; fence: number };
+/** Identifies a run at one fence. It is stale once the run is closed or its fence is raised. */
+export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
+
+/** A page as JSON, without its date. */
+export type StoredPage = Omit<PageRow, 'listed_at'>;
+
+/** What a step needs of its application: where to call it, and how fast. */
+export type CalledApplication = Pick<
+  ApplicationRow,
+  | 'application_id'
+  | 'query_game_list_webhook'
+  | 'query_game_detail_webhook'
+  | 'query_cp_kyc_webhook'
+  | 'access_token'
+  | 'access_token_keys'
+  | 'detail_max_age_ms'
+  | 'concurrency'
+  | 'rate'
+>;
 
 /**
  * Open a run, unless one is open: at most one an application (partial unique index).
- * @returns the run that is open now, and whether it is ours.
+ * @returns the run that is open now, and whether this call opened it
  */
 export const openRun = async (
   sql: Queryable,
@@ -33,7 +50,7 @@ export const openRun = async (
     if (inserted[0] !== undefined) return { run: inserted[0], opened: true };
     const open = await findOpenRun(sql, run.application_id);
     if (open !== undefined) return { run: open, opened: false };
-    // The open run ended between the two statements: try again.
+    // The open run ended between the two statements.
   }
 };
 
@@ -54,49 +71,57 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<Ru
     RunRow[]
   >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
-/** What each step of a run asks for first: its run, the application, one page of the run, and Postgres's clock. */
+/** What a step of a run reads first. */
 export type RunStep = {
   run: RunRow;
-  application: ApplicationRow;
+  application: CalledApplication;
   /** Undefined when the run has no such page. */
   page: StoredPage | undefined;
+  /** The database's clock. */
   clock: () => Date;
 };
 
-/** A page as JSON tells of it. */
-export type StoredPage = Omit<PageRow, 'listed_at'>;
-
-/** Run and application in one row: that goes as long as no other column has the same name in both tables. */
-type HeldRow = keyof RunRow & keyof ApplicationRow extends 'application_id'
-  ? RunRow & ApplicationRow & { page: StoredPage | null; now: Date }
-  : never;
-
 /**
- * The run, if it is open and still held under this fence, and its application is not removed.
- * @param page_num the page to read along: in one statement, for a step asks for little else
+ * The run, unless its fence is stale or its application is removed, with one of its pages.
+ * The sealed token is a column of its own, because JSON does not carry bytes.
  */
 export const findRunStep = async (
   sql: Queryable,
-  hold: RunFence,
+  { run_id, fence }: RunFence,
   page_num: number,
 ): Promise<RunStep | undefined> => {
-  const [row] = await sql<HeldRow[]>`
-    select a.*, r.*, to_jsonb(p) - 'listed_at' as page, clock_timestamp() as now
+  const [row] = await sql<
+    (RunRow & {
+      application: Omit<CalledApplication, 'access_token'>;
+      access_token: CalledApplication['access_token'];
+      page: StoredPage | null;
+      now: Date;
+    })[]
+  >`
+    select r.*, a.access_token, clock_timestamp() as now, to_jsonb(p) - 'listed_at' as page,
+      jsonb_build_object(
+        'application_id', a.application_id, 'query_game_list_webhook', a.query_game_list_webhook,
+        'query_game_detail_webhook', a.query_game_detail_webhook, 'query_cp_kyc_webhook', a.query_cp_kyc_webhook,
+        'access_token_keys', a.access_token_keys, 'detail_max_age_ms', a.detail_max_age_ms,
+        'concurrency', a.concurrency, 'rate', a.rate) as application
     from sync_runs r join applications a using (application_id)
       left join sync_run_pages p on p.run_id = r.run_id and p.page_num = ${page_num}
-    where r.run_id = ${hold.run_id} and r.fence = ${hold.fence} and r.finished_at is null
-      and a.status <> 'removed'`;
-  return row && { run: row, application: row, page: row.page ?? undefined, clock: clockFrom(row.now) };
+    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and a.status <> 'removed'`;
+  if (row === undefined) return undefined;
+  const { application, access_token, page, now, ...run } = row;
+  return {
+    run,
+    application: { ...application, access_token },
+    page: page ?? undefined,
+    clock: clockFrom(now),
+  };
 };
 
-/**
- * The run alone, inside a transaction, locked until its end: whoever closes the run or takes it over waits, and a
- * worker that lost its hold writes nothing.
- */
-export const lockRun = async (sql: Queryable, hold: RunFence): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
+/** Lock the run until the transaction ends: to close it or raise its fence waits. @returns undefined if the fence is stale */
+export const lockRun = async (tx: Queryable, { run_id, fence }: RunFence): Promise<RunRow | undefined> => {
+  const rows = await tx<RunRow[]>`
     select * from sync_runs
-    where run_id = ${hold.run_id} and fence = ${hold.fence} and finished_at is null
+    where run_id = ${run_id} and fence = ${fence} and finished_at is null
     for update`;
   return rows[0];
 };
@@ -111,8 +136,8 @@ export const listRuns = (
     order by run_id desc limit ${filter.limit}`;
 
 /**
- * Runs that are open and have not moved for `idleMs`, in pages by id: candidates to be taken up or given up.
- * @param after the last id of the page before
+ * Open runs without progress for `idleMs`, by id.
+ * @param after the last id of the page of runs before
  */
 export const listIdleRuns = (
   sql: Queryable,
@@ -127,12 +152,12 @@ export const listIdleRuns = (
     order by run_id limit ${limit}`;
 
 /**
- * Take over a run that still stands at this page: every job under the former fence writes nothing from now on.
- * @returns undefined when it was closed, taken over or moved on meanwhile
+ * Raise the fence of a run that is still at this page: jobs of the former fence write nothing from now on.
+ * @returns undefined when the fence is stale or the run has moved on
  */
 export const raiseFence = async (
   sql: Queryable,
-  { run_id, fence, next_page }: RunFence & Pick<RunRow, 'next_page'>,
+  { run_id, fence, next_page }: Pick<RunRow, 'run_id' | 'fence' | 'next_page'>,
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
     update sync_runs set fence = fence + 1
@@ -141,10 +166,10 @@ export const raiseFence = async (
   return rows[0];
 };
 
-/** Close a run under its fence with what its pages counted. @returns the closed run, or undefined if not held. */
+/** Close a run with the sums of its pages. @returns undefined if the fence is stale */
 export const closeRun = async (
   sql: Queryable,
-  hold: RunFence,
+  { run_id, fence }: RunFence,
   verdict: { outcome: RunOutcome; reason: string | null; note?: string | null; withdrawn?: number },
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
@@ -158,14 +183,14 @@ export const closeRun = async (
              coalesce(sum(updated), 0)::int as updated, coalesce(sum(unchanged), 0)::int as unchanged,
              coalesce(sum(invalid), 0)::int as invalid, coalesce(sum(failed), 0)::int as failed,
              coalesce(sum(missing), 0)::int as missing
-      from sync_run_pages where run_id = ${hold.run_id}
+      from sync_run_pages where run_id = ${run_id}
     ) p
-    where r.run_id = ${hold.run_id} and r.fence = ${hold.fence} and r.finished_at is null
+    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
     returning r.*`;
   return rows[0];
 };
 
-/** Live counters of an open run, for progress. */
+/** Counters of an open run, for progress. */
 export const sumPages = async (
   sql: Queryable,
   run_id: string,

@@ -1,5 +1,5 @@
 import type { Database } from '#db/client.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { TargetRow } from '#src/ingest/open-target.ts';
 import type { JobContext as Context } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -11,7 +11,7 @@ export type JobDependencies = {
   webhooks: WebhookClient;
   producer: Producer;
   /** Opens the application's access token. */
-  openTarget: (application: ApplicationRow) => Promise<WebhookTarget>;
+  openTarget: (application: TargetRow) => Promise<WebhookTarget>;
   /** Keys that seal KYC records and access tokens. */
   keys: KeyRing;
   /** Pages that a listing may have at most. */

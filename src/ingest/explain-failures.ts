@@ -1,9 +1,9 @@
-import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
+import type { FailedCall } from '#src/ingest/fetch-details.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
 
 const REASONS_SHOWN = 3;
 
-/** One failed call in a few words: a code, where in the answer, a status, and what the application itself said. */
+/** One failed call in a few words: its code, the fields, the status, and the application's own message. */
 export const explainWebhookError = (error: WebhookError): string => {
   const parts: string[] = [error.code];
   const reasons = error.reasons
@@ -16,11 +16,16 @@ export const explainWebhookError = (error: WebhookError): string => {
   return parts.join(' ');
 };
 
-/** What kept a batch's calls from their answers, by code: `timeout 30, http_status 7`. */
-export const explainPassing = (fetched: FetchedDetails): string => {
-  const unreached = fetched.invalid.filter(({ reached }) => !reached).map(({ kind }) => kind);
+/** Why calls had no usable answer, by code: `timeout 30, http_status 7`. Invalid answers are left out. */
+export const explainFailedCalls = (failures: readonly FailedCall[]): string => {
   const counts = new Map<string, number>();
-  for (const code of [...fetched.passing.map(({ error }) => error.code), ...unreached])
-    counts.set(code, (counts.get(code) ?? 0) + 1);
+  for (const { error } of failures)
+    if (error.retryable || error.transport) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
+};
+
+/** The longest wait that the application asked for (Retry-After), in milliseconds. */
+export const longestRetryAfter = (failures: readonly FailedCall[]): number | undefined => {
+  const waits = failures.flatMap(({ error }) => error.retryAfterMs ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
 };

@@ -2,18 +2,14 @@ import type { Database, Queryable } from '#db/client.ts';
 import { recordSuccess } from '#db/queries/applications.ts';
 import { clearBackoff, lockBackoff, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
-import {
-  clearUnlistedFailures,
-  failOpenGames,
-  summariseListing,
-  withdrawUnlisted,
-} from '#db/queries/run-pages.ts';
+import { failOpenGames } from '#db/queries/run-pages.ts';
 import { closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
+import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun } from '#src/rules/backoff.ts';
 import { runVerdict } from '#src/rules/outcome.ts';
 
-/** One transaction that may close a run; once it is committed, whoever counts runs is told. */
+/** Run a transaction that may close a run; publish the closed run after the commit. */
 const closing = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
@@ -24,28 +20,27 @@ const closing = async (
 };
 
 /**
- * A game whose detail was still to come: `not_asked` when the run ended before it; `internal` when nobody knows why any
- * more, for the job that was to settle it ended without a word.
+ * Count the run's open games as failed.
+ * @param kind `not_asked` when the run ends before their detail; `internal` when their detail job was lost
  */
-const failureOf =
-  (kind: 'not_asked' | 'internal') =>
-  (application_game_id: string): Failure => ({
-    application_game_id,
-    kind,
-    reasons: [{ path: '', code: kind }],
-  });
+const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'internal'): Promise<void> => {
+  const ids = await failOpenGames(tx, run.run_id);
+  const failures = ids.map(
+    (application_game_id): Failure => ({ application_game_id, kind, reasons: [{ path: '', code: kind }] }),
+  );
+  await recordFailures(tx, run.application_id, 'query_game_detail', failures);
+};
 
 /**
- * End a run whose listing has ended: derive its outcome from its counters, withdraw what a complete listing
- * did not name, and close it, all in one transaction under the run's fence.
- * @returns the closed run, or undefined when it is not held any more: then nothing was written.
+ * End a run whose listing has ended, in one transaction under its fence: derive its outcome from its counters,
+ * withdraw the games that a complete listing did not name, and close it.
+ * @returns the closed run, or undefined when the fence is stale: then nothing was written
  */
-export const finishRun = (sql: Database, hold: RunFence): Promise<RunRow | undefined> =>
+export const finishRun = (sql: Database, fence: RunFence): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
-    const run = await lockRun(tx, hold);
+    const run = await lockRun(tx, fence);
     if (run?.listing_end == null) return undefined;
-    const lost = await failOpenGames(tx, run.run_id);
-    await recordFailures(tx, run.application_id, 'query_game_detail', lost.map(failureOf('internal')));
+    await failOpen(tx, run, 'internal');
     const listing = await summariseListing(tx, run.run_id, run.application_id);
     const verdict = runVerdict({
       ...listing,
@@ -55,32 +50,31 @@ export const finishRun = (sql: Database, hold: RunFence): Promise<RunRow | undef
       totalMax: run.total_max ?? 0,
       acceptWithdrawals: run.accept_withdrawals,
     });
-    // Before its games: whoever holds the application may be about to write them.
+    // The application before its games: a transaction that has locked the application may write games.
     await clearBackoff(tx, run.application_id);
     if (verdict.outcome !== 'suspect') await recordSuccess(tx, run.application_id);
     const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
     if (run.listing_end === 'complete') await clearUnlistedFailures(tx, run.run_id, run.application_id);
-    return closeRun(tx, hold, { ...verdict, withdrawn });
+    return closeRun(tx, fence, { ...verdict, withdrawn });
   });
 
 const endEarly = (
   sql: Database,
-  hold: RunFence,
+  fence: RunFence,
   outcome: 'failed' | 'abandoned',
   reason: string,
-  countsAgainst: 'application' | 'nobody',
+  fault: 'application' | 'none',
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
-    const run = await lockRun(tx, hold);
+    const run = await lockRun(tx, fence);
     if (run === undefined) return undefined;
-    const left = await failOpenGames(tx, run.run_id);
-    await recordFailures(tx, run.application_id, 'query_game_detail', left.map(failureOf('not_asked')));
-    const closed = await closeRun(tx, hold, { outcome, reason });
-    if (closed !== undefined && countsAgainst === 'application') await extendBackoff(tx, closed);
+    await failOpen(tx, run, 'not_asked');
+    const closed = await closeRun(tx, fence, { outcome, reason });
+    if (closed !== undefined && fault === 'application') await extendBackoff(tx, closed);
     return closed;
   });
 
-/** An operator who tries by hand while an application is being mended does not make it wait longer. */
+/** Manual runs do not count: an operator who tests a repair must not delay the schedule further. */
 const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
   if (run.trigger !== 'schedule') return;
   const before = await lockBackoff(tx, run.application_id);
@@ -90,18 +84,12 @@ const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
 };
 
 /**
- * End a run as failed: nothing more will be asked of the application until the next one. Games whose detail
- * was still to come count as failed.
- * @param countsAgainst the application, when it was its server that did not answer as it should: its schedule
- *   then backs off (src/rules/backoff.ts)
+ * End a run as failed. Its open games count as failed.
+ * @param fault `application` when its server did not answer as it should: its schedule backs off (src/rules/backoff.ts)
  */
-export const failRun = (
-  sql: Database,
-  hold: RunFence,
-  reason: string,
-  countsAgainst: 'application' | 'nobody',
-) => endEarly(sql, hold, 'failed', reason, countsAgainst);
+export const failRun = (sql: Database, fence: RunFence, reason: string, fault: 'application' | 'none') =>
+  endEarly(sql, fence, 'failed', reason, fault);
 
-/** End a run that nobody drives any more. */
-export const abandonRun = (sql: Database, hold: RunFence, reason: string) =>
-  endEarly(sql, hold, 'abandoned', reason, 'nobody');
+/** End a run without progress. Its open games count as failed. */
+export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
+  endEarly(sql, fence, 'abandoned', reason, 'none');

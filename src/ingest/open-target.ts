@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { CalledApplication } from '#db/queries/runs.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -7,10 +7,11 @@ import type { WebhookTarget } from '#src/webhooks/client.ts';
 /** Opened tokens in memory: without this cache every page would call the key service. */
 const CACHE_MAX = 10_000;
 
+/** An application's webhooks and its sealed token. */
+export type TargetRow = Omit<CalledApplication, 'detail_max_age_ms' | 'concurrency' | 'rate'>;
+
 /** Turn an application's row into the target of webhook calls, its access token opened. */
-export const createTargetOpener = (
-  keys: KeyRing,
-): ((application: ApplicationRow) => Promise<WebhookTarget>) => {
+export const createTargetOpener = (keys: KeyRing): ((application: TargetRow) => Promise<WebhookTarget>) => {
   const opened = new LRUCache<string, string>({ max: CACHE_MAX });
   return async (application) => {
     const { application_id, access_token } = application;

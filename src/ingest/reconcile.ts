@@ -7,32 +7,31 @@ import { reconcileSchedules } from '#src/ingest/schedules.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** Between the messages of one statement a living process takes no time at all. */
+/** A running process sends the messages of one statement without a pause. */
 const SILENT_MS = 30_000;
 
-type Surroundings = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
+type Context = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
 
 /**
- * Make the queue agree with the database: schedules follow the `applications` table, open runs whose job is
- * gone are taken up, and what killed workers left goes. One reconciler at a time; a worker that does not get
- * the lock does nothing.
+ * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
+ * is lost, and remove what killed workers left. Repeating it is safe. A worker that does not get the reconciler's lock
+ * does nothing.
  *
- * The lock is a transaction's, and Postgres itself ends the session of a reconciler that fell silent (stopped,
- * or its machine gone): a dead one never keeps the others from healing the fleet. Everything done here may be
- * done twice.
+ * The lock belongs to a transaction, and Postgres ends the session of a reconciler that was stopped: a dead reconciler
+ * never blocks the others.
  */
 export const reconcile = async (
-  { sql, backend, producer, logger }: Surroundings,
+  { sql, backend, producer, logger }: Context,
   signal: AbortSignal,
   options: { idleMs?: number } = {},
 ): Promise<void> => {
   await sql.begin(async (session) => {
     await session`set local idle_in_transaction_session_timeout = '60s'`;
-    const [lock] = await session<{ held: boolean }[]>`
-      select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as held`;
-    if (lock?.held !== true) return;
+    const [lock] = await session<{ locked: boolean }[]>`
+      select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as locked`;
+    if (lock?.locked !== true) return;
     const sessionsEnded = await endSilentSessions(session, options.idleMs ?? SILENT_MS);
-    // None keeps another from healing.
+    // A failure of one does not stop the others.
     const [locks, runs, schedules] = await Promise.allSettled([
       backend.freeAstrayLocks(),
       recoverRuns(sql, producer, signal, options),

@@ -1,16 +1,15 @@
 import type { Database, Queryable } from '#db/client.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { insertPage, selectNamedBefore } from '#db/queries/run-pages.ts';
-import type { RunRow, StoredPage } from '#db/queries/runs.ts';
+import type { CalledApplication, RunRow, StoredPage } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 
-/** A run that asked for its next page, and the page before that. */
-export type Listing = {
-  application: ApplicationRow;
+/** Where a listing stands: its run, which names the next page, and the page before that. */
+export type ListCursor = {
+  application: CalledApplication;
   run: RunRow;
   previous: Pick<StoredPage, 'row_count' | 'application_game_ids'> | undefined;
 };
@@ -22,7 +21,7 @@ export type RecordedPage = {
   invalid: number;
   end: ListingEnd | null;
   /** Where the listing stands with this page, for who asks for the one after it. */
-  next: Listing;
+  next: ListCursor;
 };
 
 const UNNAMED_REASONS_MAX = 20;
@@ -39,7 +38,7 @@ const namedBefore = async (
   sql: Database,
   run: RunRow,
   ids: readonly string[],
-  previous: Listing['previous'],
+  previous: ListCursor['previous'],
   rowsSoFar: number,
   total: number,
 ): Promise<Set<string>> => {
@@ -62,7 +61,7 @@ const fresh = (page: ReadPage, seen: ReadonlySet<string>) => ({
  */
 export const recordPage = async (
   sql: Database,
-  { application, run, previous }: Listing,
+  { application, run, previous }: ListCursor,
   answer: ApplicationGameList,
   pageCap: number,
 ): Promise<RecordedPage | undefined> => {

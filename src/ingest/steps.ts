@@ -2,28 +2,30 @@ import type { Database } from '#db/client.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import type { RunRow, StoredPage } from '#db/queries/runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import type { Placement, Producer } from '#src/queue/producer.ts';
 
 /**
- * Pages that change nothing follow each other in one job, because such a page costs less than a job: at most this
+ * Pages without wanted details follow each other in one job, because such a page costs less than a job: at most this
  * many, as long as each begins within this time. Other applications wait no longer than for one slow page.
  */
 export const PAGES_A_JOB = 16;
 export const GO_ON_MS = 200;
 
-/** A step's place: its run, the run's fence and the run's next page. */
-type Step = Pick<RunRow, 'application_id' | 'run_id' | 'fence' | 'next_page'>;
+/** Result of a job whose run was closed, or recovered under a newer fence: it wrote nothing. */
+export const STALE_FENCE = { skipped: 'stale fence' } as const;
+
+/** Where a run stands: its next page, under its fence. */
+type Position = Pick<RunRow, 'application_id' | 'run_id' | 'fence' | 'next_page'>;
 
 /** Job ids carry the fence: a finished job that BullMQ keeps never swallows a job of a later fence. */
 export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
   `${run.run_id}.${run.fence}.${page_num}`;
 
-/** Payload of the job that fetches the run's next page. */
-export const pageStep = ({ application_id, run_id, fence, next_page }: Step) => ({
+const payloadOf = ({ application_id, run_id, fence }: Position, page_num: number) => ({
   application_id,
   run_id,
   fence,
-  page_num: next_page,
+  page_num,
 });
 
 /** Does this page wait for details? */
@@ -34,26 +36,31 @@ export const isOpen = (page: Pick<StoredPage, 'open_games'> | undefined): boolea
 export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean> =>
   isOpen(await findPage(sql, run.run_id, run.next_page - 1));
 
+/** Add a job for the run's next page or, when the listing has ended, for its end. Adding it twice adds it once. */
+export const enqueueNextPage = async (
+  producer: Producer,
+  run: Position,
+  placement: Omit<Placement, 'id'> = {},
+): Promise<void> => {
+  const id = stepId(run, run.next_page);
+  await producer.add(queryGameList, payloadOf(run, run.next_page), { id, ...placement });
+};
+
 /**
- * Add the run's next step: its next page or, when the listing has ended, its end. If details of the page before are
- * wanted, they come first, as the step's child (design, section 4, step 3). A step that is there already is not
- * added again.
+ * Add the run's next step: its next page, after the details of the page before if any are wanted (design, section 4,
+ * step 3). Adding a step twice adds it once.
  */
 export const enqueueNextStep = async (
   producer: Producer,
-  run: Step,
+  run: Position,
   detailsWanted: boolean,
   details_again?: number,
 ): Promise<void> => {
-  const step = pageStep(run);
-  const id = stepId(run, step.page_num);
-  if (!detailsWanted) {
-    await producer.add(queryGameList, step, { id });
-    return;
-  }
-  const details = { ...step, page_num: step.page_num - 1 };
+  if (!detailsWanted) return enqueueNextPage(producer, run);
+  const { next_page } = run;
+  const [page, details] = [payloadOf(run, next_page), payloadOf(run, next_page - 1)];
   await producer.addAfter(
-    { job: queryGameList, payload: { ...step, details_again }, id },
-    { job: queryGameDetail, payload: details, id: stepId(run, details.page_num) },
+    { job: queryGameList, payload: { ...page, details_again }, id: stepId(run, next_page) },
+    { job: queryGameDetail, payload: details, id: stepId(run, next_page - 1) },
   );
 };

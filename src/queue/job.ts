@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import { CatalogueError } from '#src/errors.ts';
 
 /** How BullMQ runs the jobs of one queue. */
 export type JobOptions = {
@@ -38,14 +39,20 @@ export type JobContext<Deps> = {
   /** Is this BullMQ's last attempt? */
   lastAttempt: boolean;
   log: Logger;
-  /** May it be put off by `ms` once more? Not when it would have waited for over an hour in all. */
+  /** May the job be postponed by another `ms` (src/rules/waiting.ts)? */
   mayPostpone: (ms: number) => boolean;
-  /** Put the job back to run again after `ms`, without spending a try. Never returns. */
-  postpone: (ms: number) => Promise<never>;
 };
 
-/** A Retry-After of 0, or a moment gone by, must not become a loop without a pause. */
-export const POSTPONE_MIN_MS = 1_000;
+/** Thrown by a handler: the runner runs the job again after `ms`, which spends no attempt. */
+export class RetryAfter extends CatalogueError {
+  override readonly name = 'RetryAfter';
+  readonly ms: number;
+
+  constructor(ms: number) {
+    super(`asked to wait ${Math.ceil(ms / 1_000)} s`);
+    this.ms = ms;
+  }
+}
 
 /** What a job returns, shown on the board: ids and counts, never content. */
 export type JobResult = Record<string, string | number | boolean | null | undefined>;

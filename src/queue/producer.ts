@@ -4,32 +4,32 @@ import type { AnySpec, JobSpec } from '#src/queue/job.ts';
 
 const DAY_S = 24 * 60 * 60;
 
-/** Finished jobs are kept this long and this many a queue, for Bull Board; without it they stay forever. */
+/** Age in seconds and number of finished jobs that a queue keeps for the board. BullMQ keeps all by default. */
 const KEEP_COMPLETED = { age: DAY_S, count: 1_000 };
 const KEEP_FAILED = { age: 7 * DAY_S, count: 5_000 };
 
 export type Placement = {
-  /** At most one job of this id at a time. No ":" and not all digits (BullMQ). */
+  /** A second job of the same id is not added. No ":" and not all digits (BullMQ). */
   id?: string;
-  /** While a job added under this word is unfinished, adding another changes nothing. */
+  /** While a job with this key has not ended, a second one is not added. */
   once?: string;
-  /** Not to be taken before so many milliseconds have passed. */
+  /** Delay before the job may run. */
   delayMs?: number;
-  /** Tries that were made of it without a job: they count, and so do the waits between them. */
-  tried?: number;
+  /** Attempts that were made without a job: they and their backoff count. */
+  attemptsMade?: number;
 };
 
-/** Adds jobs. Payloads are parsed here as well as in the worker: a wrong one never reaches the queue. */
+/** One job of a chain. */
+type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
+
+/** Adds jobs. Parses payloads, as the runner does: an invalid one does not reach the queue. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
-  /** Add `parent`, to run when `child` has ended one way or the other, in one step. */
-  addAfter: <Parent, Child>(
-    parent: { job: JobSpec<Parent>; payload: Parent; id: string },
-    child: { job: JobSpec<Child>; payload: Child; id: string },
-  ) => Promise<void>;
+  /** Add `parent`, to run when `child` has completed or failed, in one step. */
+  addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
   /**
-   * Add jobs that run one at a time, in this order: each when the one before it has ended one way or the other. More
-   * than a thousand make several such chains, side by side.
+   * Add jobs that run one at a time, in this order, each when the one before has completed or failed. More than
+   * `CHAIN_MAX` make several chains, which run side by side.
    */
   addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
@@ -37,19 +37,20 @@ export type Producer = {
   close: () => Promise<void>;
 };
 
-/** A flow is walked level by level, by BullMQ too, on the stack: 5,000 levels overflow it. */
+/** BullMQ walks a flow on the stack: 5,000 levels overflow it. */
 const CHAIN_MAX = 1_000;
 
-/** Wait before the try after so many. */
-const backoffMs = (job: AnySpec, tried: number): number => job.options.backoffMs * 2 ** (tried - 1);
+/** Backoff after this many attempts. */
+const backoffMs = (job: AnySpec, attemptsMade: number): number =>
+  job.options.backoffMs * 2 ** (attemptsMade - 1);
 
-const jobOptions = (job: AnySpec, { tried = 0, ...placement }: Placement = {}): JobsOptions => ({
-  attempts: job.options.attempts - tried,
-  backoff: { type: 'exponential', delay: backoffMs(job, tried + 1), jitter: 0.5 },
-  delay: placement.delayMs ?? (tried === 0 ? 0 : backoffMs(job, tried)),
+const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement = {}): JobsOptions => ({
+  attempts: job.options.attempts - attemptsMade,
+  backoff: { type: 'exponential', delay: backoffMs(job, attemptsMade + 1), jitter: 0.5 },
+  delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : backoffMs(job, attemptsMade)),
   removeOnComplete: KEEP_COMPLETED,
   removeOnFail: KEEP_FAILED,
-  // Our errors are written by us; the frames below them tell an operator nothing.
+  // The frames below our own messages tell an operator nothing.
   stackTraceLimit: 1,
   ...(placement.id === undefined ? {} : { jobId: placement.id }),
   ...(placement.once === undefined ? {} : { deduplication: { id: placement.once } }),
@@ -82,7 +83,7 @@ export const createProducer = (
       opts: jobOptions(job, placement),
     };
   };
-  /** The same node, to run when `first` has ended. */
+  /** `then`, to run when `first` has ended. */
   const after = (first: FlowJob, then: FlowJob): FlowJob => ({
     ...then,
     children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],

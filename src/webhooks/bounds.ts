@@ -20,6 +20,3 @@ export const MAX_JSON_DEPTH = 32;
 
 /** Characters of `ret_msg` that are kept (decision 14). */
 export const RET_MSG_MAX = 200;
-
-/** Longest wait that a Retry-After header can request. */
-export const RETRY_AFTER_MAX_MS = 15 * 60_000;

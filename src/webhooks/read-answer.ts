@@ -3,7 +3,8 @@ import { brotliDecompress, gunzip } from 'node:zlib';
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/reasons.ts';
-import { MAX_JSON_DEPTH, RET_MSG_MAX, RETRY_AFTER_MAX_MS } from '#src/webhooks/bounds.ts';
+import { WAITING } from '#src/rules/waiting.ts';
+import { MAX_JSON_DEPTH, RET_MSG_MAX } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { ACCEPT_ENCODING, type PostResponse } from '#src/webhooks/http-post.ts';
 
@@ -107,7 +108,7 @@ const retryAfterMs = ({ status, retryAfter }: PostResponse): number | undefined 
   // Date.parse accepts "-1" and "1.5". An HTTP date names its month.
   const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : date - Date.now();
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), RETRY_AFTER_MAX_MS);
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), WAITING.retryAfterMaxMs);
 };
 
 export type EnvelopeOptions = {

@@ -5,10 +5,10 @@ import { lockActiveApplication, recordSuccess, removeApplication } from '#db/que
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockRun } from '#db/queries/runs.ts';
-import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
+import { emptyBatch } from '#src/ingest/fetch-details.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
-import { settleDetails } from '#src/ingest/settle-details.ts';
+import { writePageDetails } from '#src/ingest/write-details.ts';
 import { gamesOf } from '#test/ingest/landed.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -53,15 +53,6 @@ const shown = async (application_id: string): Promise<string[]> =>
     .filter((game) => game.withdrawn_at === null)
     .map((game) => game.application_game_id);
 
-const NOTHING: FetchedDetails = {
-  landed: [],
-  stored: [],
-  missing: [],
-  invalid: [],
-  passing: [],
-  retryAfterMs: undefined,
-};
-
 const later = (game_id: string) => fetchedGame({ game_id, game_info: 'Changed.' }, new Date());
 
 it('removing an application withdraws what a batch in hand writes, its run closed after the batch', async () => {
@@ -83,7 +74,7 @@ it('a run that ends with the removal of its application says what it had done un
   const run = await anOpenRun(database.sql, application.application_id);
   const list = ['g-1', 'g-2', 'g-3'].map((game_id) => summaryOf(aDetail({ game_id })));
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 3, list }, 10);
-  await settleDetails(database.sql, run, 1, { ...NOTHING, landed: [later('g-1')] }, []);
+  await writePageDetails(database.sql, run, 1, { ...emptyBatch(), games: [later('g-1')] });
   await removeApplication(database.sql, application.application_id);
   expect(await findRun(database.sql, run.run_id)).toMatchObject({
     outcome: 'abandoned',

@@ -2,16 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { clearFailures, listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import {
-  clearUnlistedFailures,
-  findPage,
-  insertPage,
-  type NewPage,
-  selectNamedBefore,
-  summariseListing,
-  withdrawUnlisted,
-} from '#db/queries/run-pages.ts';
+import { findPage, insertPage, type NewPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
+import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
 import { oneGame } from '#test/ingest/landed.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

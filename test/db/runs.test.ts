@@ -68,8 +68,8 @@ describe('Opening a run', () => {
   });
 });
 
-describe('Holding a run', () => {
-  it('ends for the former holder when it is taken over, which one of many can', async () => {
+describe('A fence', () => {
+  it('is stale once it was raised, which one of many can do', async () => {
     const run = await anOpenRun(database.sql, (await ownApplication()).application_id);
     const taken = await Promise.all(Array.from({ length: 8 }, () => raiseFence(database.sql, run)));
     const [winner, ...others] = taken.filter((each) => each !== undefined);
@@ -79,7 +79,7 @@ describe('Holding a run', () => {
     expect(await findRunStep(database.sql, { run_id: run.run_id, fence: run.fence + 1 }, 1)).toBeDefined();
   });
 
-  it('is not taken over when the run has moved on meanwhile', async () => {
+  it('is not raised when the run has moved on', async () => {
     const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);
     const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
@@ -88,18 +88,19 @@ describe('Holding a run', () => {
     expect(await findRunStep(database.sql, run, 1)).toBeDefined();
   });
 
-  it('shows the run, its application, the page asked for, and the time it is', async () => {
+  it('finds the run, its application without a token in the run, the page, and the time', async () => {
     const application = await ownApplication();
     const run = await anOpenRun(database.sql, application.application_id);
     const list = [summaryOf(aDetail({ game_id: 'g-1' }))];
     await recordPage(database.sql, { application, run, previous: undefined }, { total: 1, list }, 10);
 
-    const held = await findRunStep(database.sql, run, 1);
-    expect(held?.run).toMatchObject({ ...(await findRun(database.sql, run.run_id)) });
-    expect(held?.application).toMatchObject({ ...application });
+    const step = await findRunStep(database.sql, run, 1);
+    expect(step?.run).toEqual({ ...(await findRun(database.sql, run.run_id)) });
+    expect(application).toMatchObject({ ...step?.application });
+    expect(step?.application.access_token).toEqual(application.access_token);
     const { listed_at: _, ...page } = (await findPage(database.sql, run.run_id, 1)) ?? { listed_at: null };
-    expect(held?.page).toEqual(page);
-    expect(Math.abs((held?.clock().getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+    expect(step?.page).toEqual(page);
+    expect(Math.abs((step?.clock().getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
 
     expect(await findRunStep(database.sql, run, 2)).toMatchObject({ page: undefined });
     await removeApplication(database.sql, application.application_id);

@@ -197,5 +197,5 @@ test('an application that trickles a byte at a time is given up at the deadline,
   );
   expect(list1).toMatchObject({ outcome: 'failed', reason: 'page 1: timeout' });
   expect(details1).toMatchObject({ outcome: 'failed', failed: 100 });
-  expect(details1?.reason).toMatch(/^no detail call of page 1 got through \(timeout \d+\)$/);
+  expect(details1?.reason).toMatch(/^no detail call of page 1 was answered \(timeout \d+\)$/);
 });

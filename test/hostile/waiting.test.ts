@@ -227,7 +227,7 @@ test('an application whose details ask to wait for ever is one that fails: its r
     return row?.finished_at === null ? undefined : row;
   });
   expect(ended).toMatchObject({ outcome: 'failed', listed: 100, failed: 100, inserted: 0 });
-  expect(ended.reason).toMatch(/^no detail call of page 1 got through/);
+  expect(ended.reason).toMatch(/^no detail call of page 1 was answered/);
   // One before the wait, and one for each try.
   expect(application.calls.detail).toBeLessThanOrEqual(5);
 });

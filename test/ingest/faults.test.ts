@@ -159,7 +159,7 @@ onBothBackends('A run over an application with faults', (kind) => {
         update applications set query_game_detail_webhook = ${broken.url} where application_id = ${application_id}`;
       const run = await fleet.sync(application_id);
       expect(run).toMatchObject({ outcome: 'failed', inserted: 0 });
-      expect(run.reason).toContain('no detail call of page 1 got through');
+      expect(run.reason).toContain('no detail call of page 1 was answered');
     } finally {
       await broken.close();
     }

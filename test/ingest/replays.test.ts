@@ -6,10 +6,11 @@ import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
-import type { FetchedDetails } from '#src/ingest/fetch-details.ts';
+import type { DetailBatch } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
-import { settleDetails } from '#src/ingest/settle-details.ts';
+import { writePageDetails } from '#src/ingest/write-details.ts';
+import { WebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -40,8 +41,8 @@ const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecor
   await recordPage(database.sql, { application, run: now, previous }, { total: now.row_count, list: [] }, 10);
 };
 
-type Outcome = 'landed' | 'missing' | 'invalid' | 'given up' | 'passing';
-type Batch = { fetched: FetchedDetails; givenUp: Failure[] };
+type Outcome = 'fetched' | 'missing' | 'invalid' | 'not retried' | 'retried';
+type Batch = { batch: DetailBatch; notRetried: Failure[] };
 
 const failure = (application_game_id: string, kind: string): Failure => ({
   application_game_id,
@@ -49,24 +50,27 @@ const failure = (application_game_id: string, kind: string): Failure => ({
   reasons: [{ path: '', code: kind }],
 });
 
-/** What one job brought of these games. */
+const failedCalls = (ids: readonly string[], code: WebhookErrorCode): DetailBatch['failures'] =>
+  ids.map((application_game_id) => ({ application_game_id, error: new WebhookError(code, code) }));
+
+/** What one job fetched of these games. */
 const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
   const ids = (outcome: Outcome) => [...outcomes].filter(([, own]) => own === outcome).map(([id]) => id);
   return {
-    fetched: {
-      landed: ids('landed').map((game_id) => fetchedGame({ game_id })),
-      stored: [],
+    batch: {
+      games: ids('fetched').map((game_id) => fetchedGame({ game_id })),
       missing: ids('missing'),
-      invalid: ids('invalid').map((id) => ({ ...failure(id, 'invalid_data'), reached: true })),
-      passing: [],
-      retryAfterMs: undefined,
+      failures: [...failedCalls(ids('invalid'), 'invalid_data'), ...failedCalls(ids('retried'), 'timeout')],
     },
-    givenUp: ids('given up').map((id) => failure(id, 'timeout')),
+    notRetried: ids('not retried').map((id) => failure(id, 'timeout')),
   };
 };
 
-const settle = (hold: RunFence, { fetched, givenUp }: Batch) =>
-  settleDetails(database.sql, hold, 1, fetched, givenUp);
+const openGames = async (run_id: string) =>
+  Object.keys((await findPage(database.sql, run_id, 1))?.open_games ?? {});
+
+const write = (fence: RunFence, { batch, notRetried }: Batch) =>
+  writePageDetails(database.sql, fence, 1, batch, notRetried);
 
 /** Everything that a replay could change, without the ids and moments that differ from run to run. */
 const outcomeOf = async ({ application_id }: ApplicationRow, run_id: string) => ({
@@ -82,11 +86,11 @@ const outcomeOf = async ({ application_id }: ApplicationRow, run_id: string) => 
     where application_id = ${application_id} order by application_game_id`,
 });
 
-describe('settleDetails', () => {
+describe('writePageDetails', () => {
   it('leaves the same rows and counters however often and in whatever order batches are replayed', async () => {
-    const outcome = fc.constantFrom<Outcome>('landed', 'missing', 'invalid', 'given up', 'passing');
+    const outcome = fc.constantFrom<Outcome>('fetched', 'missing', 'invalid', 'not retried', 'retried');
     const plan = fc.record({
-      /** For each game: which of three batches settles it, and how. */
+      /** For each game: which of three batches writes it, and how. */
       games: fc.tuple(...GAMES.map(() => fc.tuple(fc.nat({ max: 2 }), outcome))),
       order: fc.shuffledSubarray([0, 1, 2], { minLength: 3 }),
       replays: fc.array(fc.nat({ max: 2 }), { maxLength: 6 }),
@@ -98,11 +102,11 @@ describe('settleDetails', () => {
             batchOf(new Map(GAMES.flatMap((id, at) => (games[at]?.[0] === own ? [[id, games[at][1]]] : [])))),
           );
         const plain = await aRecordedRun();
-        for (const batch of batches()) await settle(plain.run, batch);
+        for (const batch of batches()) await write(plain.run, batch);
 
         const replayed = await aRecordedRun();
         const delivered = batches();
-        for (const at of [...order, ...replays]) await settle(replayed.run, delivered[at] as Batch);
+        for (const at of [...order, ...replays]) await write(replayed.run, delivered[at] as Batch);
         expect(await outcomeOf(replayed.application, replayed.run.run_id)).toEqual(
           await outcomeOf(plain.application, plain.run.run_id),
         );
@@ -113,8 +117,8 @@ describe('settleDetails', () => {
 
   it('counts each game once when one batch arrives many times at once', async () => {
     const { run } = await aRecordedRun();
-    const batch = batchOf(new Map(GAMES.map((id) => [id, 'landed'])));
-    const answers = await Promise.all(Array.from({ length: 5 }, () => settle(run, batch)));
+    const batch = batchOf(new Map(GAMES.map((id) => [id, 'fetched'])));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => write(run, batch)));
     expect(answers.map((answer) => answer?.inserted).sort()).toEqual([0, 0, 0, 0, 8]);
     expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
       inserted: 8,
@@ -123,39 +127,40 @@ describe('settleDetails', () => {
     });
   });
 
-  it('takes a game for what it was settled as first', async () => {
+  it('keeps the result that was written first', async () => {
     const { run, application } = await aRecordedRun(['g-1']);
-    await settle(run, batchOf(new Map([['g-1', 'given up']])));
-    await settle(run, batchOf(new Map([['g-1', 'landed']])));
+    await write(run, batchOf(new Map([['g-1', 'not retried']])));
+    await write(run, batchOf(new Map([['g-1', 'fetched']])));
     expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({ failed: 1, inserted: 0 });
     expect((await outcomeOf(application, run.run_id)).games).toHaveLength(0);
   });
 
   it('leaves games alone that the page did not name', async () => {
     const { run, application } = await aRecordedRun(['g-1']);
-    const settled = await settle(run, batchOf(new Map([['another', 'landed']])));
-    expect(settled).toMatchObject({ inserted: 0, open: 1 });
+    expect(await write(run, batchOf(new Map([['another', 'fetched']])))).toMatchObject({ inserted: 0 });
+    expect(await openGames(run.run_id)).toEqual(['g-1']);
     expect((await outcomeOf(application, run.run_id)).games).toHaveLength(0);
   });
 
   it('works for games that are named after objects’ own machinery', async () => {
     const ids = ['constructor', 'toString', '__proto__x', 'hasOwnProperty'];
     const { run } = await aRecordedRun(ids);
-    expect(await settle(run, batchOf(new Map(ids.map((id) => [id, 'landed']))))).toMatchObject({
+    expect(await write(run, batchOf(new Map(ids.map((id) => [id, 'fetched']))))).toMatchObject({
       inserted: 4,
-      open: 0,
     });
+    expect(await openGames(run.run_id)).toEqual([]);
   });
 
   it('lands a game that is named __proto__', async () => {
     const { run } = await aRecordedRun(['__proto__', 'g-2']);
     const batch = batchOf(
       new Map([
-        ['__proto__', 'landed'],
-        ['g-2', 'landed'],
+        ['__proto__', 'fetched'],
+        ['g-2', 'fetched'],
       ]),
     );
-    expect(await settle(run, batch)).toMatchObject({ inserted: 2, open: 0 });
+    expect(await write(run, batch)).toMatchObject({ inserted: 2 });
+    expect(await openGames(run.run_id)).toEqual([]);
   });
 });
 
@@ -181,18 +186,18 @@ describe('recordPage', () => {
 });
 
 describe('A job that lost its hold', () => {
-  const settled = batchOf(
+  const batch = batchOf(
     new Map<string, Outcome>([
-      ['g-1', 'landed'],
+      ['g-1', 'fetched'],
       ['g-2', 'missing'],
       ['g-3', 'invalid'],
-      ['g-4', 'given up'],
+      ['g-4', 'not retried'],
     ]),
   );
 
-  it.for<[how: string, lose: (hold: RunFence) => Promise<unknown>]>([
-    ['because the run was taken over', (hold) => raiseFence(database.sql, { ...hold, next_page: 2 })],
-    ['because the run was closed', (hold) => failRun(database.sql, hold, 'away', 'nobody')],
+  it.for<[how: string, lose: (fence: RunFence) => Promise<unknown>]>([
+    ['because the fence was raised', (fence) => raiseFence(database.sql, { ...fence, next_page: 2 })],
+    ['because the run was closed', (fence) => failRun(database.sql, fence, 'down', 'none')],
   ])('writes nothing anywhere: %s', async ([, lose]) => {
     const { run, application } = await aRecordedRun();
     await lose(run);
@@ -201,18 +206,18 @@ describe('A job that lost its hold', () => {
     expect(
       await recordPage(database.sql, { application, run: moved, previous: undefined }, page(['x-1']), 10),
     ).toBeUndefined();
-    expect(await settle(run, settled)).toBeUndefined();
+    expect(await write(run, batch)).toBeUndefined();
     expect(await finishRun(database.sql, run)).toBeUndefined();
     expect(await failRun(database.sql, run, 'late', 'application')).toBeUndefined();
     expect(await everyRow(database.sql)).toEqual(before);
   });
 
-  it('writes nothing either when it loses it while it waits for the lock', async () => {
+  it('writes nothing either when the fence is raised while it waits for the lock', async () => {
     const { run } = await aRecordedRun();
     const before = await everyRow(database.sql);
     const { late } = await database.sql.begin(async (tx) => {
       await raiseFence(tx, { ...run, next_page: 2 });
-      const waiting = settle(run, settled);
+      const waiting = write(run, batch);
       await until('the job waits for the run', async () => {
         const blocked = await database.sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -237,7 +242,7 @@ describe('finishRun', () => {
     const recorded = await aRecordedRun();
     const { run } = recorded;
     await endListing(recorded);
-    await settle(run, batchOf(new Map([['g-1', 'landed']])));
+    await write(run, batchOf(new Map([['g-1', 'fetched']])));
     expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'partial', inserted: 1, failed: 7 });
   });
 
@@ -245,7 +250,7 @@ describe('finishRun', () => {
     const recorded = await aRecordedRun(['g-1']);
     const { run, application } = recorded;
     await endListing(recorded);
-    await settle(run, batchOf(new Map([['g-1', 'landed']])));
+    await write(run, batchOf(new Map([['g-1', 'fetched']])));
     await upsertGames(database.sql, application.application_id, [fetchedGame({ game_id: 'pulled' })]);
     expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'succeeded', withdrawn: 0 });
   });

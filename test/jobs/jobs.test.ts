@@ -68,7 +68,7 @@ onBothBackends('A job', (kind) => {
     expect(failed.failedReason).toBe('payload does not fit query-game-detail: run_id, fence, page_num');
   });
 
-  it('of a run that is not there or not held does nothing', async () => {
+  it('of a run that does not exist writes nothing', async () => {
     const ids = {
       application_id: 'acme',
       run_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',

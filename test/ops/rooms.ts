@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/sealing': { imports: ['src/errors.ts', 'src/contract'], types: ['db', 'db/schema'] },
   'src/webhooks': { imports: ['src/errors.ts', 'src/contract', 'src/rules'] },
   'src/kyc': { imports: ['src/errors.ts', 'src/contract', 'db', 'src/sealing'], types: ['db/schema'] },
-  'src/queue': { imports: ['src/errors.ts'] },
+  'src/queue': { imports: ['src/errors.ts', 'src/rules'] },
   'src/tracing': { imports: ['src/errors.ts', 'src/queue'] },
   'src/ingest': {
     imports: [

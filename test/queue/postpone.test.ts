@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { PermanentError } from '#src/errors.ts';
-import { defineJob, defineSpec } from '#src/queue/job.ts';
+import { defineJob, defineSpec, RetryAfter } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
@@ -10,33 +10,33 @@ import { until } from '#test/support/until.ts';
 
 const HOUR_MS = 60 * 60_000;
 
-const putOff = defineSpec({
-  name: 'put-off',
+const postponed = defineSpec({
+  name: 'postponed',
   payload: z.object({ waitMs: z.number() }),
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
-  title: () => 'put off',
+  title: () => 'postponed',
 });
-const putOffJob = defineJob(putOff, async ({ waitMs }, { mayPostpone, postpone }) => {
+const postponedJob = defineJob(postponed, async ({ waitMs }, { mayPostpone }) => {
   if (!mayPostpone(waitMs)) throw new PermanentError('waited long enough');
-  return postpone(waitMs);
+  throw new RetryAfter(waitMs);
 });
 
-onBothBackends('a job that is put off', (kind) => {
-  test('may not wait for over an hour in all, whatever the clocks say', async () => {
+onBothBackends('A postponed job', (kind) => {
+  test('waits for an hour in all at most, whatever the clocks say', async () => {
     const fleet = await startTestFleet(kind);
     await using stack = new AsyncDisposableStack();
     stack.defer(fleet.stop);
     const onError = () => {};
-    const producer = createProducer(fleet.backend, [putOff], onError);
+    const producer = createProducer(fleet.backend, [postponed], onError);
     stack.defer(producer.close);
-    const queue = producer.queue(putOff);
-    const waits = await producer.add(putOff, { waitMs: HOUR_MS / 2 }, { id: 'waits' });
-    const waited = await producer.add(putOff, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
+    const queue = producer.queue(postponed);
+    const waits = await producer.add(postponed, { waitMs: HOUR_MS / 2 }, { id: 'waits' });
+    const waited = await producer.add(postponed, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
     await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1 });
 
-    const runner = startRunner(fleet.backend, [putOffJob], fleet.deps, pino({ level: 'silent' }), onError);
+    const runner = startRunner(fleet.backend, [postponedJob], fleet.deps, pino({ level: 'silent' }), onError);
     stack.defer(() => runner.stop(1_000));
-    await until('both were taken', async () => (await queue.getJobCounts('failed')).failed === 1);
+    await until('both have run', async () => (await queue.getJobCounts('failed')).failed === 1);
     expect(await (await queue.getJob('waited'))?.getState()).toBe('failed');
     expect((await queue.getJob('waited'))?.failedReason).toContain('waited long enough');
     expect(await waits.getState()).toBe('delayed');

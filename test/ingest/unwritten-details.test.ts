@@ -5,7 +5,7 @@ import { queryGameDetail } from '#src/ingest/specs.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
-onBothBackends('A run whose details nobody settled', (kind) => {
+onBothBackends('A run whose details were not written', (kind) => {
   let fleet: TestFleet;
   beforeEach(async () => {
     fleet = await startTestFleet(kind);
@@ -18,19 +18,19 @@ onBothBackends('A run whose details nobody settled', (kind) => {
     expect(rows.sort(byId)).toEqual([...sent].sort(byId));
   };
 
-  /** The database does not take these many transactions, the first ones from now on: what was asked for is lost. */
+  /** The database refuses the next transactions, this many: what was fetched is lost. */
   const refuseWrites = (count: number): void => {
     let left = count;
     fleet.deps.sql = new Proxy(fleet.sql, {
       get: (sql, key) => {
         if (key !== 'begin' || left === 0) return Reflect.get(sql, key);
         left -= 1;
-        return () => Promise.reject(new Error('the database is away'));
+        return () => Promise.reject(new Error('the database is down'));
       },
     });
   };
 
-  it('asks again for details that were not written at any try, and goes on when they are', async () => {
+  it('fetches details again that were not written at any attempt, and continues when they are', async () => {
     const { server } = await fleet.addApplication('acme', 250);
     refuseWrites(queryGameDetail.options.attempts);
     await fleet.startWorker();
@@ -40,7 +40,7 @@ onBothBackends('A run whose details nobody settled', (kind) => {
     await expectAll(server.catalogue.all());
   });
 
-  it('goes on without details that are never written, and says which: the next run asks for them', async () => {
+  it('continues without details that are never written, and records which: the next run fetches them', async () => {
     const { server } = await fleet.addApplication('acme', 250);
     refuseWrites(3 * queryGameDetail.options.attempts);
     await fleet.startWorker();
