@@ -4,11 +4,11 @@ import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
 import { listCases } from '#src/check/cases/list.ts';
 import { openSession, type Session } from '#src/check/session.ts';
-import { showCame, showSent } from '#src/check/show.ts';
+import { describeRequest, describeResponse } from '#src/check/show.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 
-/** Every rule that `app check` looks at, in the order in which one would mend them. */
+/** Every case of `app check`, in the order in which to fix them. */
 export const CASES: readonly Case[] = [
   ...answerCases,
   ...listCases,
@@ -17,21 +17,21 @@ export const CASES: readonly Case[] = [
   ...lastCases,
 ];
 
-/** One case's outcome, as `--json` shows it. */
+/** The result of one case, as `--json` prints it. */
 export type CaseResult = {
   name: string;
   section: string | null;
   rule: string;
   outcome: Verdict['outcome'];
-  /** What is wrong, or why it could not be judged. */
+  /** What is wrong, or why the case was skipped. */
   problem?: string;
   sent?: string;
   came?: string;
 };
 
-const judge = async (session: Session, each: Case): Promise<Verdict> => {
+const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
   try {
-    return await each.judge(session);
+    return await check(session);
   } catch (error) {
     if (error instanceof SkipCase) return skipped(error.message);
     throw error;
@@ -39,9 +39,10 @@ const judge = async (session: Session, each: Case): Promise<Verdict> => {
 };
 
 /**
- * Call an application's three webhooks as the document says, case after case. KYC values are masked in what is
- * reported, the token is never shown.
- * @param onResult is told of each case as it ends
+ * Runs every case against an application's three webhooks (session.ts makes the calls, cases/ judges them). Results
+ * mask KYC values and never hold the token.
+ *
+ * @param onResult receives the result of each case as it ends
  */
 export const checkApplication = async (
   target: WebhookTarget,
@@ -53,13 +54,13 @@ export const checkApplication = async (
   const results: CaseResult[] = [];
   try {
     for (const each of CASES) {
-      const verdict = await judge(session, each);
+      const verdict = await runCase(session, each);
       const { name, section, rule } = each;
       const result: CaseResult = { name, section, rule, outcome: verdict.outcome };
       if (verdict.outcome !== 'passed') result.problem = verdict.problem;
       if (verdict.outcome === 'failed') {
-        result.sent = showSent(verdict.call);
-        result.came = showCame(verdict.call, target.accessToken);
+        result.sent = describeRequest(verdict.call);
+        result.came = describeResponse(verdict.call, target.accessToken);
       }
       results.push(result);
       onResult(result);

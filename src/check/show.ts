@@ -2,27 +2,27 @@ import type { Call } from '#src/check/session.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 
-const SHOWN_MAX = 400;
+const CHARACTERS_MAX = 400;
 
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** A KYC record with every value masked: text as everywhere else, anything else by its type alone. */
+/** A KYC record with its texts masked and every other value replaced by its type. */
 const maskData = (data: unknown): unknown => {
   if (data === null || data === undefined) return data;
   if (typeOf(data) !== 'object') return `(${typeOf(data)})`;
   const record = data as Record<string, unknown>;
-  const shown = (field: string) => {
+  const mask = (field: string) => {
     const value = record[field];
     if (value === undefined || value === null) return value;
     if (typeof value !== 'string') return `(${typeOf(value)})`;
     return maskValue(KYC_SEALED_FIELDS.find((sealed) => sealed === field) ?? 'cp_name', value);
   };
-  return Object.fromEntries(['cp_id', ...KYC_SEALED_FIELDS].map((field) => [field, shown(field)]));
+  return Object.fromEntries(['cp_id', ...KYC_SEALED_FIELDS].map((field) => [field, mask(field)]));
 };
 
-/** Only what the document names is shown of a KYC answer, and no `ret_msg`, which may quote a value. */
-const maskAnswer = (json: unknown): unknown => {
+/** A KYC response with only the fields of the document, and without its `ret_msg`, which may quote a value. */
+const maskKycResponse = (json: unknown): unknown => {
   if (typeOf(json) !== 'object') return `(${typeOf(json)})`;
   const { ret_code, ret_msg, data } = json as Record<string, unknown>;
   const code = typeof ret_code === 'number' ? ret_code : `(${typeOf(ret_code)})`;
@@ -33,21 +33,20 @@ const maskAnswer = (json: unknown): unknown => {
   };
 };
 
-/** What was sent, in one line; the token only by what it is. */
-export const showSent = ({ operation, body, credential }: Call): string => {
+/** The request in one line. */
+export const describeRequest = ({ operation, body, credential }: Call): string => {
   const bearer = { token: 'its token', 'wrong token': 'a wrong token', 'no token': 'no token' }[credential];
   return `POST ${operation} ${JSON.stringify(body)} with ${bearer}`;
 };
 
-/** What came, in one line of at most 400 characters. An application may echo the token: it is not shown. */
-export const showCame = (call: Call, accessToken: string): string => {
+/** The response in one line of at most 400 characters, without the token, which an application may echo. */
+export const describeResponse = (call: Call, accessToken: string): string => {
   const { status, answer, operation } = call;
   const head = status === undefined ? '' : `HTTP ${status} `;
   if (!('json' in answer)) return `${head}${answer.code}: ${answer.message}`;
-  const json = operation === 'query_cp_kyc' ? maskAnswer(answer.json) : answer.json;
+  const json = operation === 'query_cp_kyc' ? maskKycResponse(answer.json) : answer.json;
   const inJson = JSON.stringify(accessToken).slice(1, -1);
   const characters = [...(JSON.stringify(json) ?? '').replaceAll(inJson, '[access token]')];
-  const text =
-    characters.length > SHOWN_MAX ? `${characters.slice(0, SHOWN_MAX).join('')}…` : characters.join('');
-  return head + text;
+  const text = characters.slice(0, CHARACTERS_MAX).join('');
+  return `${head}${text}${characters.length > CHARACTERS_MAX ? '…' : ''}`;
 };

@@ -1,35 +1,33 @@
-import { type Case, envelopeOf, failed, passed, SHORT, skipped } from '#src/check/case.ts';
-import { askFirst, SECTION } from '#src/check/cases/asking.ts';
+import { type Case, envelopeOf, failed, isSuccess, PREFIX, passed, skipped } from '#src/check/case.ts';
+import { callFirst, SECTION } from '#src/check/cases/queries.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
 import { CALL_TIMEOUT_MS } from '#src/webhooks/bounds.ts';
 
 const envelopeCase = (operation: Operation): Case => ({
-  name: `${SHORT[operation]}.envelope`,
+  name: `${PREFIX[operation]}.envelope`,
   section: `2.1, ${SECTION[operation]}`,
-  rule: 'The answer is a JSON object with ret_code (integer, 0 for success), ret_msg (string) and data.',
-  judge: async (session) => {
-    const call = await askFirst(session, operation);
-    if (!('json' in call.answer)) return failed(`no JSON answer: ${call.answer.message}`, call);
+  rule: 'The response is a JSON object with ret_code (integer, 0 for success), ret_msg (string) and data.',
+  check: async (session) => {
+    const call = await callFirst(session, operation);
+    if (!('json' in call.answer)) return failed(`no JSON response: ${call.answer.message}`, call);
     const envelope = envelopeOf(call);
-    if (envelope === undefined) return failed('ret_code is not an integer, or ret_msg not a string', call);
+    if (envelope === undefined) return failed('ret_code is not an integer, or ret_msg is not a string', call);
     if (envelope.ret_code !== RET_CODE_SUCCESS) return failed(`ret_code is ${envelope.ret_code}`, call);
-    return envelope.data === undefined ? failed('there is no data, not even null', call) : passed;
+    return envelope.data === undefined ? failed('data is missing; it may be null', call) : passed;
   },
 });
 
-const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
-
-const refusalCase = (operation: Operation, credential: Credential, name: string): Case => ({
-  name: `${SHORT[operation]}.${name}`,
+const tokenCase = (operation: Operation, credential: Credential, name: string): Case => ({
+  name: `${PREFIX[operation]}.${name}`,
   section: '5.1, 5.3',
   rule: 'Every request carries Authorization: Bearer <ACCESS_TOKEN>: one without the right token gets no data.',
-  judge: async (session) => {
-    const right = await askFirst(session, operation);
+  check: async (session) => {
+    const right = await callFirst(session, operation);
     const call = await session.call(operation, right.body, credential);
-    if (call.status === undefined) return skipped('no answer came');
-    return isSuccess(call) ? failed(`a call with ${credential} was answered like any other`, call) : passed;
+    if (call.status === undefined) return skipped('there is no response');
+    return isSuccess(call) ? failed(`a call with ${credential} succeeds`, call) : passed;
   },
 });
 
@@ -37,21 +35,21 @@ const retMsgCase: Case = {
   name: 'success.ret-msg',
   section: '2.1',
   rule: 'On success ret_msg is the text success.',
-  judge: async (session) => {
+  check: async (session) => {
     for (const operation of OPERATIONS) {
-      const call = await askFirst(session, operation);
+      const call = await callFirst(session, operation);
       if (isSuccess(call) && envelopeOf(call)?.ret_msg !== RET_MSG_SUCCESS) {
-        return failed('ret_msg is another text', call);
+        return failed('ret_msg is not success', call);
       }
     }
     return passed;
   },
 };
 
-const refusals = async (session: Session): Promise<Call[]> => {
+const callsRefused = async (session: Session): Promise<Call[]> => {
   const calls: Call[] = [];
   for (const operation of OPERATIONS) {
-    const { body } = await askFirst(session, operation);
+    const { body } = await callFirst(session, operation);
     const call = await session.call(operation, body, 'wrong token');
     if (call.status !== undefined && !isSuccess(call)) calls.push(call);
   }
@@ -61,13 +59,13 @@ const refusals = async (session: Session): Promise<Call[]> => {
 const errorEnvelopeCase: Case = {
   name: 'errors.envelope',
   section: '7.1, 7.2',
-  rule: 'A failure comes in the envelope too: a non-zero ret_code, and a ret_msg with the reason.',
-  judge: async (session) => {
-    const refused = await refusals(session);
-    if (refused.length === 0) return skipped('nothing was refused: see wrong-token-refused');
+  rule: 'A failure has an envelope too: a non-zero ret_code, and a ret_msg with the reason.',
+  check: async (session) => {
+    const refused = await callsRefused(session);
+    if (refused.length === 0) return skipped('no call was refused: see wrong-token-refused');
     for (const call of refused) {
       const envelope = envelopeOf(call);
-      if (envelope === undefined) return failed('the refusal is not an envelope', call);
+      if (envelope === undefined) return failed('the response is not an envelope', call);
       if (envelope.ret_msg.trim() === '') return failed('ret_msg is empty', call);
     }
     return passed;
@@ -79,23 +77,23 @@ const COMFORTABLE_MS = 5_000;
 const latencyCase: Case = {
   name: 'latency',
   section: null,
-  rule: `The platform gives a call up after ${CALL_TIMEOUT_MS / 1_000} s; under load it takes longer than here, so ${COMFORTABLE_MS / 1_000} s is the limit.`,
-  judge: async (session) => {
+  rule: `The platform ends a call after ${CALL_TIMEOUT_MS / 1_000} s. Under load calls take longer, so the limit here is ${COMFORTABLE_MS / 1_000} s.`,
+  check: async (session) => {
     const [slowest] = [...session.calls()].sort((a, b) => b.latencyMs - a.latencyMs);
     if (slowest === undefined || slowest.latencyMs <= COMFORTABLE_MS) return passed;
     return failed(`the call took ${slowest.latencyMs} ms`, slowest);
   },
 };
 
-/** The envelope, the token and errors, of all three webhooks. */
+/** Envelope, token and errors of all three webhooks. */
 export const answerCases: readonly Case[] = [
   ...OPERATIONS.map(envelopeCase),
   retMsgCase,
   ...OPERATIONS.flatMap((operation) => [
-    refusalCase(operation, 'no token', 'token-required'),
-    refusalCase(operation, 'wrong token', 'wrong-token-refused'),
+    tokenCase(operation, 'no token', 'token-required'),
+    tokenCase(operation, 'wrong token', 'wrong-token-refused'),
   ]),
   errorEnvelopeCase,
 ];
-/** Judges the calls of all other cases: it comes last. */
+/** Runs last, over the calls of all other cases. */
 export const lastCases: readonly Case[] = [latencyCase];

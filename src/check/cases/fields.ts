@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type Case, failed, passed, type Verdict } from '#src/check/case.ts';
 import type { Call, Session } from '#src/check/session.ts';
 
-/** Something whose fields the document lists: a row, a detail, a record; and the call that brought it. */
+/** A row, a detail or a KYC record, and the call that returned it. */
 export type Item = { value: unknown; call: Call; where: string };
 type Fault = { kind: 'type' | 'null' | 'url' | 'limit'; where: string; what: string; call: Call };
 
@@ -12,7 +12,7 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Our own refinements carry a code; anything else zod finds is the wrong type, or too many. */
+/** Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. */
 const kindOf = (issue: z.core.$ZodIssue, value: unknown): Fault['kind'] => {
   if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';
   if (issue.code === 'custom') return issue.params?.code === 'not_http_url' ? 'url' : 'limit';
@@ -36,7 +36,7 @@ const verdictOn = (faults: readonly Fault[], kind: Fault['kind']): Verdict => {
   return failed(`${first.where}: ${first.what}${more}`, first.call);
 };
 
-/** The four ways in which fields go wrong, each a case of its own. */
+/** One case for each kind of invalid field. */
 export const fieldCases = (
   prefix: string,
   section: string,
@@ -44,7 +44,7 @@ export const fieldCases = (
   items: (session: Session) => Promise<Item[]>,
   { urls }: { urls: boolean },
 ): Case[] => {
-  const judge = (kind: Fault['kind']) => async (session: Session) =>
+  const checkFor = (kind: Fault['kind']) => async (session: Session) =>
     verdictOn(
       (await items(session)).flatMap((item) => faultsOf(schema, item)),
       kind,
@@ -53,30 +53,30 @@ export const fieldCases = (
     {
       name: `${prefix}.field-types`,
       section,
-      rule: 'Every field is there, and of the type that the table says.',
-      judge: judge('type'),
+      rule: 'Every field is present and has the type of the table.',
+      check: checkFor('type'),
     },
     {
       name: `${prefix}.empty-not-null`,
       section,
       rule: 'A field without a value is an empty string or an empty array [], never null.',
-      judge: judge('null'),
+      check: checkFor('null'),
     },
     ...(urls
       ? [
           {
             name: `${prefix}.urls`,
             section,
-            rule: 'Icons, pictures and videos are URLs; the platform takes http and https.',
-            judge: judge('url'),
+            rule: 'Icons, pictures and videos are URLs; the platform accepts http and https.',
+            check: checkFor('url'),
           },
         ]
       : []),
     {
       name: `${prefix}.limits`,
       section: null,
-      rule: 'The platform takes names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
-      judge: judge('limit'),
+      rule: 'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
+      check: checkFor('limit'),
     },
   ];
 };
