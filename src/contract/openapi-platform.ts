@@ -1,15 +1,15 @@
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import {
-  componentsOf,
-  type Example,
-  json,
+  createOpenApiDocument,
+  jsonContent,
   type OpenApiDocument,
-  type Operation,
+  successExample,
 } from '#src/contract/openapi.ts';
 import {
-  auditStatusSchema,
-  gameDetailSchema,
-  gameListSchema,
-  gameSummarySchema,
   LIST_BY_AUDIT_STATUS_PATH,
   listByAuditStatusRequestSchema,
   listByAuditStatusResponseSchema,
@@ -31,20 +31,15 @@ const codeTable = Object.values(PLATFORM_FAILURES).map(
 
 const DESCRIPTION = `The operations that the platform offers to applications' servers: list games by audit status, and read one game in full. Call them from a server, never from a client.
 
-Every answer is the envelope \`{"ret_code", "ret_msg", "data"}\`. \`ret_code\` 0 is success and \`ret_msg\` is then \`success\`; any other value is a failure, \`ret_msg\` says what is wrong, and \`data\` is null.
+Every call carries \`Authorization: Bearer <ACCESS_TOKEN>\` and \`Content-Type: application/json; charset=utf-8\`. Every answer is the envelope \`{"ret_code", "ret_msg", "data"}\`. \`ret_code\` 0 is success and \`ret_msg\` is then \`success\`. Any other value is a failure: \`ret_msg\` describes it and \`data\` is null.
 
-An application's token reads that application's games, an operator's token reads all. What a token may not see does not exist for it. Games that their application lists no more are not in the catalogue. Times are in the platform's time zone (UTC unless it says otherwise).
+An application's token reads the games of that application, an operator's token reads the games of all. A game that a token may not read is answered as if it did not exist. Games that their application no longer lists are not in the catalogue. Times are in the platform's time zone, UTC by default.
 
 | ret_code | meaning |
 |---|---|
 ${codeTable.join('\n')}`;
 
-const envelope = (data: unknown) => ({ ret_code: 0, ret_msg: 'success', data });
-const exampleOf = (
-  schema: typeof gameDetailSchema | typeof listByAuditStatusRequestSchema | typeof queryDetailRequestSchema,
-) => (schema.meta()?.examples as unknown[] | undefined)?.[0];
-
-/** Failures that any call with a token and a body may meet. */
+/** Failures of a call that reaches an operation. */
 const CALL_FAILURES: PlatformFailure[] = [
   'invalidField',
   'invalidJson',
@@ -61,7 +56,19 @@ const CALL_FAILURES: PlatformFailure[] = [
   'unavailable',
 ];
 
-const HEADERS: Record<number, Record<string, unknown>> = {
+const STATUS_DESCRIPTIONS: Record<number, string> = {
+  400: 'The request is invalid.',
+  401: 'The access token is missing or invalid.',
+  408: 'The request did not arrive in time.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  429: 'Too many calls.',
+  431: 'The headers are too large.',
+  500: 'A fault of the platform.',
+  503: 'The platform is temporarily unavailable.',
+};
+
+const STATUS_HEADERS: Record<number, ZodOpenApiResponseObject['headers']> = {
   401: {
     'WWW-Authenticate': { description: 'The Bearer challenge.', required: true, schema: { type: 'string' } },
   },
@@ -74,57 +81,41 @@ const HEADERS: Record<number, Record<string, unknown>> = {
   },
 };
 
-const STATUS_WORDS: Record<number, string> = {
-  400: 'The request is not as it must be.',
-  401: 'No access token, or none that is valid.',
-  408: 'The request did not arrive in time.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  429: 'Too many calls.',
-  431: 'The headers are too large.',
-  500: 'A fault of the platform.',
-  503: 'The platform is not available at the moment.',
-};
+/** One response for each HTTP status, with an example of each of its codes. */
+const failureResponses = Object.fromEntries(
+  [...Map.groupBy(CALL_FAILURES, statusOf)].map(([status, failures]) => {
+    const examples = failures.map((failure) => {
+      const { ret_code, meaning } = PLATFORM_FAILURES[failure];
+      return [String(ret_code), { summary: meaning, value: failureResponse(failure) }];
+    });
+    return [
+      String(status),
+      {
+        description: STATUS_DESCRIPTIONS[status] ?? '',
+        ...(STATUS_HEADERS[status] && { headers: STATUS_HEADERS[status] }),
+        content: jsonContent(failureResponseSchema, Object.fromEntries(examples)),
+      },
+    ];
+  }),
+) as ZodOpenApiResponsesObject;
 
-/** One response a status, with one example a code. */
-const failureResponses = (failures: readonly PlatformFailure[]): Operation['responses'] => {
-  const byStatus = Map.groupBy(failures, statusOf);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => {
-      const examples = Object.fromEntries(
-        group.map((failure): [string, Example] => [
-          String(PLATFORM_FAILURES[failure].ret_code),
-          { summary: PLATFORM_FAILURES[failure].meaning, value: failureResponse(failure) },
-        ]),
-      );
-      const headers = HEADERS[status];
-      return [
-        String(status),
-        {
-          description: STATUS_WORDS[status] ?? '',
-          ...(headers && { headers }),
-          content: json('Failure', examples),
-        },
-      ];
-    }),
-  );
-};
+const GAME = { game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', game_name: 'Lantern Harbour' };
 
-const listByAuditStatus: Operation = {
+const listByAuditStatus: ZodOpenApiOperationObject = {
   operationId: 'listByAuditStatus',
   summary: 'List games by audit status',
   description:
-    'game.listByAuditStatus: games of one audit status, ordered by game_id, in pages. `data.total` is the number of all games of that status.',
+    'game.listByAuditStatus: games with one audit status, ordered by game_id, in pages. `data.total` is the number of all games with that status.',
   tags: ['Games'],
   requestBody: {
     required: true,
-    content: json('ListByAuditStatusRequest', {
+    content: jsonContent(listByAuditStatusRequestSchema, {
       firstPage: {
-        summary: 'The first page of the games that await review',
-        value: exampleOf(listByAuditStatusRequestSchema),
+        summary: 'The first page of games that await review',
+        value: { audit_status: 'pending', page_num: 1, page_size: 20 },
       },
       defaults: {
-        summary: 'The same: page_num is 1 and page_size 20 unless given',
+        summary: 'The same, with the defaults of page_num (1) and page_size (20)',
         value: { audit_status: 'pending' },
       },
     }),
@@ -132,85 +123,59 @@ const listByAuditStatus: Operation = {
   responses: {
     200: {
       description: 'The games of the page.',
-      content: json('ListByAuditStatusResponse', {
-        page: {
-          summary: 'One game',
-          value: envelope({
-            total: 1,
-            list: [
-              {
-                game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
-                game_name: 'Lantern Harbour',
-                audit_status: 'passed',
-                audit_time: '2026-03-31 09:05:00',
-              },
-            ],
-          }),
-        },
-        none: { summary: 'No game', value: envelope({ total: 0, list: [] }) },
+      content: jsonContent(listByAuditStatusResponseSchema, {
+        page: successExample('One game', {
+          total: 1,
+          list: [{ ...GAME, audit_status: 'passed', audit_time: '2026-03-31 09:05:00' }],
+        }),
+        none: successExample('No game', { total: 0, list: [] }),
       }),
     },
-    ...failureResponses(CALL_FAILURES),
+    ...failureResponses,
   },
 };
 
-const queryDetail: Operation = {
+const queryDetail: ZodOpenApiOperationObject = {
   operationId: 'queryDetail',
   summary: 'Read one game',
-  description: 'game.queryDetail: one game in full; `data` is null when there is none with this `game_id`.',
+  description: 'game.queryDetail: one game in full. `data` is null if there is no game with this `game_id`.',
   tags: ['Games'],
   requestBody: {
     required: true,
-    content: json('QueryDetailRequest', {
-      game: { summary: 'One game', value: exampleOf(queryDetailRequestSchema) },
+    content: jsonContent(queryDetailRequestSchema, {
+      game: { summary: 'One game', value: { game_id: GAME.game_id } },
     }),
   },
   responses: {
     200: {
       description: 'The game, or null.',
-      content: json('QueryDetailResponse', {
-        game: { summary: 'A game', value: envelope(exampleOf(gameDetailSchema)) },
-        none: { summary: 'No such game', value: envelope(null) },
+      content: jsonContent(queryDetailResponseSchema, {
+        game: successExample('A game', {
+          ...GAME,
+          game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
+          game_desc: 'Bring the boats home before the fog.',
+          game_package_url: '',
+          game_store_video: '',
+          game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
+          audit_status: 'passed',
+        }),
+        none: successExample('No such game', null),
       }),
     },
-    ...failureResponses(CALL_FAILURES),
+    ...failureResponses,
   },
 };
 
 /** The OpenAPI 3.1 document of the platform-side operations (sections 4.1 and 4.2). */
-export const openapiPlatform = (options: { baseUrl?: string } = {}): OpenApiDocument => ({
-  openapi: '3.1.1',
-  info: {
+export const openapiPlatform = (): OpenApiDocument =>
+  createOpenApiDocument({
     title: 'Game Catalogue: platform-side operations',
-    version: '1',
     description: DESCRIPTION,
-    license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
-  },
-  servers: [{ url: options.baseUrl ?? '/' }],
-  tags: [{ name: 'Games', description: 'The catalogue of games.' }],
-  security: [{ accessToken: [] }],
-  paths: {
-    [LIST_BY_AUDIT_STATUS_PATH]: { post: listByAuditStatus },
-    [QUERY_DETAIL_PATH]: { post: queryDetail },
-  },
-  components: {
-    schemas: {
-      ...componentsOf([auditStatusSchema, listByAuditStatusRequestSchema, queryDetailRequestSchema], 'input'),
-      ...componentsOf(
-        [
-          auditStatusSchema,
-          gameSummarySchema,
-          gameListSchema,
-          gameDetailSchema,
-          listByAuditStatusResponseSchema,
-          queryDetailResponseSchema,
-          failureResponseSchema,
-        ],
-        'output',
-      ),
+    accessToken: 'Created with `catalogue token create`.',
+    servers: [{ url: '/' }],
+    tags: [{ name: 'Games', description: 'The catalogue of games.' }],
+    paths: {
+      [LIST_BY_AUDIT_STATUS_PATH]: { post: listByAuditStatus },
+      [QUERY_DETAIL_PATH]: { post: queryDetail },
     },
-    securitySchemes: {
-      accessToken: { type: 'http', scheme: 'bearer', description: 'Made with `catalogue token create`.' },
-    },
-  },
-});
+  });

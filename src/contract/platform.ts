@@ -3,11 +3,11 @@ import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
-/** Where the two operations live under {base_url} (sections 4.1 and 4.2). */
+/** Paths of the two operations below {base_url} (sections 4.1 and 4.2). */
 export const LIST_BY_AUDIT_STATUS_PATH = '/open-api/game/list-by-audit-status';
 export const QUERY_DETAIL_PATH = '/open-api/game/query-detail';
 
-/** Words for a field that is not what it must be; it never repeats what came. */
+/** Error text of a field, for `ret_msg`. It never contains the value. */
 const must = (be: string) => ({
   error: ({ input, code }: { input?: unknown; code?: string }) => {
     if (input === undefined) return 'is missing';
@@ -29,7 +29,7 @@ const gameName = z.string().meta({ description: 'Game name.', examples: ['Lanter
 
 const wholeNumber = () => z.int(must('a whole number')).min(1, 'must be at least 1');
 
-/** Request of game.listByAuditStatus (section 4.1); absent page fields take their default (decision 5). */
+/** Request of game.listByAuditStatus (section 4.1). Page fields that are absent take their default (decision 5). */
 export const listByAuditStatusRequestSchema = z
   .object({
     audit_status: auditStatusSchema,
@@ -39,10 +39,7 @@ export const listByAuditStatusRequestSchema = z
       .default(PAGE_SIZE_DEFAULT)
       .meta({ description: 'Rows per page.' }),
   })
-  .meta({
-    id: 'ListByAuditStatusRequest',
-    examples: [{ audit_status: 'pending', page_num: 1, page_size: 20 }],
-  });
+  .meta({ id: 'ListByAuditStatusRequest' });
 export type ListByAuditStatusRequest = z.infer<typeof listByAuditStatusRequestSchema>;
 
 /** Game summary, platform side: element of data.list[] (section 2.2). */
@@ -55,7 +52,7 @@ export const gameSummarySchema = z
       .string()
       .regex(/^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})?$/)
       .meta({
-        description: 'When it was audited, yyyy-MM-dd HH:mm:ss; "" when it has not been.',
+        description: 'Time of the audit, yyyy-MM-dd HH:mm:ss; "" when the game has not been audited.',
         examples: ['', '2026-03-31 09:05:00'],
       }),
   })
@@ -74,7 +71,7 @@ export const gameListSchema = z
 /** Request of the platform-side game.queryDetail (section 4.2). */
 export const queryDetailRequestSchema = z
   .object({ game_id: platformGameId })
-  .meta({ id: 'QueryDetailRequest', examples: [{ game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b' }] });
+  .meta({ id: 'QueryDetailRequest' });
 export type QueryDetailRequest = z.infer<typeof queryDetailRequestSchema>;
 
 /** Game detail, platform side (section 2.3). */
@@ -93,21 +90,7 @@ export const gameDetailSchema = z
       .meta({ description: 'Store promotional image URLs; [] when there are none.' }),
     audit_status: auditStatusSchema,
   })
-  .meta({
-    id: 'GameDetail',
-    examples: [
-      {
-        game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
-        game_name: 'Lantern Harbour',
-        game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
-        game_desc: 'Bring the boats home before the fog.',
-        game_package_url: '',
-        game_store_video: '',
-        game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
-        audit_status: 'passed',
-      },
-    ],
-  });
+  .meta({ id: 'GameDetail' });
 
 /** The envelope of a success (section 2.1) around an operation's data. */
 export const successOf = <Data extends z.ZodType>(data: Data) =>
@@ -116,7 +99,7 @@ export const successOf = <Data extends z.ZodType>(data: Data) =>
 export const listByAuditStatusResponseSchema = successOf(gameListSchema).meta({
   id: 'ListByAuditStatusResponse',
 });
-/** data is null when there is no data (section 4.2): no such game, or none that this token may see. */
+/** data is null when there is no data (section 4.2): no such game, or none that this token may read. */
 export const queryDetailResponseSchema = successOf(gameDetailSchema.nullable()).meta({
   id: 'QueryDetailResponse',
 });

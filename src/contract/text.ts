@@ -39,7 +39,8 @@ export const storableText = (maxLength: number) =>
     .refine(
       (text) => !text.includes(NUL) && text.isWellFormed(),
       refinement('not_storable', 'holds U+0000 or a lone surrogate, which Postgres cannot store'),
-    );
+    )
+    .meta({ maxLength });
 
 /** A non-empty identifier: `game_id`, `cp_id` (decision 10). */
 export const identifier = storableText(IDENTIFIER_MAX).min(1);
@@ -57,14 +58,18 @@ const isHttpUrl = (text: string): boolean => {
   return authority !== '' && !REPAIRED.test(text) && !isHostTooLong(authority) && URL.canParse(text);
 };
 
+/** What the OpenAPI document states of a URL. */
+const HTTP_URL = { format: 'uri', pattern: '^https?://', maxLength: URL_MAX };
+
 /** An http or https URL, stored exactly as it was sent (decision 11). */
-export const httpUrl = storableText(URL_MAX).refine(
-  isHttpUrl,
-  refinement('not_http_url', 'is not an http or https URL'),
-);
+export const httpUrl = storableText(URL_MAX)
+  .refine(isHttpUrl, refinement('not_http_url', 'is not an http or https URL'))
+  .meta(HTTP_URL);
 
 /** "" or an http or https URL. */
-export const optionalHttpUrl = storableText(URL_MAX).refine(
-  (text) => text === '' || isHttpUrl(text),
-  refinement('not_http_url', 'is neither "" nor an http or https URL'),
-);
+export const optionalHttpUrl = storableText(URL_MAX)
+  .refine(
+    (text) => text === '' || isHttpUrl(text),
+    refinement('not_http_url', 'is neither "" nor an http or https URL'),
+  )
+  .meta({ anyOf: [{ const: '' }, HTTP_URL] });

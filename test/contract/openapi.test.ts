@@ -72,8 +72,7 @@ describe('the OpenAPI 3.1 documents', () => {
   });
 
   test('the page fields have the defaults and the maximum of section 8', () => {
-    const { ListByAuditStatusRequest: request } = openapiPlatform().components.schemas;
-    expect(request).toMatchObject({
+    expect(openapiPlatform().components?.schemas?.ListByAuditStatusRequest).toMatchObject({
       required: ['audit_status'],
       properties: {
         page_num: { minimum: 1, default: 1 },
@@ -82,10 +81,33 @@ describe('the OpenAPI 3.1 documents', () => {
     });
   });
 
+  test('the fields of games and KYC records have the bounds that the platform checks', () => {
+    const schemas = openapiApplication().components?.schemas;
+    const url = { format: 'uri', pattern: '^https?://', maxLength: 2_048 };
+    const optionalUrl = { type: 'string', anyOf: [{ const: '' }, url] };
+    const urlList = { type: 'array', maxItems: 100, items: { type: 'string', ...url } };
+    const name = { type: 'string', maxLength: 512 };
+    expect(schemas?.GameSummary).toMatchObject({
+      properties: { game_id: { ...name, minLength: 1 }, game_name: name, game_icon: optionalUrl },
+    });
+    expect(schemas?.GameDetail).toMatchObject({
+      properties: {
+        game_icon: urlList,
+        game_info: { type: 'string', maxLength: 65_536 },
+        game_store_video: optionalUrl,
+        game_store_pic: urlList,
+      },
+    });
+    expect(schemas?.KycRecord).toMatchObject({
+      properties: { cp_id: { ...name, minLength: 1 }, tax_id: { type: 'string', maxLength: 2_048 } },
+    });
+  });
+
   test("group B's examples pass the schemas that applications' answers are read by (sections 2.4 to 2.6)", () => {
     const dataOf = (path: string, name: string) => {
-      const content = openapiApplication().paths[path]?.post?.responses['200']?.content['application/json'];
-      return (content?.examples?.[name]?.value as { data?: unknown } | undefined)?.data;
+      const content =
+        openapiApplication().paths?.[path]?.post?.responses?.['200']?.content?.['application/json'];
+      return (content?.examples?.[name] as { value: { data?: unknown } } | undefined)?.value.data;
     };
     kycRecordSchema.parse(dataOf('/query_cp_kyc_webhook', 'record'));
     applicationGameDetailSchema.parse(dataOf('/query_game_detail_webhook', 'game'));
@@ -164,7 +186,7 @@ describe('a public contract tester over the document and the live server', () =>
 
   test('does find a deviation, where there is one', async () => {
     const document = openapiPlatform();
-    const summary = document.components.schemas.GameSummary as { properties: Record<string, unknown> };
+    const summary = document.components?.schemas?.GameSummary as { properties: Record<string, unknown> };
     summary.properties.audit_time = { type: 'integer' };
     await save('wrong.json', { ...document, servers: [{ url: api.url }] });
     await save('wrong.arazzo.json', {
@@ -179,25 +201,5 @@ describe('a public contract tester over the document and the live server', () =>
       ],
     });
     await expect(redocly('respect', 'wrong.arazzo.json')).rejects.toThrow(/audit_time/);
-  });
-});
-
-describe('/docs', () => {
-  test('is a page for people that loads nothing and runs nothing', async () => {
-    const response = await fetch(`${api.url}/docs`);
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    const page = await response.text();
-    expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
-    for (const word of [
-      'list-by-audit-status',
-      'query-detail',
-      'page_size',
-      '1 to 100, default 20',
-      '42901',
-      'game_store_pic',
-    ]) {
-      expect(page).toContain(word);
-    }
   });
 });

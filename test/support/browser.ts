@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
+/** The browser itself sends nothing to other hosts. */
+const BROWSER_ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** False if Chromium is not installed: its tests are then skipped. @throws Error if CI is set */
+export const hasBrowser = (): boolean => {
+  if (existsSync(BROWSER_PATH)) return true;
+  const reason = `there is no Chromium at ${BROWSER_PATH}: install it, or set CHROMIUM_PATH`;
+  if (process.env.CI) throw new Error(`browser tests must run if CI is set: ${reason}`);
+  process.stderr.write(`Browser tests are skipped: ${reason}.\n`);
+  return false;
+};
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
+
+/** @returns the errors of a page, appended as they occur: console errors, which include CSP violations, and exceptions */
+export const collectErrors = (page: Page): string[] => {
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  return errors;
+};
