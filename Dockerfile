@@ -1,9 +1,8 @@
-# The fleet's image: every role and the command line. No build step: Node runs the TypeScript as it is.
+# The image of every role and of the command line. No build step: Node runs TypeScript.
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without the optional packages: they are the embedded Postgres, which a fleet does not use, and native
-# speed-ups that need their install scripts.
+# Without optional packages: the embedded Postgres, which a fleet does not use, and native modules with install scripts.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:26-slim
@@ -19,7 +18,7 @@ COPY db ./db
 COPY jobs ./jobs
 COPY src ./src
 RUN mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue
-# By number: Kubernetes checks that it is not root. The image's own user "node".
+# The user "node", by number: Kubernetes checks that it is not root.
 USER 1000:1000
 EXPOSE 8080 8081 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \

@@ -15,25 +15,25 @@ import { openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
 type Own<Options> = Omit<Options, 'connection' | 'prefix'>;
 
-/** Where the queues live. Nothing outside this file knows which backend it is (design, section 2). */
+/** The store of the queues: Redis or PostgreSQL. No file outside this room depends on which one it is. */
 export type QueueBackend = {
   readonly kind: 'redis' | 'postgres';
   createQueue: (name: string, options?: Own<QueueOptions>) => Queue;
   createWorker: (name: string, processor: Processor, options: Own<WorkerOptions>) => Worker;
   createFlowProducer: (options?: Own<FlowProducerOptions>) => FlowProducer;
-  /** Bring the queue's own schema up to date. Redis has none. */
+  /** Migrates the schema of the queue in PostgreSQL. */
   migrate: () => Promise<void>;
-  /** The fleet's Redis, for what is no queue (rate limits counted together); undefined on PostgreSQL. */
+  /** For the rate limit of the API, which a fleet counts together; undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
   /** Rejects when the backend does not answer; on Redis within seconds. */
   ping: () => Promise<void>;
   /** Rejects when Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
   probe: () => Promise<void>;
-  /** Is it fit for the queues? @returns warnings. @throws CatalogueError when it is not. A worker waits for it. */
+  /** Checks the version and settings of Redis. @returns warnings. @throws CatalogueError if it is too old */
   check: () => Promise<string[]>;
   /**
-   * Free what is locked until a moment that has nothing to do with the database's clock: the worker that wrote it,
-   * or all that are left, may never see it pass. @returns how many jobs. On Redis locks go by Redis's own clock.
+   * Frees jobs whose lock ends far from the clock of PostgreSQL: BullMQ writes it by the clocks of the workers.
+   * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
    */
   freeAstrayLocks: () => Promise<number>;
   close: () => Promise<void>;
@@ -41,26 +41,20 @@ export type QueueBackend = {
 
 export type BackendOptions = {
   databaseUrl: string;
-  /** Absent: the queues live in the database (embedded default). */
+  /** Absent: the queues are in the database (embedded default). */
   redisUrl?: string | undefined;
-  /** Namespace of the queues in Redis. On a cluster it carries a hash tag: `{catalogue}`. */
+  /** Namespace of the queues in Redis. A cluster requires a hash tag: `{catalogue}`. */
   prefix: string;
-  /**
-   * `producer` fails within seconds when the backend is away, so that a command can say so; `worker` waits for
-   * it to come back.
-   */
+  /** While the backend is unreachable, `producer` fails within seconds and `worker` waits. */
   role: 'producer' | 'worker';
   onError: (error: Error) => void;
 };
 
-/** Choose and open the queue backend: Redis when `redisUrl` is given, else BullMQ's PostgreSQL backend. */
+/** Opens Redis if `redisUrl` is given, else BullMQ's PostgreSQL backend. */
 export const openQueueBackend = (options: BackendOptions): QueueBackend =>
   options.redisUrl === undefined ? openPostgres(options) : openRedisBackend(options, options.redisUrl);
 
-/**
- * `withBackend` types its classes by their backend, which makes a Postgres queue another type than a Redis
- * queue. What we call is the same for both, so both leave this file as plain BullMQ classes.
- */
+/** `withBackend` types its classes by their backend; the methods that we call are the same. */
 const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
@@ -86,13 +80,11 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
   };
 };
 
-/** BullMQ's own schema in the database. */
 const QUEUE_SCHEMA = 'bullmq';
 
-/** Longer than any lock of ours (runner.ts), and than any of them is left once it has run out. */
+/** Longer than any lock (runner.ts). */
 const ASTRAY_MS = 60_000;
 
-/** BullMQ tells locks, and when it last looked for stalled jobs, by the clocks of the workers. */
 const FREE_ASTRAY_LOCKS = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
     looks as (
@@ -102,31 +94,29 @@ const FREE_ASTRAY_LOCKS = `
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${ASTRAY_MS}`;
 
 /**
- * Each part of BullMQ asks for its schema before its first statement and keeps the answer (6.7), even if that was a
- * connection which broke: everything it is asked later fails with the same error, as long as the process lives. A
- * failure is forgotten here.
+ * BullMQ 6.7 checks its schema before the first statement and caches the result, a broken connection too: every later
+ * statement of the process then fails with that error. This clears a failed result.
  */
-const createLastingBackend: typeof createPostgresBackend = (name, options, more) => {
+const createRecoveringBackend: typeof createPostgresBackend = (name, options, more) => {
   const backend = createPostgresBackend(name, options, more);
-  const askedAgain = (part: { waitUntilReady: () => Promise<void> }): void => {
-    const ask = part.waitUntilReady.bind(part);
+  const clearFailure = (part: { waitUntilReady: () => Promise<void> }): void => {
+    const waitUntilReady = part.waitUntilReady.bind(part);
     part.waitUntilReady = () =>
-      ask().catch((error: unknown) => {
+      waitUntilReady().catch((error: unknown) => {
         Object.assign(part, { readyPromise: undefined });
         throw error;
       });
   };
-  askedAgain(backend);
-  askedAgain(backend.connection);
+  clearFailure(backend);
+  clearFailure(backend.connection);
   return backend;
 };
 
-/** Who only adds jobs and asks about them needs few connections. */
 const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
 
 const openPostgres = (options: BackendOptions): QueueBackend => {
-  const classes = withBackend(createLastingBackend);
-  // One pool for all queues of the process. Each worker holds one client of it for LISTEN.
+  const classes = withBackend(createRecoveringBackend);
+  // One pool for all queues of the process. Each worker keeps one client of it for LISTEN.
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     max: POOL_MAX[options.role],
@@ -135,10 +125,10 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   });
-  // Every queue and worker of the process listens to this one pool.
+  // Every queue and worker adds listeners.
   pool.setMaxListeners(0);
   pool.on('error', options.onError);
-  // The pool hears of its idle clients alone: one that BullMQ holds and whose connection breaks would end the process.
+  // The pool reports errors of idle clients only; an unhandled error of another client would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
   const connection = pool as never;
   const ping = async () => void (await pool.query('select 1'));

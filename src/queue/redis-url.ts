@@ -11,23 +11,23 @@ const parseNodes = (text: string, defaultPort: number): Node[] =>
     const match = /^(\[[0-9a-fA-F:.]+\]|[^:@]+)(?::(\d+))?$/.exec(part);
     const port = Number(match?.[2] ?? defaultPort);
     if (match?.[1] === undefined || port < 1 || port > 65_535) {
-      // The part is not repeated: a password with a "/" or "@" that was not percent-encoded ends up here.
+      // Not quoted: it may be part of a password with a "/" or "@" that is not percent-encoded.
       throw new UsageError('REDIS_URL has a host that is not host:port (a password is percent-encoded).');
     }
     return { host: match[1].replace(/^\[|\]$/g, ''), port };
   });
 
-/** What REDIS_URL says, in ioredis's terms. */
+/** REDIS_URL as options of ioredis. */
 export type RedisTarget =
   | { kind: 'single'; options: RedisOptions }
   | { kind: 'sentinel'; options: RedisOptions }
   | { kind: 'cluster'; nodes: Node[]; options: RedisOptions };
 
 /**
- * Read REDIS_URL. One server: `redis://[user:password@]host[:port][/db]`, with TLS `rediss://…`. Sentinel:
+ * Parses REDIS_URL. One server: `redis://[user:password@]host[:port][/db]`, with TLS `rediss://…`. Sentinel:
  * `redis+sentinel://[user:password@]host:port,host:port/master-name[/db]`. Cluster:
  * `redis+cluster://[user:password@]host:port,host:port`. `rediss+…` for TLS.
- * @throws UsageError that names what is wrong, never the password.
+ * @throws UsageError without the password
  */
 export const parseRedisUrl = (redisUrl: string): RedisTarget => {
   const match = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(redisUrl);
@@ -66,7 +66,7 @@ const splitUserinfo = (userinfo: string): [string, string] => {
     if (colon === -1) return ['', decodeURIComponent(userinfo)];
     return [decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1))];
   } catch {
-    throw new UsageError('REDIS_URL has a user or password that is not percent-encoded as a URL wants it.');
+    throw new UsageError('REDIS_URL has a user or password that is not percent-encoded.');
   }
 };
 
@@ -76,10 +76,10 @@ const parseDatabase = (text: string | undefined): number => {
   throw new UsageError('REDIS_URL ends with the number of a database, or with nothing.');
 };
 
-/** BullMQ names its queues' keys by prefix; a wrong one would hide every job. */
+/** @throws UsageError if BullMQ or a cluster cannot use the prefix */
 export const parsePrefix = (prefix: string): string => {
   if (/^[A-Za-z0-9_-]*(\{[A-Za-z0-9_-]+\})?[A-Za-z0-9_-]*$/.test(prefix) && prefix !== '') return prefix;
   throw new UsageError(
-    `QUEUE_PREFIX "${prefix}" holds more than letters, digits, "-", "_" and one {hash tag}.`,
+    `QUEUE_PREFIX "${prefix}" contains other characters than letters, digits, "-", "_" and one {hash tag}.`,
   );
 };

@@ -5,27 +5,25 @@ import { parseRedisUrl } from '#src/queue/redis-url.ts';
 
 export type RedisConnection = {
   client: Redis | Cluster;
-  /** @throws CatalogueError that says in a sentence why Redis does not answer */
+  /** @throws CatalogueError with the reason why Redis does not answer */
   ping: () => Promise<void>;
-  /** Is this a Redis we can work with? @returns warnings. @throws CatalogueError when it is too old */
+  /** Checks version and settings. @returns warnings. @throws CatalogueError if Redis is too old */
   check: () => Promise<string[]>;
   close: () => Promise<void>;
 };
 
-/** A producer gives up after this many tries of one command; the command line then says that Redis is away. */
 const PRODUCER_RETRIES = 2;
-/** No command of a producer takes longer than this, and no connection: somebody waits at a terminal. */
+/** A user waits at a terminal for a producer. */
 const PRODUCER_COMMAND_MS = 10_000;
 const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
-/** A producer's first word: past this, Redis is away. */
 const PING_MS = 5_000;
 
 const MINIMUM_VERSION = [6, 2] as const;
 
 /**
- * Open Redis as the URL says. Connection errors go to `onError` and are tried again with a bounded wait.
- * @throws UsageError when the queues' prefix can't work there
+ * Opens the Redis of the URL. Reports connection errors to `onError` and reconnects after at most 3 s.
+ * @throws UsageError if the URL is invalid, or if the prefix has no hash tag and Redis is a cluster
  */
 export const openRedis = (
   redisUrl: string,
@@ -34,21 +32,20 @@ export const openRedis = (
   const target = parseRedisUrl(redisUrl);
   if (target.kind === 'cluster' && !/\{[^}]+\}/.test(prefix)) {
     throw new UsageError(
-      `QUEUE_PREFIX "${prefix}" has no {hash tag}: on a cluster it keeps a run's queues together. Set QUEUE_PREFIX={${prefix}}.`,
+      `QUEUE_PREFIX "${prefix}" has no {hash tag}: a cluster needs the queues of a run in one hash slot. Set QUEUE_PREFIX={${prefix}}.`,
     );
   }
   const worker = role === 'worker';
   const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
   const options: RedisOptions = {
     ...target.options,
-    // BullMQ wants commands of workers to wait without limit; those of producers must fail in time to say so.
+    // BullMQ requires null for workers: their commands wait until Redis is back.
     maxRetriesPerRequest: worker ? null : PRODUCER_RETRIES,
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
     connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
     retryStrategy,
-    // READONLY is a replica that was a master until a moment ago: look for the new one. EXECABORT is a transaction
-    // refused before it ran (memory full): ioredis takes its scripts for loaded on this connection from then on,
-    // and every flow ends in NOSCRIPT for as long as the connection lives. A new one is told them again.
+    // READONLY: the master became a replica, so find the new one. EXECABORT: a transaction failed before it ran (memory
+    // full), but ioredis counts its scripts as loaded on this connection, and every flow would fail with NOSCRIPT.
     reconnectOnError: (error) => /^(READONLY|EXECABORT)\b/.test(error.message),
   };
   const client =
@@ -57,7 +54,7 @@ export const openRedis = (
           redisOptions: options,
           enableReadyCheck: true,
           clusterRetryStrategy: retryStrategy,
-          // As the cluster names its nodes: certificates are for names.
+          // Keeps the host names that the cluster announces, because certificates are for names.
           dnsLookup: (address, found) => found(null, address),
         })
       : new Redis(options);
@@ -65,7 +62,7 @@ export const openRedis = (
   let noDatabase: Error | undefined;
   client.on('error', (error: Error) => {
     lastError = error;
-    // Redis has no database of the number that the URL names: ioredis says so, and goes on in number 0.
+    // ioredis only reports that Redis has no database of this number, and continues in number 0.
     if (/DB index is out of range/.test(error.message)) noDatabase = error;
     onError(error);
   });
@@ -76,7 +73,7 @@ export const openRedis = (
   return {
     client,
     ping: async () => {
-      // It was there and is not: to wait for it to come back would only tell later that it is away.
+      // The connection is lost: report it now instead of waiting for a reconnect.
       if (wasReady && client.status !== 'ready') throw explain(undefined, lastError);
       const answer = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
       if (noDatabase !== undefined) throw explain(noDatabase, lastError);
@@ -93,11 +90,11 @@ export const openRedis = (
   };
 };
 
-/** Why Redis does not answer, in a sentence. Neither its address's user nor its password is in it. */
+/** @returns an error that tells why Redis does not answer, without user and password */
 const explain = (error: Error | undefined, last: Error | undefined): CatalogueError => {
-  const refusal = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
-  if (refusal !== undefined)
-    return new CatalogueError(`Redis refused: ${refusal.message.slice(0, 200)} Check REDIS_URL.`);
+  const rejection = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
+  if (rejection !== undefined)
+    return new CatalogueError(`Redis refused: ${rejection.message.slice(0, 200)} Check REDIS_URL.`);
   const { code, address, port } = (last ?? error ?? {}) as NodeJS.ErrnoException & {
     address?: string;
     port?: number;
@@ -109,7 +106,7 @@ const explain = (error: Error | undefined, last: Error | undefined): CatalogueEr
   );
 };
 
-/** What INFO says, held against what the queues need. */
+/** Checks the answer of INFO. @returns warnings */
 const checkServer = (info: string): string[] => {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const version = field('redis_version') ?? '';
@@ -122,6 +119,6 @@ const checkServer = (info: string): string[] => {
   const policy = field('maxmemory_policy');
   if (policy === undefined || policy === 'noeviction') return [];
   return [
-    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and jobs are lost with them: set maxmemory-policy to noeviction`,
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and loses jobs with them: set maxmemory-policy to noeviction`,
   ];
 };
