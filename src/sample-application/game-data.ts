@@ -1,37 +1,36 @@
 import type { ApplicationGameDetail, KycRecord } from '#src/contract/application.ts';
-import { gameIdsOf, generateGame } from '#src/sample-application/games.ts';
+import { createGameIds, generateGame } from '#src/sample-application/games.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 
-/** An application's own games, in order, and its developer's record. Mutable: what it says is what is served. */
-export type SampleCatalogue = {
+/** The games of an application, in order, and its KYC record. Changes are served at once. */
+export type SampleGames = {
   readonly size: number;
-  /** The games of a page, in order; [] past the end. Pages count from 1. */
+  /** The games of a page; [] past the end. Pages count from 1. */
   page(pageNum: number, pageSize: number): ApplicationGameDetail[];
   get(gameId: string): ApplicationGameDetail | null;
-  /** A new game at the end, or a removed one that comes back. Throws when the game is already there. */
+  /** Appends a game. Throws if the game exists. */
   add(game: ApplicationGameDetail): void;
-  /** Throws when the game is not there. */
+  /** Throws if the game does not exist. */
   update(gameId: string, changes: Partial<Omit<ApplicationGameDetail, 'game_id'>>): void;
-  /** The removed game, so that it can be added again. Throws when it is not there. */
+  /** Returns the removed game. Throws if the game does not exist. */
   remove(gameId: string): ApplicationGameDetail;
   /** Every game, in order. */
   all(): ApplicationGameDetail[];
-  /** null: the application has no record to give (section 4.3). */
+  /** null: the application has no record (section 4.3). */
   kyc: KycRecord | null;
 };
 
-export type SampleCatalogueOptions = {
-  /** How many games. */
+export type SampleGamesOptions = {
   games: number;
-  /** The same seed makes the same games. */
+  /** The same seed generates the same games. */
   seed: string;
-  /** Where pictures and videos are served. */
+  /** The origin of pictures and videos. */
   baseUrl: string;
 };
 
-/** A believable catalogue, generated game by game when it is asked for: a million games cost eight megabytes. */
-export const createSampleCatalogue = ({ games, seed, baseUrl }: SampleCatalogueOptions): SampleCatalogue => {
-  const ids = gameIdsOf(seed);
+/** Realistic games, generated when they are read: a million games need 8 MB. */
+export const createSampleGames = ({ games, seed, baseUrl }: SampleGamesOptions): SampleGames => {
+  const ids = createGameIds(seed);
   const ordinals = Array.from({ length: games }, (_, ordinal) => ordinal);
   const removed = new Set<number>();
   const changed = new Map<number, ApplicationGameDetail>();
@@ -40,22 +39,22 @@ export const createSampleCatalogue = ({ games, seed, baseUrl }: SampleCatalogueO
   const generated = (ordinal: number): ApplicationGameDetail =>
     changed.get(ordinal) ?? generateGame(seed, ordinal, ids, baseUrl);
 
-  /** The place of a generated game that is still there. */
+  /** The ordinal of a generated game that is not removed. */
   const ordinalOf = (gameId: string): number | null => {
     const ordinal = ids.ordinalOf(gameId);
     return ordinal === null || ordinal >= games || removed.has(ordinal) ? null : ordinal;
   };
 
   const get = (gameId: string): ApplicationGameDetail | null => {
-    const own = added.get(gameId);
-    if (own !== undefined) return own;
+    const addedGame = added.get(gameId);
+    if (addedGame !== undefined) return addedGame;
     const ordinal = ordinalOf(gameId);
     return ordinal === null ? null : generated(ordinal);
   };
 
-  const known = (gameId: string): ApplicationGameDetail => {
+  const requireGame = (gameId: string): ApplicationGameDetail => {
     const game = get(gameId);
-    if (game === null) throw new RangeError(`no game ${gameId} in this catalogue`);
+    if (game === null) throw new RangeError(`game ${gameId} does not exist`);
     return game;
   };
 
@@ -72,18 +71,17 @@ export const createSampleCatalogue = ({ games, seed, baseUrl }: SampleCatalogueO
     get,
     all: () => slice(0, ordinals.length + added.size),
     add: (game) => {
-      if (get(game.game_id) !== null)
-        throw new RangeError(`game ${game.game_id} is already in this catalogue`);
+      if (get(game.game_id) !== null) throw new RangeError(`game ${game.game_id} exists`);
       added.set(game.game_id, game);
     },
     update: (gameId, changes) => {
-      const game = { ...known(gameId), ...changes };
+      const game = { ...requireGame(gameId), ...changes };
       const ordinal = ordinalOf(gameId);
       if (ordinal === null) added.set(gameId, game);
       else changed.set(ordinal, game);
     },
     remove: (gameId) => {
-      const game = known(gameId);
+      const game = requireGame(gameId);
       const ordinal = ordinalOf(gameId);
       if (ordinal === null) {
         added.delete(gameId);

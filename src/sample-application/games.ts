@@ -3,16 +3,16 @@ import { LANGUAGES } from '#src/sample-application/languages.ts';
 import { picturePath, videoPath } from '#src/sample-application/media.ts';
 import { type Choices, choicesFrom } from '#src/sample-application/random.ts';
 
-/** Applications number their games each in a style of their own. */
+/** Styles of identifiers: each application uses one. */
 const ID_STYLES = ['game-', 'g', 'GM_', 'app.title.', '88'] as const;
 
 const NUMERALS = ['II', 'III', 'IV', 'X', '2049', 'DX', 'Zero'] as const;
 
-/** The identifiers of one application's games, in both directions. */
+/** Identifiers of an application's games, and the ordinals that they stand for. */
 export type GameIds = { of(ordinal: number): string; ordinalOf(gameId: string): number | null };
 
-/** The identifiers that the application `seed` gives to its games: `game-000001` and on, or another style. */
-export const gameIdsOf = (seed: string): GameIds => {
+/** The identifiers of an application: `game-000001` and on, or another style, as `seed` decides. */
+export const createGameIds = (seed: string): GameIds => {
   const prefix = choicesFrom(`${seed} ids`).pick(ID_STYLES);
   const of = (ordinal: number): string => prefix + String(ordinal + 1).padStart(6, '0');
   const ordinalOf = (gameId: string): number | null => {
@@ -28,10 +28,7 @@ const pictures = (baseUrl: string, gameId: string, count: number, from: number):
 /** Most have one icon, some two, some none: [] (section 2.5). */
 const iconCount = (choices: Choices): number => (choices.chance(0.06) ? 0 : choices.chance(0.2) ? 2 : 1);
 
-/**
- * The detail of the game at this place of the application's catalogue (section 2.5), made from its place alone,
- * so that a million games need no memory.
- */
+/** The detail of the game with this ordinal (section 2.5). It depends on seed and ordinal only, so no game is stored. */
 export const generateGame = (
   seed: string,
   ordinal: number,

@@ -8,7 +8,7 @@ const GIVEN = ['Robin', 'Ada', 'Imre', 'Noor', 'Tove', 'Kei'] as const;
 const FAMILY = ['Example', 'Specimen', 'Mustermann', 'Sample', 'Nobody'] as const;
 const STREETS = ['1 Nowhere Lane', '12 Sample Street', '7 Placeholder Quay', '99 Invented Avenue'] as const;
 
-/** A developer's record in the form of section 2.6, of a company that plainly does not exist. */
+/** A KYC record (section 2.6) of a company that clearly does not exist. */
 export const generateKycRecord = (seed: string): KycRecord => {
   const choices = choicesFrom(`${seed} kyc`);
   const digits = (count: number): string => Array.from({ length: count }, () => choices.below(10)).join('');

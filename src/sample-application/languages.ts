@@ -1,6 +1,6 @@
 type Words = readonly [string, ...string[]];
 
-/** How games of one language are named and described. In sentences, `%` stands for the game's name. */
+/** Words for names and descriptions of games. In sentences, `%` stands for the name of the game. */
 export type Language = {
   joiner: string;
   first: Words;
@@ -102,7 +102,7 @@ const hindi: Language = {
   closing: words('बिना इंटरनेट के भी चलता है।|हर महीने नया अध्याय।'),
 };
 
-/** English stands three times, as it does in stores. */
+/** English three times: three in ten games are English. */
 export const LANGUAGES: readonly [Language, ...Language[]] = [
   english,
   chinese,

@@ -1,9 +1,9 @@
 import { choicesFrom } from '#src/sample-application/random.ts';
 
-/** A file as it is served. */
+/** A served file. */
 export type Media = { contentType: string; content: string | Buffer };
 
-/** One grey picture of eight by eight pixels as WebM (VP8): the smallest video that players play. */
+/** One grey frame of 8 x 8 pixels as WebM (VP8): a minimal video that players accept. */
 const VIDEO = Buffer.from(
   'GkXfo0AgQoaBAUL3gQFC8oEEQvOBCEKCQAR3ZWJtQoeBAkKFgQIYU4BnQI0VSalmQCgq17FAAw9CQE2AQAZ3aGFtbXlXQUAGd2hhbW15' +
     'RIlACECPQAAAAAAAFlSua0AxrkAu14EBY8WBAZyBACK1nEADdW5khkAFVl9WUDglhohAA1ZQOIOBAeBABrCBCLqBCB9DtnVAIueBAKNA' +
@@ -11,17 +11,17 @@ const VIDEO = Buffer.from(
   'base64',
 );
 
-/** Where the n-th picture of a game is served; its icons come first. */
+/** The path of a game's n-th picture; icons come first. */
 export const picturePath = (gameId: string, index: number): string =>
   `/media/${encodeURIComponent(gameId)}/${index}.svg`;
 
-/** Where the video of a game is served. */
+/** The path of a game's video. */
 export const videoPath = (gameId: string): string => `/media/${encodeURIComponent(gameId)}/trailer.webm`;
 
 const escapeXml = (text: string): string =>
   text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
 
-/** A picture drawn for its key: two hues, three circles and the first character of the game's name. */
+/** An SVG picture: two hues and three circles that depend on `key`, and the first character of the name. */
 const picture = (key: string, name: string): string => {
   const choices = choicesFrom(key);
   const hue = choices.below(360);
@@ -40,10 +40,10 @@ const picture = (key: string, name: string): string => {
 };
 
 /**
- * The file at a path that `picturePath` or `videoPath` made.
+ * The file at a path of `picturePath` or `videoPath`.
  *
- * @param nameOf the name of a game, null for games that are unknown
- * @returns null where nothing is served
+ * @param nameOf returns the name of a game, null if it does not exist
+ * @returns null if there is no file
  */
 export const mediaAt = (path: string, nameOf: (gameId: string) => string | null): Media | null => {
   const [, encodedId = '', file = ''] = /^\/media\/([^/]+)\/(\d{1,3}\.svg|trailer\.webm)$/.exec(path) ?? [];

@@ -1,9 +1,9 @@
-/** Deterministic choices: the same key makes the same ones, on every machine and in any order of asking. */
+/** Deterministic choices: the same key yields the same sequence on every machine. */
 export type Choices = {
-  /** An integer from 0 to below `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
-  /** True in `share` of the cases (0 to 1). */
+  /** True with the probability `share` (0 to 1). */
   chance(share: number): boolean;
 };
 
@@ -16,7 +16,7 @@ const hash = (text: string): number => {
   return value >>> 0;
 };
 
-/** Choices that follow from `key` alone (mulberry32 over its hash). Good for looks, not for secrets. */
+/** Choices that depend on `key` only (mulberry32 over its hash). Not for secrets. */
 export const choicesFrom = (key: string): Choices => {
   let state = hash(key);
   const next = (): number => {

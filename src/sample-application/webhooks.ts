@@ -7,18 +7,18 @@ import {
 } from '#src/contract/application.ts';
 import { type Envelope, RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 import type { Operation } from '#src/contract/words.ts';
-import type { SampleCatalogue } from '#src/sample-application/game-data.ts';
+import type { SampleGames } from '#src/sample-application/game-data.ts';
 
-/** What one request is answered: an HTTP status and the envelope of section 2.1. */
+/** A response: HTTP status and the envelope of section 2.1. */
 export type WebhookAnswer = { status: number; envelope: Envelope };
 
-/** An answer of success. */
+/** A success. */
 export const succeed = (data: unknown): WebhookAnswer => ({
   status: 200,
   envelope: { ret_code: RET_CODE_SUCCESS, ret_msg: RET_MSG_SUCCESS, data },
 });
 
-/** An answer of failure: the matching status, and a ret_code of status times 100 plus 1, as the platform does. */
+/** A failure. Its ret_code is the status times 100 plus 1, as on the platform. */
 export const fail = (status: number, retMsg: string): WebhookAnswer => ({
   status,
   envelope: { ret_code: status * 100 + 1, ret_msg: retMsg, data: null },
@@ -41,7 +41,7 @@ const toSummary = ({ game_id, game_name, game_icon }: ApplicationGameDetail): Ap
   game_icon: game_icon[0] ?? '',
 });
 
-/** A handler that is only called with a request its schema accepts; else the answer names the first wrong field. */
+/** A handler behind a schema: a request that does not match fails with the name of its first wrong field. */
 const webhook =
   <Schema extends z.ZodType>(schema: Schema, handle: (request: z.infer<Schema>) => unknown) =>
   (body: unknown): WebhookAnswer => {
@@ -51,10 +51,8 @@ const webhook =
     return fail(400, `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'is invalid'}`);
   };
 
-/** The three webhooks of section 4 over a catalogue: from the parsed body to the answer. */
-export const webhooksOf = (
-  catalogue: SampleCatalogue,
-): Record<Operation, (body: unknown) => WebhookAnswer> => ({
+/** The three webhooks of section 4: from the parsed body to the response. */
+export const webhooksOf = (catalogue: SampleGames): Record<Operation, (body: unknown) => WebhookAnswer> => ({
   query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
     total: catalogue.size,
     list: catalogue.page(page_num, page_size).map(toSummary),

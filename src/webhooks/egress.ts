@@ -1,33 +1,33 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { UsageError } from '#src/errors.ts';
-import { forbiddenUnless, type Network, parseNetwork } from '#src/webhooks/networks.ts';
+import { createForbiddenCheck, type Network, parseNetwork } from '#src/webhooks/networks.ts';
 
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
 
 /**
- * Where we may connect (design, section 6). The law is `checkUrl` for hosts that are addresses, which nobody
- * looks up, and `lookup` for names. `net.BlockList` on the agents would be neither: https ignores it, because
- * tls.connect does not hand `blockList` to the socket it makes (Node 26.10).
+ * The addresses that a connection may use (design, section 6). `checkUrl` decides for hosts that are addresses, which
+ * are not looked up; `lookup` decides for names. `net.BlockList` as an option of the connection does not work over
+ * https: tls.connect does not pass `blockList` to its socket (Node 26.10).
  */
 export type EgressPolicy = {
-  /** What the text of an address alone tells: scheme, credentials, and hosts that are literal addresses. */
+  /** Checks scheme, credentials, and hosts that are literal addresses. */
   checkUrl(url: string): UrlVerdict;
   /**
-   * For the `lookup` option of the agents: of a name's addresses only those we may dial. The socket dials what
-   * it is given here and asks no second time, so mixed answers and answers that change gain nothing.
+   * The `lookup` option of a connection: the allowed addresses of a name. The socket connects to these and does not
+   * look the name up again, so a mixed or changing DNS answer has no effect.
    */
   lookup: LookupFunction;
-  /** Warnings for the operator who registers an address; resolves its name. Empty when all is well. */
+  /** Resolves the name of a URL. Returns warnings for the operator who registers it; empty if there are none. */
   explain(url: string): Promise<string[]>;
 };
 
 export type EgressOptions = {
   /** Plain http beside https (`WEBHOOK_ALLOW_HTTP`). */
   allowHttp: boolean;
-  /** CIDRs that are opened although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
+  /** CIDRs that are allowed although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
   allowNetworks: readonly string[];
-  /** All addresses of a name, or an error that says there is none; `dns.lookup` when absent. */
+  /** Returns all addresses of a name, or an error if there are none. Default: `dns.lookup`. */
   resolve?: Resolve;
 };
 
@@ -45,18 +45,18 @@ const HINT = 'WEBHOOK_ALLOW_NETWORKS opens networks for development';
 
 const parseAllowed = (text: string): Network => {
   const network = parseNetwork(text);
-  if (network === null) throw new UsageError(`"${text}" is not a network: write a CIDR such as 127.0.0.0/8`);
+  if (network === null) throw new UsageError(`"${text}" is not a network: use a CIDR such as 127.0.0.0/8`);
   return network;
 };
 
 /**
- * The rules of section 6 of the design as one object, made once per process.
+ * The rules of section 6 of the design. Create one per process.
  *
- * @throws UsageError when an entry of `allowNetworks` is not a CIDR
+ * @throws UsageError if an entry of `allowNetworks` is not a CIDR
  */
 export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
   const { allowHttp, allowNetworks, resolve = systemLookup } = options;
-  const isForbidden = forbiddenUnless(allowNetworks.map(parseAllowed));
+  const isForbidden = createForbiddenCheck(allowNetworks.map(parseAllowed));
 
   const checkUrl = (text: string): UrlVerdict => {
     const refuse = (reason: string): UrlVerdict => ({ ok: false, reason });
@@ -67,9 +67,9 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     }
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('its scheme is not https');
     if (url.username !== '' || url.password !== '') {
-      return refuse('it carries credentials: the access token is the only one we send');
+      return refuse('it has credentials: only the access token is sent');
     }
-    // The WHATWG parser has already turned every spelling (decimal, octal, hex, short, fullwidth) into this one.
+    // URL.parse has normalized every spelling of an address (decimal, octal, hex, short, fullwidth).
     const host = hostOf(url);
     if (isIP(host) !== 0 && isForbidden(host)) return refuse(`${host} is not a public address; ${HINT}`);
     if (isLocalhost(host) && LOOPBACK.every(isForbidden)) return refuse(`${host} is this machine; ${HINT}`);
@@ -82,7 +82,7 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
       const allowed = addresses.filter(({ address }) => !isForbidden(address));
       const [first] = allowed;
       if (first === undefined) {
-        const none = new Error(`no address of ${hostname} may be dialled`);
+        const none = new Error(`no address of ${hostname} is allowed`);
         return done(Object.assign(none, { code: NO_ALLOWED_ADDRESS }), []);
       }
       return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
@@ -91,7 +91,7 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
 
   const explain = async (text: string): Promise<string[]> => {
     const verdict = checkUrl(text);
-    if (!verdict.ok) return [`this address will be refused: ${verdict.reason}`];
+    if (!verdict.ok) return [`this address is refused: ${verdict.reason}`];
     const host = hostOf(verdict.url);
     if (isIP(host) !== 0) return [];
     const addresses = await new Promise<LookupAddress[]>((found) => {
@@ -100,13 +100,13 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     if (addresses.length === 0) return [`${host} does not resolve to any address from here`];
     return addresses
       .filter(({ address }) => isForbidden(address))
-      .map(({ address }) => `${host} resolves to ${address}, which is never dialled: not public; ${HINT}`);
+      .map(({ address }) => `${host} resolves to ${address}, which is refused: it is not public; ${HINT}`);
   };
 
   return { checkUrl, lookup, explain };
 };
 
-/** The host without the brackets of IPv6 and without the dot that ends a full name. */
+/** The host without the brackets of IPv6 and without a trailing dot. */
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 const isLocalhost = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');

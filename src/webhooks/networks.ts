@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A network in CIDR form: its address, its prefix length in bits and the family `node:net` calls it. */
+/** A network: its address, its prefix length in bits, and its family as `node:net` names it. */
 export type Network = { address: string; prefix: number; family: 'ipv4' | 'ipv6' };
 
 /**
- * A CIDR such as `10.0.0.0/8`, or a bare address, which stands for itself alone.
+ * A CIDR such as `10.0.0.0/8`, or a single address.
  *
- * @returns null when the text is neither
+ * @returns null if the text is neither
  */
 export const parseNetwork = (text: string): Network | null => {
   const [, address = '', prefixText] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? [];
@@ -19,11 +19,11 @@ export const parseNetwork = (text: string): Network | null => {
 
 /** IPv4 that is not public unicast: IANA's special-purpose registry (RFC 6890 and its successors). */
 const FORBIDDEN_IPV4 = [
-  '0.0.0.0/8', // this network; 0.0.0.0 dials loopback
+  '0.0.0.0/8', // this network; 0.0.0.0 connects to loopback
   '10.0.0.0/8',
   '100.64.0.0/10', // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
   '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's wire server: a public address in form, the host's own in fact
+  '168.63.129.16/32', // Azure's wire server: looks public, belongs to the host
   '169.254.0.0/16', // link-local; the metadata of most clouds at 169.254.169.254
   '172.16.0.0/12',
   '192.0.0.0/24', // protocol assignments; Oracle's metadata at 192.0.0.192
@@ -37,7 +37,7 @@ const FORBIDDEN_IPV4 = [
   '240.0.0.0/4', // reserved; broadcast
 ];
 
-/** What is not public unicast inside 2000::/3, the only part of IPv6 that IANA has opened for it. */
+/** Not public unicast: parts of 2000::/3, and everything from 4000:: on. IANA assigns public unicast in 2000::/3. */
 const FORBIDDEN_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarking
   '2001:db8::/32', // documentation
@@ -48,10 +48,9 @@ const FORBIDDEN_IPV6 = [
 ];
 
 /**
- * All of ::/3 but ::ffff:0:0/96. It holds the unspecified and the loopback address, NAT64 (64:ff9b::) and
- * the forms that embed an IPv4 address. It is two ranges around the mapped addresses, because BlockList
- * compares IPv4 as ::ffff:a.b.c.d: an IPv6 rule over them would block all of IPv4. The mapped form itself is
- * judged by the IPv4 rules, for the same reason.
+ * ::/3 without ::ffff:0:0/96: unspecified, loopback, NAT64 (64:ff9b::) and the forms that embed an IPv4 address.
+ * BlockList compares IPv4 as ::ffff:a.b.c.d, so an IPv6 rule over the mapped addresses would block all of IPv4, and
+ * the IPv4 rules apply to the mapped form.
  */
 const FORBIDDEN_IPV6_RANGES = [
   ['::', '::fffe:ffff:ffff'],
@@ -65,10 +64,10 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 };
 
 /**
- * Asks of a literal IPv4 or IPv6 address whether we must not connect to it: it is not public unicast, and none
- * of the `allowed` networks holds it (design, section 6).
+ * A predicate of literal IPv4 and IPv6 addresses: is the address neither public unicast nor in one of the `allowed`
+ * networks (design, section 6)?
  */
-export const forbiddenUnless = (allowed: readonly Network[]): ((address: string) => boolean) => {
+export const createForbiddenCheck = (allowed: readonly Network[]): ((address: string) => boolean) => {
   const forbidden = [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6]
     .map(parseNetwork)
     .filter((network) => network !== null);

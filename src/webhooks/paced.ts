@@ -8,13 +8,12 @@ export type Pace = {
   signal: AbortSignal;
 };
 
-/** Shorter waits than this are not slept: a timer is no finer. */
+/** Shorter waits are skipped: timers are not more precise. */
 const TICK_MS = 2;
 
 /**
- * Do `work` for each item, no more than `concurrency` at once and no faster than `rate` starts per second,
- * until the items end, `work` says `'stop'`, or the signal aborts. What was started is always waited for.
- * `work` must not reject.
+ * Runs `work` for each item, at most `concurrency` at once and at most `rate` starts per second, until the items end,
+ * `work` resolves to `'stop'`, or the signal aborts. Resolves when all started work has ended. `work` must not reject.
  */
 export const forEachPaced = async <Item>(
   items: readonly Item[],
@@ -25,7 +24,7 @@ export const forEachPaced = async <Item>(
   let nextStart = performance.now();
   let next = 0;
   let stopped = false;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (!stopped && !pace.signal.aborted && next < items.length) {
       const item = items[next] as Item;
       next += 1;
@@ -39,5 +38,5 @@ export const forEachPaced = async <Item>(
       if ((await work(item)) === 'stop') stopped = true;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, worker));
 };

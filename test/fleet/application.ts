@@ -1,5 +1,5 @@
 import type { Operation } from '#src/contract/words.ts';
-import { createSampleCatalogue } from '#src/sample-application/game-data.ts';
+import { createSampleGames } from '#src/sample-application/game-data.ts';
 import { webhooksOf } from '#src/sample-application/webhooks.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { until } from '#test/support/until.ts';
@@ -10,7 +10,7 @@ type Call = { operation: Operation; page_num: number | undefined; game_id: strin
 export type FleetApplication = {
   application_id: string;
   url: string;
-  catalogue: ReturnType<typeof createSampleCatalogue>;
+  catalogue: ReturnType<typeof createSampleGames>;
   /** How often each page and each game was asked for. */
   counts: ReadonlyMap<string, number>;
   /** Calls of which this is true wait until they are released. */
@@ -25,7 +25,7 @@ export const startFleetApplication = async (
   application_id: string,
   options: { games: number; latencyMs?: number },
 ): Promise<FleetApplication> => {
-  const catalogue = createSampleCatalogue({
+  const catalogue = createSampleGames({
     games: options.games,
     seed: application_id,
     baseUrl: 'https://cdn.example.com',

@@ -217,6 +217,6 @@ onBothBackends('A run over an application with faults', (kind) => {
       where application_id = 'refusing'`;
     const run = await fleet.sync('refusing');
     expect(run.outcome).toBe('failed');
-    expect(run.reason).toBe('page 1: ret_code 40401 "nothing is here"');
+    expect(run.reason).toBe('page 1: ret_code 40401 "not found"');
   });
 });

@@ -4,7 +4,7 @@ import {
   applicationGameSummarySchema,
   kycRecordSchema,
 } from '#src/contract/application.ts';
-import { createSampleCatalogue } from '#src/sample-application/game-data.ts';
+import { createSampleGames } from '#src/sample-application/game-data.ts';
 import { type SampleApplicationOptions, startSampleApplication } from '#src/sample-application/start.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { loopback } from '#test/webhooks/support.ts';
@@ -167,7 +167,7 @@ test('serves what its catalogue says at the moment it is asked', async () => {
 });
 
 test('makes the same games of the same seed, and others of another', () => {
-  const of = (seed: string) => createSampleCatalogue({ games: 50, seed, baseUrl: 'http://a.example' });
+  const of = (seed: string) => createSampleGames({ games: 50, seed, baseUrl: 'http://a.example' });
   expect(of('a').all()).toEqual(of('a').all());
   expect(of('a').kyc).toEqual(of('a').kyc);
   expect(of('b').all()).not.toEqual(of('a').all());
@@ -175,7 +175,7 @@ test('makes the same games of the same seed, and others of another', () => {
 
 test('makes a million games without holding them', () => {
   const startMs = performance.now();
-  const catalogue = createSampleCatalogue({ games: 1_000_000, seed: 'big', baseUrl: 'http://a.example' });
+  const catalogue = createSampleGames({ games: 1_000_000, seed: 'big', baseUrl: 'http://a.example' });
   const [last] = catalogue.page(1_000_000, 1);
   expect(last && catalogue.get(last.game_id)).toEqual(last);
   expect(performance.now() - startMs).toBeLessThan(1_000);
