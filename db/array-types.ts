@@ -28,17 +28,6 @@ const asText = (text: string): string => text;
  * process. https://github.com/porsager/postgres/issues/1192
  */
 export const ARRAY_TYPES = {
-  boolArray: arrayOf(
-    1000,
-    (text) => text === 't',
-    (value: boolean) => (value ? 't' : 'f'),
-  ),
-  byteaArray: arrayOf(
-    1001,
-    (text) => Buffer.from(text.slice(2), 'hex'),
-    (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`,
-  ),
-  smallintArray: arrayOf(1005, Number),
   integerArray: arrayOf(1007, Number),
   textArray: arrayOf(1009, asText),
   bigintArray: arrayOf(1016, Number),

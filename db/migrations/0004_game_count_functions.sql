@@ -64,7 +64,7 @@ begin
            sum(games)::bigint as games
     from folded, nodes_of(application_id)
     group by 1, 2, 3, 4, 5
-    -- A root is written even if its sum stays the same: its xmin is the version of all nodes below.
+    -- A root is written even if its sum stays the same: processes before this migration use its xmin as a version.
     having sum(games) <> 0 or level = 0
   ) as children
   group by 1, 2, 3, 4
@@ -156,7 +156,7 @@ begin
   from off group by 1, 2 order by 1, 2;
   if repair then
     delete from game_counts where games = 0 and level > 0;
-    -- A new version of every root: results cached from the wrong counters expire.
+    -- A new version of every root, for those processes.
     update game_counts set games = games where level = 0;
   end if;
 end

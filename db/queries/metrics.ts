@@ -4,18 +4,18 @@ import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/wrapped-keys.ts';
 import type { AuditStatus, Operation } from '#src/contract/words.ts';
 
 export type FleetFacts = {
-  /** Applications: by status, in trouble, without a success for longer than three intervals. */
+  /** Applications by status, those whose last runs failed, and those without a success for three intervals. */
   active: number;
   paused: number;
   failing: number;
   overdue: number;
   open_runs: number;
-  /** When the oldest open run began. */
+  /** When the oldest open run started. */
   oldest_open_run: Date | null;
   live_workers: number;
 };
 
-/** The fleet in one row: seconds' worth of staleness is fine, a second's worth of reading is not. */
+/** Counts the fleet's applications, open runs and live workers. */
 export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
   const rows = await sql<FleetFacts[]>`
     with a as (
@@ -37,11 +37,11 @@ export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
 };
 
 export type LaggingApplication = Pick<ApplicationRow, 'application_id' | 'every_ms'> & {
-  /** When a run of it last succeeded, in whole or in part; its registration where none has. */
+  /** When a run of it last succeeded, wholly or partly; when it was registered if none did. */
   since: Date;
 };
 
-/** The active applications whose last success lies the most intervals back, the worst first. */
+/** Lists the active applications whose last success is the most intervals ago, the worst first. */
 export const listLaggingApplications = (sql: Queryable, limit: number): Promise<LaggingApplication[]> =>
   sql<LaggingApplication[]>`
     select application_id, every_ms, coalesce(last_success_at, created_at) as since
@@ -49,7 +49,7 @@ export const listLaggingApplications = (sql: Queryable, limit: number): Promise<
     order by extract(epoch from now() - coalesce(last_success_at, created_at)) / every_ms desc
     limit ${limit}`;
 
-/** This database's connections of ours, by who holds them: `worker`, `api`, … `queue`. */
+/** Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. */
 export const countConnections = (
   sql: Queryable,
 ): Promise<{ holder: string; state: string; count: number }[]> =>
@@ -74,7 +74,7 @@ export const countGamesByStatus = (sql: Queryable): Promise<{ audit_status: Audi
 
 export type SealedCount = { table: WrappedTable; key_id: string; count: number };
 
-/** How many data keys each key-encryption key wraps: 0 under a key is when it can go. */
+/** Counts the data keys that each key-encryption key wraps. A key with 0 can be removed. */
 export const countWrapsByKey = async (sql: Queryable): Promise<SealedCount[]> => {
   const counts = await Promise.all(
     WRAPPED_TABLES.map(async (table): Promise<SealedCount[]> => {

@@ -9,7 +9,7 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
  * A UUID v7 begins with 48 bits of milliseconds. A row is a node: the games of one span of time, and of each of the
  * 128 spans it is made of. `level` 0 is the whole, in parts of 398 days; those of level 1 are of three days, then 35
  * minutes, 16 seconds, 128 milliseconds. An application's games come in slower than everybody's together: its tree
- * ends at level 3. So a page is found in five rows. Written only by the functions of db/triggers/game-counts.sql.
+ * ends at level 3. So a page is found in five rows. Written only by the functions of db/migrations/0004_game_count_functions.sql.
  */
 export const gameCounts = pgTable(
   'game_counts',

@@ -66,17 +66,16 @@ it('arrays are written and read as by the driver that looks the array types up',
     const [row] = await sql`
       select ${NASTY}::text[] as texts, ${[NASTY, NASTY]}::text[][] as nested, ${[]}::text[] as none,
         '{}'::text[] as empty, ${'{"a","b"}'}::text[] as literal, ${[1, -2]}::integer[] as integers,
-        ${[1, 2 ** 50]}::bigint[] as bigints, ${[3]}::smallint[] as smallints,
-        ${UUIDS}::uuid[] as uuids, array[true, false] as booleans,
+        ${[1, 2 ** 50]}::bigint[] as bigints,
+        ${UUIDS}::uuid[] as uuids,
         ${['2026-11-03T04:05:06.789Z']}::timestamptz[] as times,
-        array['\\x005cc841'::bytea, ''] as bytes, array_remove(array['a', null], null) as removed`;
+        array_remove(array['a', null], null) as removed`;
     return row;
   };
   const row = await read(database.sql);
   expect(row).toEqual(await read(reference));
   expect(row).toMatchObject({ texts: NASTY, nested: [NASTY, NASTY], none: [], bigints: [1, 2 ** 50] });
   expect(row?.times).toEqual([new Date('2026-11-03T04:05:06.789Z')]);
-  expect(row?.bytes).toEqual([Buffer.from([0, 92, 200, 65]), Buffer.alloc(0)]);
   await reference.end();
 });
 

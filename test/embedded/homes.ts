@@ -9,10 +9,10 @@ import { onTestFinished } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
-/** A directory that is gone when the test is, with whatever data was put elsewhere for the home in it. */
+/** A home that is removed after the test, together with its data outside the home. */
 export const makeHome = async (options: { name?: string; parentMode?: number } = {}): Promise<string> => {
   const parent = await mkdtemp(join(tmpdir(), 'catalogue-home-'));
-  // The system's directory for temporary files may be closed itself; this one's own mode is what we choose.
+  // mkdtemp creates directories with mode 0700.
   await chmod(parent, options.parentMode ?? 0o755);
   const home = join(parent, options.name ?? '.catalogue');
   onTestFinished(async () => {
@@ -24,17 +24,17 @@ export const makeHome = async (options: { name?: string; parentMode?: number } =
   return home;
 };
 
-/** Where the home says its Postgres lives. */
+/** The directory of the home's Postgres, from its record. */
 export const dataPlaceOf = async (home: string): Promise<string> => {
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   return resolve(home, directory);
 };
 
-/** The postmaster's pid, from the file it keeps. */
+/** The postmaster's pid, from its pid file. */
 export const postmasterPid = async (home: string): Promise<number> =>
   Number.parseInt(await readFile(join(await dataPlaceOf(home), 'data', 'postmaster.pid'), 'utf8'), 10);
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export const query = async (databaseUrl: string, statement: string): Promise<Record<string, unknown>[]> => {
   const sql = openDatabase(databaseUrl, { max: 1 });
   try {
@@ -44,7 +44,7 @@ export const query = async (databaseUrl: string, statement: string): Promise<Rec
   }
 };
 
-/** Starts the home's Postgres in this process, to be stopped with the test; keeps what it said on the way. */
+/** Starts the home's Postgres in this process until the test ends, and keeps its progress messages. */
 export const start = async (home: string, settings: Record<string, string> = { fsync: 'off' }) => {
   const progress: string[] = [];
   const instance = await startEmbeddedPostgres({ home, settings, onProgress: (line) => progress.push(line) });
@@ -56,12 +56,12 @@ export const isRoot = process.getuid?.() === 0;
 
 export type Owner = {
   pid: number;
-  /** Its first line: the instance's URL, or why there is none. */
+  /** Its first line: the instance's URL, or the error. */
   answer: Promise<{ databaseUrl?: string; error?: string }>;
   end(signal: NodeJS.Signals): Promise<void>;
 };
 
-/** Another process that starts the home's Postgres. */
+/** Starts the home's Postgres in another process. */
 export const startOwner = (home: string): Owner => {
   const script = fileURLToPath(new URL('./owner-process.ts', import.meta.url));
   const child = spawn(process.execPath, [script, home], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -76,7 +76,7 @@ export const startOwner = (home: string): Owner => {
     Promise.reject(new Error(`it ended with ${code} before its answer`)),
   );
   const answer = Promise.race([firstLine, silentEnd]);
-  // A test that kills it may not care for an answer.
+  // A test that kills the process may not await its answer.
   answer.catch(() => undefined);
   return { pid: child.pid ?? 0, answer, end };
 };

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { dataPlaceOf, isRoot, makeHome, start, startOwner } from '#test/embedded/homes.ts';
 
 describe('what a crash of the machine leaves', () => {
-  test('A postmaster.pid whose number belongs to another process now is cleared, and that process lives on', async () => {
+  test('A postmaster.pid whose number belongs to another process now is removed, and that process keeps running', async () => {
     const home = await makeHome();
     await (await start(home)).stop();
     const user = isRoot ? await ownerOf(join(await dataPlaceOf(home), 'data')) : {};

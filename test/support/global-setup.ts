@@ -7,18 +7,18 @@ import type { ServersAnswer } from '#test/support/servers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A superuser's URL of the run's Postgres, of a database that is nobody's. */
+    /** A superuser's URL of the run's Postgres, for a database that no test uses. */
     adminDatabaseUrl: string;
-    /** What `create database` needs after the name to clone the migrated template. */
+    /** The clause after the name in `create database` that clones the migrated template. */
     templateClause: string;
-    /** The run's Redis; null where there is no redis-server. */
+    /** The run's Redis; null if redis-server is not installed. */
     redisUrl: string | null;
   }
 }
 
 /**
- * Starts what the tests share, once per run. A process of its own holds the servers for as long as its stdin
- * is open, so that they end with this one however it ends: done, Ctrl-C, SIGKILL.
+ * Starts the servers that the tests share, once per run, in a process that stops them when its stdin closes: they end
+ * with this process, also after Ctrl-C or SIGKILL.
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const script = fileURLToPath(new URL('./servers.ts', import.meta.url));

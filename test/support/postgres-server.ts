@@ -5,15 +5,15 @@ import { type Database, openDatabase } from '#db/client.ts';
 
 export type TestDatabase = {
   databaseUrl: string;
-  /** Removes it, and fails when a session was left open in it. */
+  /** Drops the database. Throws when a session is still open in it. */
   drop(): Promise<void>;
 };
 
-/** Pools close their connections after `end()` returns: that much is not a leak. */
+/** Pools close their connections up to this time after `end()` returns. */
 const SESSIONS_END_WITHIN_MS = 2_000;
 const POLL_MS = 20;
 
-/** A database of one's own, with our migrations: a clone of the run's template, made in some 10 ms. */
+/** Creates a migrated database: a clone of the run's template, in about 10 ms. */
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asAdmin((sql) => sql.unsafe(`create database ${name} ${inject('templateClause')}`));
@@ -41,7 +41,7 @@ const dropDatabase = async (sql: Database, name: string): Promise<void> => {
   }
 };
 
-/** Each as `"application_name" (state)`; empty as soon as there are none. */
+/** Each as `"application_name" (state)`. Returns an empty list as soon as there are none. */
 const sessionsThatStay = async (sql: Database, name: string): Promise<string[]> => {
   const deadline = Date.now() + SESSIONS_END_WITHIN_MS;
   for (;;) {

@@ -1,6 +1,5 @@
-// The servers of one test run: Postgres with a template database that has our migrations (TEST_DATABASE_URL:
-// that server instead, 14 or newer) and Redis (TEST_REDIS_URL). Prints where they are in one line of JSON,
-// holds them until stdin ends.
+// Starts the servers of one test run: Postgres with a migrated template database (or uses TEST_DATABASE_URL, version 14
+// or newer) and Redis (or uses TEST_REDIS_URL). Prints their URLs in one line of JSON, and stops them when stdin ends.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -33,12 +32,12 @@ const main = async (): Promise<void> => {
 };
 
 const print = (answer: ServersAnswer): void => {
-  // Nobody may be there to read it any more; the servers are to be stopped all the same.
+  // The reader may have ended; the servers must be stopped all the same.
   process.stdout.on('error', () => undefined);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 };
 
-/** Nothing of a test run need survive a power cut. */
+/** Test data need not survive a power cut. */
 const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
@@ -49,14 +48,14 @@ const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string>
   return instance.databaseUrl;
 };
 
-/** For root the data may lie outside the home. */
+/** For root the data can be outside the home. */
 const removeHome = async (home: string): Promise<void> => {
   const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{"directory":"."}');
   await rm(resolve(home, JSON.parse(record).directory), { recursive: true, force: true });
   await rm(home, { recursive: true, force: true });
 };
 
-/** Returns the clause that clones it. The name is this run's own: several runs may share a server. */
+/** Returns the clause that clones the template. Its name is unique: several runs can share a server. */
 const createTemplate = async (
   adminDatabaseUrl: string,
   stops: (() => Promise<unknown>)[],
@@ -70,10 +69,10 @@ const createTemplate = async (
   await migrateDatabase(templateUrl.href);
 
   return asAdmin(adminDatabaseUrl, async (sql) => {
-    // A session in a template stops every clone of it.
+    // A template with an open session cannot be cloned.
     await sql`alter database ${sql(name)} allow_connections false`;
     const [server] = await sql`select current_setting('server_version_num')::int >= 150000 as has_strategy`;
-    // Copying files is the faster strategy for a small database that many clone, and older servers' only one.
+    // file_copy is faster for a small template. Servers before 15 have no other strategy.
     return `template ${name}${server?.has_strategy ? ' strategy file_copy' : ''}`;
   });
 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
-/** A database for the tests of one file or `describe`: made before them, dropped after. */
+/** A database for the tests of one file or `describe`: created before them, dropped after them. */
 export const useTestDatabase = (): { readonly sql: Database; readonly databaseUrl: string } => {
   let database: TestDatabase;
   let sql: Database;
@@ -24,7 +24,7 @@ export const useTestDatabase = (): { readonly sql: Database; readonly databaseUr
   };
 };
 
-/** Every row of every table of ours, by table: equal means that nothing was written. */
+/** Every row of every table, by table. Equal results mean that nothing was written. */
 export const everyRow = async (sql: Database): Promise<Record<string, string[]>> => {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public' order by tablename`;
