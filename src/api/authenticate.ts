@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
+import pTimeout from 'p-timeout';
 import type { Database } from '#db/client.ts';
 import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { ApiError } from '#src/api/api-error.ts';
@@ -64,7 +64,7 @@ export const createAuthenticator = (sql: Database) => {
     },
     /** Wait for writes of `last_used_at`, for at most two seconds. */
     close: async (): Promise<void> => {
-      await Promise.race([Promise.all(writes.values()), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await pTimeout(Promise.all(writes.values()), { milliseconds: CLOSE_MS, message: false });
     },
   };
 };

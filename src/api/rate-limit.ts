@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
+import pTimeout from 'p-timeout';
 import { ApiError } from '#src/api/api-error.ts';
 
 export type RateLimit = {
@@ -44,11 +44,7 @@ export const addRateLimit = async (
   if (redis === undefined) return limit;
   return async function limitWhileRedisAnswers(request, reply) {
     if (redis.status !== 'ready') return;
-    const answered = new AbortController();
-    const silence = sleep(REDIS_WAIT_MS, undefined, { signal: answered.signal }).catch(() => {});
     const limited = Promise.resolve(limit.call(this, request, reply));
-    // A refusal that comes too late is for nobody.
-    limited.catch(() => {});
-    await Promise.race([limited, silence]).finally(() => answered.abort());
+    await pTimeout(limited, { milliseconds: REDIS_WAIT_MS, message: false });
   };
 };

@@ -110,10 +110,17 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       },
     });
     proxy.cut();
-    await addJob();
-    await until('it is found stuck', () => stuck.length > 0);
+    let added = 1;
+    await until('it is found stuck', async () => {
+      // A fetch that was under way at the cut may still bring one job.
+      if (taken() === added) {
+        await addJob();
+        added += 1;
+      }
+      return stuck.length > 0;
+    });
     expect(stuck).toEqual([{ queue: nothing.name, active: 0 }]);
-    expect(taken()).toBe(1);
+    expect(taken()).toBe(added - 1);
     expect(liveness.isReady()).toBe(false);
   });
 

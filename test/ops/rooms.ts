@@ -14,7 +14,7 @@ export type Room = {
 export const ROOMS: Readonly<Record<string, Room>> = {
   'package.json': { imports: [] },
   'src/errors.ts': { imports: [] },
-  'src/contract': { imports: [], packages: ['zod'] },
+  'src/contract': { imports: [], packages: ['zod', 'zod-openapi'] },
   'src/rules': { imports: ['src/contract'], packages: ['node:crypto'] },
   'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/contract', 'src/rules'], types: ['db/schema'] },
