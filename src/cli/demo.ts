@@ -11,8 +11,7 @@ import { exitCodeOfRuns, RUN_COLUMNS, toRunDocument } from '#src/cli/run-table.t
 import { runUntilSignal } from '#src/cli/run-until-signal.ts';
 import { startRuns } from '#src/cli/start-runs.ts';
 import { SUMMARIES } from '#src/cli/summaries.ts';
-import { waitForResults } from '#src/cli/wait-for-jobs.ts';
-import { waitForRuns } from '#src/cli/wait-for-runs.ts';
+import { waitForResults, waitForRuns } from '#src/cli/wait.ts';
 import type { Config } from '#src/config.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';

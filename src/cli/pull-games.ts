@@ -1,7 +1,6 @@
 import { formatCount } from '#src/cli/format.ts';
 import type { Output } from '#src/cli/output.ts';
-import { warnWithoutWorker } from '#src/cli/wait.ts';
-import { waitForJobs } from '#src/cli/wait-for-jobs.ts';
+import { waitForJobs, warnWithoutWorker } from '#src/cli/wait.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import { PULL_MAX, pullGameDetail } from '#src/ingest/specs.ts';
 import type { Foundation } from '#src/roles/foundation.ts';

@@ -9,8 +9,7 @@ import { requireApplication } from '#src/cli/require-application.ts';
 import { exitCodeOfRuns, RUN_COLUMNS, toRunDocument } from '#src/cli/run-table.ts';
 import { startRuns } from '#src/cli/start-runs.ts';
 import { SUMMARIES } from '#src/cli/summaries.ts';
-import { WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/wait.ts';
-import { waitForRuns } from '#src/cli/wait-for-runs.ts';
+import { WAIT_TIMEOUT_MS, waitForRuns, warnWithoutWorker } from '#src/cli/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -39,7 +39,7 @@ it('a token that no other machine of a fleet can open is registered with a warni
   const env = { ...without, ENCRYPTION_KEYS: keysText('k1') };
   const token = ['--access-token-file', join(home, 'token')];
   const warning = new RegExp(
-    `warning: ENCRYPTION_KEYS is not set here: .* under the key in ${join(home, 'keys')} alone.* can call acme\\.`,
+    `warning: ENCRYPTION_KEYS is not set here: .* only with the key in ${join(home, 'keys')}, .* can call acme\\.`,
   );
 
   const added = await runCli(['app', 'add', 'acme', '--name', 'Acme', ...URL_OPTIONS, ...token], without);
