@@ -21,7 +21,7 @@ import { requireNonEmpty } from '#src/kyc/guards.ts';
 const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
   const game = await findGame(sql, game_id);
   if (game !== undefined) return game;
-  throw new UsageError(`There is no game ${game_id}. List them with: npx catalogue game list`);
+  throw new UsageError(`There is no game ${game_id}. List them: npx catalogue game list`);
 };
 
 /** A game without its hashes. */

@@ -3,7 +3,7 @@ import { type ApplicationRow, findApplication, wasRegistered } from '#db/queries
 import { UsageError } from '#src/errors.ts';
 
 export const unknownApplication = (application_id: string): UsageError =>
-  new UsageError(`There is no application "${application_id}". List them with: npx catalogue app list`);
+  new UsageError(`There is no application "${application_id}". List them: npx catalogue app list`);
 
 /** @throws UsageError when the application is not registered, or was removed */
 export const requireApplication = async (sql: Database, application_id: string): Promise<ApplicationRow> => {

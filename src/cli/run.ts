@@ -48,7 +48,7 @@ export const register = (program: Command): void => {
       withContext(async ({ openDatabase, out }, run_id) => {
         const row = await findRun(await openDatabase(), run_id);
         if (row === undefined)
-          throw new UsageError(`There is no run ${run_id}. List them with: npx catalogue run list`);
+          throw new UsageError(`There is no run ${run_id}. List them: npx catalogue run list`);
         out.record(toFullDocument(row));
       }),
     );

@@ -86,7 +86,7 @@ export const register = (program: Command): void => {
     .action(
       withContext(async ({ openDatabase, out }, token_id) => {
         if (!(await revokeToken(await openDatabase(), token_id)))
-          throw new UsageError(`There is no token ${token_id}. List them with: npx catalogue token list`);
+          throw new UsageError(`There is no token ${token_id}. List them: npx catalogue token list`);
         out.answer({ token_id, state: 'revoked' }, `Token ${token_id} is revoked.`);
       }),
     );

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { Command } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +40,7 @@ const COMMANDS = [
   'game reject',
 ];
 
-/** Groups that share a file. */
+/** The file of a command, if it bears another name. */
 const FILES: Record<string, string> = {
   up: 'roles',
   worker: 'roles',
@@ -50,9 +51,9 @@ const FILES: Record<string, string> = {
 };
 
 describe('Help', () => {
-  it('lists every command, the exit codes and where the environment is described, for --help and for nothing', async () => {
-    const [asked, nothing] = await Promise.all([runCli(['--help']), runCli([])]);
-    for (const { exit, stdout } of [asked, nothing]) {
+  it('lists every command, the exit codes and .env.example, with --help and without arguments', async () => {
+    const [help, nothing] = await Promise.all([runCli(['--help']), runCli([])]);
+    for (const { exit, stdout } of [help, nothing]) {
       expect(exit).toBe(0);
       for (const group of new Set(COMMANDS.map((command) => command.split(' ')[0])))
         expect(stdout).toMatch(new RegExp(`^  ${group}\\b`, 'm'));
@@ -61,13 +62,18 @@ describe('Help', () => {
     }
   });
 
+  it('prints the version of the package', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(await runCli(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   it('of a command goes to stdout, with exit code 0', async () => {
     const { exit, stdout, stderr } = await runCli(['sync', '--help']);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toContain('Usage: catalogue sync');
   });
 
-  it.for(['sync', 'game', 'migrate'])('of %s is the same, asked for by help', async (command) => {
+  it.for(['sync', 'game', 'migrate'])('of %s is the same with --help and after help', async (command) => {
     const [help, option] = await Promise.all([runCli(['help', command]), runCli([command, '--help'])]);
     expect(help).toEqual(option);
     expect(help).toMatchObject({ exit: 0, stderr: '' });
@@ -102,13 +108,14 @@ describe('Wrong usage', () => {
     [['app'], 'Usage: catalogue app'],
     [['app', 'add', 'acme'], 'required option'],
     [['app', 'update', 'acme', '--every', '1.5h'], 'Give a duration'],
+    [['app', 'update', 'acme', '--every', '30s'], 'such as 15m or 24h, from 1m to 30d.'],
     [['sync', 'acme', 'Bolt'], 'Give lower-case letters'],
     [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
     [
       ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
       "'--reason <why>' not specified",
     ],
-  ])('leaves with exit code 2 and says what may stand there: %j', async ([args, says]) => {
+  ])('exits with code 2 and explains the usage: %j', async ([args, says]) => {
     const { exit, stdout, stderr } = await runCli(args);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(says);
@@ -124,10 +131,10 @@ describe('A decision on a game', () => {
     [['reject', id, '--by', '  ', '--reason', 'no icon'], '--by'],
     [['reject', id, '--by', 'kim', '--reason', ''], '--reason'],
     [['pass', id, '--by', 'kim', '--reason', ' '], '--reason'],
-  ])('is not recorded with nobody, or for a reason that says nothing: %j', async ([args, names]) => {
+  ])('is refused without a name, or with an empty reason: %j', async ([args, names]) => {
     const result = await runCli(['game', ...args, '--json']);
     expect(result.exit).toBe(2);
-    expect(documentOf(result).error).toContain(`${names} says nothing`);
+    expect(documentOf(result).error).toContain(`${names} is empty`);
   });
 });
 
@@ -138,7 +145,7 @@ describe('A wrong environment', () => {
     DATABASE_URL: 'mysql://u:s3cret-word@h/x',
   };
 
-  it('is told with every problem at once, in one JSON document too, and exit code 2', async () => {
+  it('is reported with all its problems, in one JSON document too, with exit code 2', async () => {
     const result = await runCli(['app', 'list', '--json'], wrong);
     expect(result.exit).toBe(2);
     for (const variable of Object.keys(wrong)) {
@@ -152,7 +159,7 @@ describe('A wrong environment', () => {
 describe('Without a database', () => {
   const env = { CATALOGUE_HOME: '/nonexistent/catalogue-home' };
 
-  it('a role of the fleet says what to set, with exit code 2', async () => {
+  it('a role of the fleet names the variable to set and exits with code 2', async () => {
     const { exit, stderr } = await runCli(['worker'], env);
     expect(exit).toBe(2);
     expect(stderr).toContain('DATABASE_URL');
@@ -165,7 +172,7 @@ describe('Without a database', () => {
     expect(documentOf(result).error).toContain('No embedded Postgres runs in /nonexistent/catalogue-home');
   });
 
-  it('that answers, a command says where it looked', async () => {
+  it('that answers, a command names the address', async () => {
     const away = { DATABASE_URL: 'postgres://u:s3cret-word@127.0.0.1:9/x' };
     const result = await runCli(['sync', 'acme', '--json'], { ...env, ...away });
     expect(result.exit).toBe(1);
@@ -174,7 +181,7 @@ describe('Without a database', () => {
     expect(result.stderr).not.toContain('    at ');
   });
 
-  it('that breaks every connection, a command says the same', async () => {
+  it('that keeps a connection, a command says the same', async () => {
     const server = createServer((socket) => socket.resetAndDestroy());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
