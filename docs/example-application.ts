@@ -1,4 +1,4 @@
-// The three webhooks of an application (interface document, group B), in one file and without a package.
+// The three webhooks of an application (interface document, group B) in one file, without dependencies.
 // ACCESS_TOKEN=… PORT=3000 node docs/example-application.ts
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -6,30 +6,30 @@ import { json } from 'node:stream/consumers';
 
 const { ACCESS_TOKEN = '', PORT = '3000', GAMES = '250' } = process.env;
 
-/** What your own database holds. */
+/** Replace with your database. */
 const games = Array.from({ length: Number(GAMES) }, (_, n) => ({
   game_id: `g-${n + 1}`,
   game_name: `Game ${n + 1}`,
   game_icon: [`https://cdn.example/${n + 1}/icon.png`],
-  game_info: 'What the game is about. "" if there is nothing to say.',
+  game_info: 'What the game is about. "" if there is no description.',
   game_store_video: '',
   game_store_pic: [`https://cdn.example/${n + 1}/1.png`, `https://cdn.example/${n + 1}/2.png`],
 }));
 
 type Request = { page_num?: number; page_size?: number; game_id?: string };
 
-/** Each answers the `data` of its operation; null where there is none. */
+/** Each operation returns `data`; null if there is none. */
 const operations: Record<string, (request: Request) => unknown> = {
-  // Section 4.4: pages of one order that stays the same while they are read, a hundred rows at most.
+  // Section 4.4: a page has at most 100 rows. The order must not change while the pages are read.
   '/list': ({ page_num = 1, page_size = 20 }) => ({
     total: games.length,
     list: games
       .slice((page_num - 1) * page_size, (page_num - 1) * page_size + Math.min(page_size, 100))
       .map(({ game_id, game_name, game_icon }) => ({ game_id, game_name, game_icon: game_icon[0] ?? '' })),
   }),
-  // Section 4.5: the detail has several icons and calls the description game_info.
+  // Section 4.5: the detail has a list of icons, and its description is game_info.
   '/detail': ({ game_id }) => games.find((game) => game.game_id === game_id) ?? null,
-  // Section 4.3: ten strings about the company that develops the games.
+  // Section 4.3: ten strings about your company.
   '/kyc': () => ({
     cp_id: 'cp-1',
     cp_name: 'Example Games Ltd',
@@ -45,7 +45,7 @@ const operations: Record<string, (request: Request) => unknown> = {
 };
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** Section 5: the platform bears the token that you gave it. Compared so that time tells nothing. */
+/** Section 5: the request carries the token that you gave to the platform. The comparison takes constant time. */
 const isPlatform = (authorization = ''): boolean =>
   ACCESS_TOKEN !== '' && timingSafeEqual(digest(authorization), digest(`Bearer ${ACCESS_TOKEN}`));
 
@@ -55,7 +55,8 @@ createServer(async (request, response) => {
       .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
       .end(JSON.stringify({ ret_code, ret_msg, data }));
   const operation = operations[request.url ?? ''];
-  if (!isPlatform(request.headers.authorization)) return answer(401, 40101, 'the token is not ours');
+  if (!isPlatform(request.headers.authorization))
+    return answer(401, 40101, 'the access token is missing or wrong');
   if (operation === undefined || request.method !== 'POST') return answer(404, 40401, 'no such operation');
   try {
     return answer(200, 0, 'success', operation((await json(request)) as Request));

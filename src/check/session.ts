@@ -8,7 +8,7 @@ import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { readJson } from '#src/webhooks/read-answer.ts';
 
 /** The token of a request: the application's own, a random one, or none. */
-export type Credential = 'token' | 'wrong token' | 'no token';
+export type Credential = 'its token' | 'a wrong token' | 'no token';
 
 /** One call and its result. */
 export type Call = {
@@ -35,8 +35,8 @@ export type Session = {
 export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal: AbortSignal): Session => {
   const http = createHttpPost({ egress });
   const tokens: Record<Credential, string | null> = {
-    token: target.accessToken,
-    'wrong token': randomBytes(32).toString('base64url'),
+    'its token': target.accessToken,
+    'a wrong token': randomBytes(32).toString('base64url'),
     'no token': null,
   };
   const calls = new Map<string, Call>();
@@ -64,7 +64,7 @@ export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal:
   };
 
   return {
-    call: async (operation, body, credential = 'token') => {
+    call: async (operation, body, credential = 'its token') => {
       const key = JSON.stringify([operation, body, credential]);
       const call = calls.get(key) ?? (await send(operation, body, credential));
       calls.set(key, call);

@@ -34,10 +34,8 @@ const maskKycResponse = (json: unknown): unknown => {
 };
 
 /** The request in one line. */
-export const describeRequest = ({ operation, body, credential }: Call): string => {
-  const bearer = { token: 'its token', 'wrong token': 'a wrong token', 'no token': 'no token' }[credential];
-  return `POST ${operation} ${JSON.stringify(body)} with ${bearer}`;
-};
+export const describeRequest = ({ operation, body, credential }: Call): string =>
+  `POST ${operation} ${JSON.stringify(body)} with ${credential}`;
 
 /** The response in one line of at most 400 characters, without the token, which an application may echo. */
 export const describeResponse = (call: Call, accessToken: string): string => {

@@ -167,7 +167,7 @@ test('app check passes the sample application, and shows a broken one what is wr
   const { exit, stdout, stderr } = await say('app', 'check', 'broken');
   expect(exit).toBe(3);
   expect(stdout).toMatch(
-    /FAILED {3}detail\.envelope: no JSON answer: the answer is not JSON\n +sent: POST query_game_detail \{"game_id":"g-0000"\} with its token\n +came: HTTP 200 not_json: .*\n +section 2\.1, 4\.5 says: /,
+    /FAILED {3}detail\.envelope: the response is not JSON\n +sent: POST query_game_detail \{"game_id":"g-0000"\} with its token\n +came: HTTP 200 not_json: .*\n +section 2\.1, 4\.5 says: /,
   );
   expect(stdout).toMatch(/FAILED {3}list\.page-size: /);
   expect(stdout).toMatch(/\d+ passed, \d+ failed, \d+ skipped\n$/);

@@ -11,7 +11,7 @@ const envelopeCase = (operation: Operation): Case => ({
   rule: 'The response is a JSON object with ret_code (integer, 0 for success), ret_msg (string) and data.',
   check: async (session) => {
     const call = await callFirst(session, operation);
-    if (!('json' in call.answer)) return failed(`no JSON response: ${call.answer.message}`, call);
+    if (!('json' in call.answer)) return failed(call.answer.message, call);
     const envelope = envelopeOf(call);
     if (envelope === undefined) return failed('ret_code is not an integer, or ret_msg is not a string', call);
     if (envelope.ret_code !== RET_CODE_SUCCESS) return failed(`ret_code is ${envelope.ret_code}`, call);
@@ -50,7 +50,7 @@ const callsRefused = async (session: Session): Promise<Call[]> => {
   const calls: Call[] = [];
   for (const operation of OPERATIONS) {
     const { body } = await callFirst(session, operation);
-    const call = await session.call(operation, body, 'wrong token');
+    const call = await session.call(operation, body, 'a wrong token');
     if (call.status !== undefined && !isSuccess(call)) calls.push(call);
   }
   return calls;
@@ -91,7 +91,7 @@ export const answerCases: readonly Case[] = [
   retMsgCase,
   ...OPERATIONS.flatMap((operation) => [
     tokenCase(operation, 'no token', 'token-required'),
-    tokenCase(operation, 'wrong token', 'wrong-token-refused'),
+    tokenCase(operation, 'a wrong token', 'wrong-token-refused'),
   ]),
   errorEnvelopeCase,
 ];
