@@ -20,18 +20,18 @@ const applicationId = () =>
     .references(() => applications.application_id);
 
 /**
- * Game developers: the platform's `cp_id`, one to one with the application's (interface document, section 2.6).
- * One is current for each application; one that an accepted `cp_id` took the place of stays, replaced.
+ * Content providers: the platform's `cp_id`, one to one with the application's (interface document, section 2.6).
+ * Each application has one current provider; the ones before it stay, with `replaced_at`.
  */
 export const contentProviders = pgTable(
   'content_providers',
   {
-    /** Ours, UUID v7. */
+    /** The platform's, UUID v7. */
     cp_id: uuid().primaryKey(),
     application_id: applicationId(),
     application_cp_id: text().notNull(),
     mapped_at: moment('mapped_at').notNull().defaultNow(),
-    /** Who accepted it in place of another; null for an application's first. */
+    /** The operator who accepted it; null for an application's first. */
     accepted_by: text(),
     replaced_at: moment('replaced_at'),
   },
@@ -43,7 +43,7 @@ export const contentProviders = pgTable(
   ],
 );
 
-/** The nine sealed fields of section 2.6, in the byte format of docs/kyc.md, and the data key they are under. */
+/** The nine sealed fields of section 2.6, in the byte format of docs/kyc.md, and their wrapped data key. */
 const sealedColumns = () => ({
   cp_name: bytea().notNull(),
   cp_short_name: bytea().notNull(),
@@ -61,25 +61,25 @@ const providerId = () =>
     .notNull()
     .references(() => contentProviders.cp_id);
 
-/** The developer's record as it stands: one an application. */
+/** The current KYC record of each application. */
 export const kycRecords = pgTable(
   'kyc_records',
   {
     application_id: applicationId().primaryKey(),
-    /** This version's own id, UUID v7: what is sealed opens under it alone. */
+    /** Id of this version, UUID v7. The sealed fields open under this id alone. */
     record_id: uuid().notNull().unique(),
     cp_id: providerId(),
     ...sealedColumns(),
-    /** Keyed hash of the record: equal means nothing to write. */
+    /** Keyed hash of the record: equal means unchanged. */
     fingerprint: bytea().notNull(),
-    /** Keyed hash of the tax id: equal means the same company. Null where there is none. */
+    /** Keyed hash of the tax id: equal means the same company. Null for an empty tax id. */
     tax_id_fingerprint: bytea(),
     received_at: moment('received_at').notNull(),
   },
   (table) => [index('kyc_records_tax_id').on(table.tax_id_fingerprint)],
 );
 
-/** What a record said before it changed, sealed as it was. */
+/** Former versions of KYC records, sealed as they were. */
 export const kycFormerRecords = pgTable(
   'kyc_former_records',
   {
@@ -93,17 +93,17 @@ export const kycFormerRecords = pgTable(
   (table) => [index('kyc_former_records_application').on(table.application_id)],
 );
 
-/** Where each application's record stands. No row: never asked for. */
+/** The KYC state of each application. No row: never pulled. */
 export const kycStates = pgTable(
   'kyc_states',
   {
     application_id: applicationId().primaryKey(),
     state: text({ enum: KYC_STATES }).notNull().default('pending'),
-    /** When the answer behind this state was asked for; an older answer never overwrites it. */
+    /** When the pull behind this state began; an earlier pull never overwrites it. */
     asked_at: moment('asked_at'),
     /** The `cp_id` that waits to be accepted (design, section 5, decision 17). */
     refused_cp_id: text(),
-    /** Why it failed: a code, or words of ours. */
+    /** Kind of the failure in state `failed`. */
     reason: text(),
   },
   (table) => [
@@ -114,7 +114,7 @@ export const kycStates = pgTable(
   ],
 );
 
-/** Who saw a record in clear or erased it, when and why; written before it happens, and never a value. */
+/** Who revealed or erased a record, when and why: written first, and never with a value. */
 export const kycAccessLog = pgTable(
   'kyc_access_log',
   {
@@ -133,7 +133,7 @@ export const kycAccessLog = pgTable(
   ],
 );
 
-/** Keys of the installation itself, wrapped: the one that fingerprints are made with. */
+/** The installation's fingerprint key, wrapped. */
 export const kycKeys = pgTable('kyc_keys', {
   purpose: text({ enum: ['fingerprint'] }).primaryKey(),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),

@@ -108,7 +108,7 @@ describe('the key ring', () => {
     expect((await keyErrorOf(() => wrapDataKey(none.records, keyBytes('data'), RECORD))).code).toBe('no_key');
   });
 
-  it('says which file is broken, and not what it holds', async () => {
+  it('names the file that is malformed, and not its content', async () => {
     const home = await aHome();
     await writeFile(join(home, 'keys'), 'half-a-key:SECRET');
     const opening = openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
@@ -135,6 +135,13 @@ describe('a wrapped data key', () => {
     );
     expect(code).toBe('does_not_open');
     expect(message).toContain('acme/r2');
+  });
+
+  it('does not open to anything but 32 bytes', async () => {
+    const wraps = await wrapDataKey(keys.records.slice(0, 1), Buffer.alloc(31), RECORD);
+    const { code, message } = await keyErrorOf(() => unwrapDataKey(keys.records, wraps, RECORD));
+    expect(code).toBe('does_not_open');
+    expect(message).toBe('The data key of kyc_records acme/r1 has 31 bytes instead of 32.');
   });
 
   it('is not tried under keys of another id', async () => {

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +32,7 @@ const wycheproof = (): WycheproofTest[] =>
     .flatMap(({ tests }) => tests);
 
 describe('the function that encrypts', () => {
-  it('agrees with the published Wycheproof vectors, to seal and to open', ({ skip }) => {
+  it('matches the published Wycheproof vectors, to seal and to open', ({ skip }) => {
     if (!existsSync(WYCHEPROOF)) skip(`${WYCHEPROOF} is not beside this checkout`);
     const tests = wycheproof();
     expect(tests.length).toBeGreaterThan(50);
@@ -52,10 +53,55 @@ describe('the function that encrypts', () => {
     }
   });
 
-  it('takes keys of 32 bytes and nonces of 12 alone', () => {
-    expect(() => encrypt(KEY.subarray(1), Buffer.alloc(12), text(''), text('x'))).toThrow(RangeError);
-    expect(() => encrypt(KEY, Buffer.alloc(16), text(''), text('x'))).toThrow(RangeError);
-    expect(() => decrypt(KEY.subarray(1), Buffer.alloc(12), text(''), Buffer.alloc(16))).toThrow(RangeError);
+  const NONCE = Buffer.alloc(12, 7);
+
+  it.each([
+    ['a key of 31 bytes', KEY.subarray(1), NONCE],
+    ['a key of 16 bytes', KEY.subarray(16), NONCE],
+    ['a key object of 16 bytes', createSecretKey(KEY.subarray(16)), NONCE],
+    ['a nonce of 11 bytes', KEY, NONCE.subarray(1)],
+    ['a nonce of 16 bytes', KEY, Buffer.alloc(16)],
+    ['an empty nonce', KEY, Buffer.alloc(0)],
+  ])('refuses %s, to seal and to open', (_title, key, nonce) => {
+    expect(() => encrypt(key, nonce, text(''), text('x'))).toThrow(RangeError);
+    expect(() => decrypt(key, nonce, text(''), Buffer.alloc(17))).toThrow(RangeError);
+  });
+
+  it('names the length of a wrong nonce', () => {
+    expect(() => encrypt(KEY, Buffer.alloc(16), text(''), text('x'))).toThrow(
+      'a nonce has 12 bytes, this has 16',
+    );
+  });
+
+  it('takes a key object as it takes its bytes', () => {
+    const sealed = encrypt(createSecretKey(KEY), NONCE, text('a'), text('x'));
+    expect(Buffer.from(decrypt(KEY, NONCE, text('a'), sealed) ?? [])).toEqual(text('x'));
+  });
+
+  it('seals an empty text to its tag alone, and opens it', () => {
+    const sealed = encrypt(KEY, NONCE, text('a'), text(''));
+    expect(sealed).toHaveLength(16);
+    expect(decrypt(KEY, NONCE, text('a'), sealed)).toEqual(Buffer.alloc(0));
+  });
+
+  it.each([
+    ['an empty text', ''],
+    ['a text', 'twelve bytes'],
+  ])('does not open %s whose tag was cut short', (_title, plaintext) => {
+    const sealed = encrypt(KEY, NONCE, text('a'), text(plaintext));
+    // GCM itself defines tags of 4 bytes and of 12 to 15.
+    for (let length = 0; length < sealed.length; length += 1)
+      expect({ length, opened: decrypt(KEY, NONCE, text('a'), sealed.subarray(0, length)) }).toEqual({
+        length,
+        opened: undefined,
+      });
+  });
+
+  it('does not open with other additional data, or none', () => {
+    const sealed = encrypt(KEY, NONCE, text('a'), text('x'));
+    for (const other of ['', 'b', 'aa']) expect(decrypt(KEY, NONCE, text(other), sealed)).toBeUndefined();
+    const bare = encrypt(KEY, NONCE, text(''), text('x'));
+    expect(decrypt(KEY, NONCE, text('a'), bare)).toBeUndefined();
   });
 });
 
