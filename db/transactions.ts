@@ -21,8 +21,9 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
     let isClosed = false;
     const transaction = begin((args as string[])[0] ?? '', async (tx) => {
       try {
-        const result = await work(refuseWhen(tx, () => isClosed));
-        return isClosed ? never() : Array.isArray(result) ? await Promise.all(result) : result;
+        const returned = work(refuseWhen(tx, () => isClosed));
+        const result = await (Array.isArray(returned) ? Promise.all(returned) : returned);
+        return isClosed ? never() : result;
       } catch (error) {
         // A statement can reject one turn before its connection is closed.
         await nextTurn();

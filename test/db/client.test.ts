@@ -125,6 +125,13 @@ it('a hundred new connections that break in their first round trip reject their 
   }
 });
 
+it('a transaction returns what its work returns: a result with its count, or the results of a list', async () => {
+  const one = await database.sql.begin((tx) => tx`select 1 as value`);
+  expect(one).toMatchObject({ count: 1, 0: { value: 1 } });
+  const both = await database.sql.begin((tx) => [tx`select 1 as value`, tx`select 2 as value`]);
+  expect(both.map(([row]) => row?.value)).toEqual([1, 2]);
+});
+
 it.each([
   ['during a statement', 'cut'],
   ['between two statements', 'between'],
