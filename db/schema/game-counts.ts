@@ -3,13 +3,14 @@ import { bigint, check, integer, pgTable, primaryKey, smallint, text } from 'dri
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
 /**
- * How many games an application has in each audit_status, as a tree over `game_id`: what `data.total` and any
- * `page_num` are answered from (interface document, section 4.1). Withdrawn games are not counted.
+ * Number of games of an application in each audit_status, as a tree over `game_id`: it gives `data.total` and the first
+ * row of any page (interface document, section 4.1). Withdrawn games are not counted.
  *
- * A UUID v7 begins with 48 bits of milliseconds. A row is a node: the games of one span of time, and of each of the
- * 128 spans it is made of. `level` 0 is the whole, in parts of 398 days; those of level 1 are of three days, then 35
- * minutes, 16 seconds, 128 milliseconds. An application's games come in slower than everybody's together: its tree
- * ends at level 3. So a page is found in five rows. Written only by the functions of db/migrations/0004_game_count_functions.sql.
+ * A UUID v7 starts with 48 bits of milliseconds. A row is a node: it counts the games of one time span, and of each of
+ * the 128 parts of that span. A part is 398 days at level 0, then 3 days, 35 minutes, 16 seconds, and 128 milliseconds
+ * at level 4. The tree of an application ends at level 3, because its games arrive more slowly than those of all
+ * applications together. Only the functions of db/migrations/0004_game_count_functions.sql write these rows;
+ * `place_of_game` reads at most five of them for a page.
  */
 export const gameCounts = pgTable(
   'game_counts',
@@ -18,10 +19,10 @@ export const gameCounts = pgTable(
     application_id: text().notNull(),
     audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
     level: smallint().notNull(),
-    /** The leading bits that the node's ids share, 7 a level: nodes follow the order of the ids. */
+    /** The leading bits that all ids of the node share, 7 per level. */
     bucket: bigint({ mode: 'number' }).notNull(),
     games: bigint({ mode: 'number' }).notNull(),
-    /** For each of the 128 parts, the games up to its end: the part of the n-th game is found by bisection. */
+    /** For each of the 128 parts, the games up to its end, so that a binary search finds the part of the n-th game. */
     upto: integer().array().notNull(),
   },
   (table) => [
@@ -31,13 +32,13 @@ export const gameCounts = pgTable(
 );
 
 /**
- * Changes not yet folded into `game_counts`, written by the transactions that change games. They are only ever
- * added, so that two transactions never wait for each other over a counter; whoever reads adds them up.
+ * Changes that are not folded into `game_counts` yet. Transactions that change games only insert rows here, so that they
+ * never wait for each other; readers add these rows up.
  */
 export const gameCountChanges = pgTable('game_count_changes', {
   application_id: text().notNull(),
   audit_status: text({ enum: AUDIT_STATUSES }).notNull(),
-  /** Of 128 milliseconds. */
+  /** Bucket of 128 milliseconds. */
   bucket: bigint({ mode: 'number' }).notNull(),
   games: bigint({ mode: 'number' }).notNull(),
 });

@@ -15,38 +15,39 @@ import { addDocumentRoutes } from '#src/api/documents.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
 import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
-import { answerClientError, answerOddRequests } from '#src/api/sockets.ts';
-import { BODY_MAX_BYTES, JSON_UTF8, speakJson } from '#src/api/wire.ts';
+import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
+import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
 import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
 
 export type ApiOptions = {
   sql: Database;
-  /** The zone audit_time is written in: an IANA name (AUDIT_TIME_ZONE). */
+  /** Time zone of audit_time, an IANA name (AUDIT_TIME_ZONE). */
   auditTimeZone: string;
-  /** Per token; without one `RATE_LIMIT_DEFAULT`. */
+  /** Default: `RATE_LIMIT_DEFAULT`. */
   rateLimit?: RateLimit;
-  /** Where a fleet counts calls together. It stays the caller's: closing the API does not close it. */
+  /** Counts the calls of a token for the whole fleet. The API does not close it. */
   redis?: Redis | Cluster | undefined;
   logger: FastifyBaseLogger;
-  /** Rejects while the database, or the database and the queue, can't be reached. */
+  /** Rejects while the database, or with `all` the database or the queue, is unreachable. */
   ready: (what: 'all' | 'database') => Promise<void>;
 };
 
-/** How long a call may take, its body included. */
+/** Longest duration of a call, including its body. */
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
- * The platform's own operations (interface document, sections 4.1 and 4.2) over HTTP: built, not listening.
- * Every answer but the documents for people is an envelope, whatever went wrong.
+ * Build the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2); it does not listen
+ * yet. A call passes the deadline, authentication, the rate limit and the validation of its body, then its handler reads
+ * the database and the answer is validated. Every answer except /docs and /openapi.json is an envelope.
  */
 export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
-    // What is worth a line is logged below.
+    // Only failures of the platform are logged, by `answer`.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: CALL_TIMEOUT_MS,
-    // Node would answer without an envelope; the hook below answers with one.
+    // Node would answer a missing Host without an envelope; the hook below answers it.
     http: { requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
@@ -54,8 +55,8 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
       answer(toApiError(error), request, reply);
     },
   });
-  answerOddRequests(app.server);
-  speakJson(app);
+  answerUnroutedRequests(app.server);
+  useStrictJson(app);
 
   app.decorateRequest('caller', null);
   app.setErrorHandler((error, request, reply) => answer(toApiError(error), request, reply));
@@ -66,7 +67,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw new ApiError('invalidHttp');
-    // Here and not in a handler: a body for nobody is not read.
+    // In a hook, so that the body is not read.
     if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
   });
 
@@ -81,7 +82,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   return app;
 };
 
-/** The methods of every path that gets a route from here on. */
+/** @returns the methods of each path, updated by every route that is added after this call */
 const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ path, method }) => {
@@ -97,16 +98,16 @@ const noRoute = (allowed: Set<string> | undefined): ApiError =>
     ? new ApiError('noSuchPath')
     : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
 
-const answer = (refusal: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const status = statusOf(refusal.failure);
+const answer = (error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const status = statusOf(error.failure);
   if (status >= 500) {
     const { method, url } = request;
-    request.log.error({ err: refusal.cause ?? refusal, method, url }, `answered ${status}`);
+    request.log.error({ err: error.cause ?? error, method, url }, `answered ${status}`);
   }
   return reply
     .code(status)
-    .headers(refusal.headers)
+    .headers(error.headers)
     .header('content-type', JSON_UTF8)
     .serializer(JSON.stringify)
-    .send(failureResponse(refusal.failure, refusal.message));
+    .send(failureResponse(error.failure, error.message));
 };

@@ -2,22 +2,21 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { ApiError } from '#src/api/api-error.ts';
 
 /**
- * A hook that answers a call for which nobody else has by then: a body that does not arrive is given up, a
- * database that hangs is one that is away. Not Fastify's `handlerTimeout`: that one ends its watch when the
- * request closes, which is as soon as its body has been read.
+ * Create a hook that answers a call after `timeoutMs` if nothing has answered it: 408 if its body has not arrived, else
+ * 503. Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
  */
 export const createDeadline =
   (
     timeoutMs: number,
-    answer: (refusal: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
+    answer: (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
   ): onRequestHookHandler =>
   (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.sent) return;
-      const refusal = request.raw.complete
+      const error = request.raw.complete
         ? new ApiError('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
         : new ApiError('requestTimeout', undefined, { headers: { connection: 'close' } });
-      answer(refusal, request, reply);
+      answer(error, request, reply);
     }, timeoutMs);
     reply.raw.once('close', () => clearTimeout(timer));
     done();

@@ -3,9 +3,9 @@ import { ApiError } from '#src/api/api-error.ts';
 import { success } from '#src/api/wire.ts';
 
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: database and queue answer too; with `?only=database` that one
- * alone, for a load balancer, since calls are answered without the queue. All without a token.
- * @param ready rejects while what is asked for can't be reached
+ * `GET /healthz`: the process is alive. `GET /readyz`: database and queue are reachable. `GET /readyz?only=database`:
+ * the database is reachable, which is enough to answer calls; use it for a load balancer. None needs a token.
+ * @param ready rejects if one of these is unreachable
  */
 export const addHealthRoutes = (
   app: FastifyInstance,

@@ -5,21 +5,21 @@ import pTimeout from 'p-timeout';
 import { ApiError } from '#src/api/api-error.ts';
 
 export type RateLimit = {
-  /** Calls that one token may make within the window. */
+  /** Calls of one token within the window. */
   max: number;
   timeWindowMs: number;
 };
 
-/** Twenty calls a second, in bursts as the caller likes: all of 100,000 games in under a minute. */
+/** An average of 20 calls a second; bursts are allowed. 100,000 games are listed in under a minute. */
 export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 };
 
-/** Longer than Redis ever takes that answers. */
+/** Longest wait for Redis. */
 const REDIS_WAIT_MS = 250;
 
 /**
- * A hook that bounds the calls of one token; it stands after authentication, so that only real tokens are
- * counted. With Redis a fleet counts together; while Redis is away, or silent, calls are let through and do not
- * wait for it: the limit is there for the platform's sake, and an API that stops with it would serve nobody.
+ * Create a hook that limits the calls of each token; it runs after authentication, so that only valid tokens are counted.
+ * With Redis the whole fleet counts together. While Redis is unreachable or does not answer in time, calls are not
+ * limited, so that the API does not depend on Redis.
  */
 export const addRateLimit = async (
   app: FastifyInstance,
@@ -37,12 +37,12 @@ export const addRateLimit = async (
     errorResponseBuilder: (_request, { ttl }) =>
       new ApiError(
         'tooManyRequests',
-        `This token may make ${max} calls in ${timeWindowMs / 1_000} s: go on in ${Math.ceil(ttl / 1_000)} s.`,
+        `This token may make ${max} calls in ${timeWindowMs / 1_000} s: retry in ${Math.ceil(ttl / 1_000)} s.`,
       ),
   });
   const limit = app.rateLimit() as onRequestAsyncHookHandler;
   if (redis === undefined) return limit;
-  return async function limitWhileRedisAnswers(request, reply) {
+  return async function limitIfRedisAnswers(request, reply) {
     if (redis.status !== 'ready') return;
     const limited = Promise.resolve(limit.call(this, request, reply));
     await pTimeout(limited, { milliseconds: REDIS_WAIT_MS, message: false });

@@ -1,9 +1,9 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
 
-/** Answer on a bare socket: what came was not a request that could be routed. */
+/** Write an answer to a socket that has no HTTP response object. */
 const answerSocket = (socket: Socket, failure: PlatformFailure): void => {
   if (!socket.writable) return void socket.destroy();
   const status = statusOf(failure);
@@ -22,16 +22,20 @@ const CLIENT_ERRORS: Record<string, PlatformFailure> = {
   HPE_HEADER_OVERFLOW: 'headersTooLarge',
 };
 
-/** What Node's parser could not read is answered in the envelope too. */
+/** Answer bytes that Node's HTTP parser rejects, with the envelope. */
 export const answerClientError = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
 };
 
-/** Requests that Node would answer or drop by itself, without telling Fastify. */
-export const answerOddRequests = (server: Server): void => {
+/** Answer requests that Node answers or drops without Fastify, with the envelope. */
+export const answerUnroutedRequests = (server: Server): void => {
+  // Node also parses RTSP requests, and Fastify cannot route their methods. TRACE gets the same answer: 405 or 404.
+  server.prependListener('request', (request: IncomingMessage) => {
+    if (!METHODS.includes(request.method ?? '')) request.method = 'TRACE';
+  });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node has let go of it: a caller that resets it would end the process.
+    // Node no longer handles errors of this socket: a reset by the caller would end the process.
     socket.on('error', () => socket.destroy());
     answerSocket(socket, 'wrongMethod');
   });

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { ApiError } from '#src/api/api-error.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 
-/** Largest request body, in bytes: the largest the contract needs is some hundred. */
+/** Largest request body. The operations need a few hundred bytes. */
 export const BODY_MAX_BYTES = 16 * 1024;
 
 export const JSON_UTF8 = 'application/json; charset=utf-8';
@@ -12,7 +12,7 @@ export const JSON_UTF8 = 'application/json; charset=utf-8';
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** @throws ApiError: wrongContentType for another charset than UTF-8, invalidJson for bytes that are not JSON */
+/** @throws ApiError wrongContentType if the charset is not UTF-8, invalidJson if the bytes are not JSON in UTF-8 */
 const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
@@ -26,7 +26,7 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
 
 const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   return (body) => {
-    // No body and no Content-Type: nothing was parsed.
+    // Without body and Content-Type, Fastify calls no parser.
     if (body === undefined)
       return { error: new ApiError('invalidJson', 'The body is empty: send a JSON object.') };
     const result = schema.safeParse(body);
@@ -38,13 +38,13 @@ const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   };
 };
 
-/** An answer that the contract does not allow is our fault, and is not sent. */
+/** An answer that does not match its schema is not sent: the error becomes `fault`. */
 const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   return (answer) => JSON.stringify(schema.parse(answer));
 };
 
-/** JSON in strict UTF-8 and nothing else, read and written by the zod schemas that stand beside the routes. */
-export const speakJson = (app: FastifyInstance): void => {
+/** Make the app read and write JSON in strict UTF-8 alone, validated by the zod schemas of the routes. */
+export const useStrictJson = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',

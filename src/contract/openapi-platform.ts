@@ -64,7 +64,7 @@ const STATUS_DESCRIPTIONS: Record<number, string> = {
   415: 'The body is not JSON.',
   429: 'Too many calls.',
   431: 'The headers are too large.',
-  500: 'A fault of the platform.',
+  500: 'An internal error of the platform.',
   503: 'The platform is temporarily unavailable.',
 };
 

@@ -153,6 +153,17 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     );
   });
 
+  test('the methods of RTSP, which Node parses too, are 405 with the allowed methods', async () => {
+    const logged = api.logged.length;
+    for (const method of ['DESCRIBE', 'ANNOUNCE', 'SETUP', 'PLAY', 'TEARDOWN', 'GET_PARAMETER', 'FLUSH']) {
+      const answer = await sendRaw(`${method} ${LIST} RTSP/1.0\r\nHost: a\r\n\r\n`);
+      expectRawFailure(answer, 405, 40501);
+      expect(answer.toLowerCase()).toContain('allow: post');
+      expectRawFailure(await sendRaw(`${method} /none RTSP/1.0\r\nHost: a\r\n\r\n`), 404, 40401);
+    }
+    expect(api.logged).toHaveLength(logged);
+  });
+
   test('a caller that resets its connection behind a CONNECT costs no more than itself', async () => {
     const { hostname, port } = new URL(api.url);
     for (let tried = 0; tried < 20; tried += 1) {
@@ -175,7 +186,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     await api.sql`alter table games rename column game_desc to renamed`;
     const { ret_msg } = await expectFailure(await call(DETAIL, { body: '{"game_id":"x"}' }), 500, 50001);
     await api.sql`alter table games rename column renamed to game_desc`;
-    expect(ret_msg).toBe('A fault of the platform; it has been logged.');
+    expect(ret_msg).toBe('An internal error of the platform; it has been logged.');
     expect(api.logged.at(-1)).toContain('game_desc');
     expect(api.logged.join()).not.toContain(token);
   });
