@@ -128,29 +128,6 @@ const environmentSchema = z.object({
     .transform((path) => resolve(path)),
 });
 
-/** The environment, typed. Units and defaults: `.env.example`. */
-export type Config = {
-  databaseUrl: string | undefined;
-  redisUrl: string | undefined;
-  queuePrefix: string;
-  encryptionKeys: string | undefined;
-  api: { host: string; port: number };
-  board: {
-    host: string;
-    port: number;
-    login: { user: string; password: string } | null;
-    readOnly: boolean;
-    /** Addresses and CIDRs whose `X-Forwarded-For` is trusted. */
-    trustedProxies: string[];
-  };
-  metrics: { host: string; port: number };
-  tracing: boolean;
-  webhooks: { allowHttp: boolean; allowNetworks: string[] };
-  auditTimeZone: string;
-  logLevel: (typeof LOG_LEVELS)[number];
-  home: string;
-};
-
 /** Tracing is off unless a variable names an exporter or endpoint. */
 const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   !e.OTEL_SDK_DISABLED &&
@@ -179,7 +156,7 @@ const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
  * Reads the environment. No other function does. An empty variable counts as absent.
  * @throws UsageError with all problems in one message, without the values of secrets
  */
-export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
+export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -218,6 +195,9 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     home: e.CATALOGUE_HOME,
   };
 };
+
+/** Units and defaults: `.env.example`. */
+export type Config = ReturnType<typeof readConfig>;
 
 /** Loads `.env` of the working directory. Variables that the environment sets take precedence. */
 export const loadDotEnv = (): void => {

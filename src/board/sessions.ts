@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** From sign-in; use does not extend a session. */
 export const SESSION_MS = 12 * 60 * 60_000;
@@ -18,24 +19,15 @@ export type Sessions = {
  * ends all sessions.
  */
 export const createSessions = ({ now = Date.now }: { now?: () => number } = {}): Sessions => {
-  // The order of insertion is the order of expiry.
-  const expiries = new Map<string, number>();
-
-  const dropOldest = (): void => {
-    for (const [id, expiry] of expiries) {
-      if (expiry > now() && expiries.size < MAX_SESSIONS) return;
-      expiries.delete(id);
-    }
-  };
-
+  // peek() does not count as use, so the oldest session is evicted first.
+  const expiries = new LRUCache<string, number>({ max: MAX_SESSIONS });
   return {
     open() {
-      dropOldest();
       const id = randomBytes(32).toString('base64url');
       expiries.set(id, now() + SESSION_MS);
       return id;
     },
-    isOpen: (id) => id !== undefined && (expiries.get(id) ?? 0) > now(),
+    isOpen: (id) => id !== undefined && (expiries.peek(id) ?? 0) > now(),
     close(id) {
       if (id !== undefined) expiries.delete(id);
     },

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
 
 /** The wait begins at one second with this failure and doubles with each further one. */
 const FIRST_DELAYED_FAILURE = 5;
@@ -30,10 +31,10 @@ const networkOf = (address: string): string => {
  * While it waits, the right password is refused too.
  */
 export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}): Throttle => {
-  const failures = new Map<string, { count: number; at: number; until: number }>();
+  const failures = new LRUCache<string, { count: number; at: number; until: number }>({ max: MAX_ADDRESSES });
 
   const current = (network: string) => {
-    const entry = failures.get(network);
+    const entry = failures.peek(network);
     return entry !== undefined && now() - entry.at < FORGET_MS ? entry : undefined;
   };
 
@@ -46,9 +47,6 @@ export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}):
         count < FIRST_DELAYED_FAILURE
           ? 0
           : Math.min(MAX_WAIT_MS, 1_000 * 2 ** (count - FIRST_DELAYED_FAILURE));
-      failures.delete(network);
-      const [oldest] = failures.keys();
-      if (oldest !== undefined && failures.size >= MAX_ADDRESSES) failures.delete(oldest);
       failures.set(network, { count, at: now(), until: now() + waitMs });
     },
     succeeded(address) {

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { RUN_OUTCOMES } from '#src/contract/words.ts';
+import { DETAIL_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
@@ -12,7 +12,7 @@ const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 /** From a run of one page to one of a million games. */
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
 
-const CHANGES = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing', 'withdrawn'] as const;
+const CHANGES = [...DETAIL_COUNTERS, 'withdrawn'] as const;
 
 /**
  * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label carries a secret
@@ -61,23 +61,22 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   });
   for (const change of CHANGES) games.inc({ change }, 0);
 
+  /** "operation outcome" of the series of each application. */
   const series = new Map<string, Set<string>>();
-  const forget = (application_id: string): void => {
-    for (const [key, outcomes] of series) {
-      const [owner, operation = ''] = key.split(' ');
-      if (owner !== application_id) continue;
-      for (const outcome of outcomes) calls.remove({ application_id, operation, outcome });
-      series.delete(key);
+  const removeSeries = (application_id: string): void => {
+    for (const key of series.get(application_id) ?? []) {
+      const [operation = '', outcome = ''] = key.split(' ');
+      calls.remove({ application_id, operation, outcome });
     }
+    series.delete(application_id);
   };
-  const labelOf = createApplicationLabels(APPLICATIONS_MAX, forget);
+  const labelOf = createApplicationLabels(APPLICATIONS_MAX, removeSeries);
 
   const stopCounting = [
     onWebhookCall(({ application_id, operation, outcome, seconds }) => {
       // An aborted call is not a failure of the application.
       const label = labelOf(application_id, outcome !== 'ok' && outcome !== 'aborted');
-      const key = `${label} ${operation}`;
-      series.set(key, (series.get(key) ?? new Set()).add(outcome));
+      series.set(label, (series.get(label) ?? new Set()).add(`${operation} ${outcome}`));
       calls.inc({ application_id: label, operation, outcome });
       callSeconds.observe({ operation, outcome }, seconds);
     }),

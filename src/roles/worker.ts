@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
+import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT } from '#src/errors.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
@@ -38,11 +39,10 @@ export type WorkerTiming = Partial<
 
 /** Logs each run that this process ends. @returns a function that stops it */
 const logRuns = (logger: Logger): (() => void) =>
-  runEnded.subscribe(({ run_id, application_id, outcome, reason, started_at, finished_at, ...counts }) => {
-    const { listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn } = counts;
+  runEnded.subscribe(({ run_id, application_id, outcome, reason, started_at, finished_at, ...run }) => {
     const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
-    const games = { listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn };
-    logger.info({ run_id, application_id, outcome, reason, ms, ...games }, 'run ended');
+    const counts = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]]));
+    logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
   });
 
 /**

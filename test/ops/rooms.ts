@@ -71,6 +71,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/roles': {
     imports: [
       'src/errors.ts',
+      'src/contract',
       'db',
       'src/sealing',
       'src/webhooks',
