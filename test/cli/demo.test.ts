@@ -6,7 +6,7 @@ import { openDatabase } from '#db/client.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
-/** A home of one's own; for root its data may lie elsewhere. */
+/** A new CATALOGUE_HOME. For root, the data of Postgres may be in another directory. */
 const aHome = async (): Promise<string> => {
   const home = await mkdtemp(join(tmpdir(), 'catalogue-demo-'));
   onTestFinished(async () => {
@@ -17,7 +17,7 @@ const aHome = async (): Promise<string> => {
   return home;
 };
 
-/** Ports that nobody else has. */
+/** Free ports. */
 const environment = (home: string) => ({
   CATALOGUE_HOME: home,
   API_PORT: '0',
@@ -25,7 +25,7 @@ const environment = (home: string) => ({
   METRICS_PORT: '0',
 });
 
-it('shows one sync with nothing set up, and finds everything unchanged the second time', async () => {
+it('shows one sync without setup, and finds every game unchanged the second time', async () => {
   const env = environment(await aHome());
   const first = await runCli(['demo', '--once', '--json', '--games', '120'], env);
   expect(first.exit).toBe(0);
@@ -52,7 +52,7 @@ it('shows one sync with nothing set up, and finds everything unchanged the secon
   expect(again.games).toEqual({ pending: 360 });
 });
 
-it('stays up without --once, answers commands from another terminal, and ends in order at SIGINT', async () => {
+it('keeps running without --once, serves commands from another terminal, and stops in order at SIGINT', async () => {
   const env = environment(await aHome());
   const demo = startCli(['demo', '--games', '5', '--applications', '1'], env);
   const { stdout } = await until('the demo is up', () => {
@@ -76,7 +76,7 @@ it('stays up without --once, answers commands from another terminal, and ends in
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
-  'takes its Postgres along when %s ends it under way',
+  'stops its Postgres when %s ends it during the sync',
   async (signal) => {
     const env = environment(await aHome());
     const demo = startCli(['demo', '--once', '--games', '20000'], env);
@@ -99,7 +99,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-it('does not touch a database that is set, and says so', async () => {
+it('refuses to use the database of DATABASE_URL', async () => {
   const env = { ...environment('/nonexistent'), DATABASE_URL: 'postgres://127.0.0.1:9/x' };
   const { exit, stderr } = await runCli(['demo', '--once'], env);
   expect(exit).toBe(2);

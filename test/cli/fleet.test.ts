@@ -12,14 +12,14 @@ import { everythingStored } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 
 onBothBackends('The command line of a fleet', (kind) => {
-  // What does not depend on where the queue lives is shown once: a process takes a third of a second to start.
+  // Tests that do not depend on the queue backend run once: a process takes a third of a second to start.
   const whereFleetsRun = it.runIf(kind === 'redis' || inject('redisUrl') === null);
   let fleet: TestFleet;
   let home: string;
   let env: Record<string, string>;
   let server: SampleApplication;
   let worker: CliProcess;
-  /** Everything that any command wrote. */
+  /** Output of every command. */
   const written: string[] = [];
 
   const keep = (result: CliResult): CliResult => {
@@ -77,7 +77,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('says what to do about a database that has no tables, and migrate makes them, once and again', async () => {
+  it('names the command that creates missing tables, and migrate can run twice', async () => {
     await fleet.sql.unsafe('drop schema public cascade; drop schema drizzle cascade; create schema public');
     const before = await ask('app', 'list');
     expect(before.exit).toBe(1);
@@ -111,7 +111,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect(keep(await runCli(stdin, env, `${ACCESS_TOKEN}\n`)).exit).toBe(0);
   });
 
-  it('says at once that no worker is running, and lets the second of two syncs leave with exit code 4', async () => {
+  it('reports at once that no worker is running, and the second of two syncs exits with code 4', async () => {
     await add('waiting');
     const [first, second] = await Promise.all([ask('sync', 'waiting'), ask('sync', 'waiting')]);
     expect([first.exit, second.exit].sort()).toEqual([0, 4]);
@@ -124,7 +124,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('run', 'show', run_id)).answer).toMatchObject({ outcome: null, trigger: 'manual' });
   });
 
-  it('lands every game of every page through a worker process, with the document that sync promises', async () => {
+  it('stores every game of every page through a worker process, and sync prints its document', async () => {
     worker = startCli(['worker'], env);
     const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
     expect({ exit, stderr: stderr.replace(/^No worker is running.*\n/, '') }).toEqual({
@@ -151,7 +151,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
     const byId = (a: ApplicationGameDetail, b: ApplicationGameDetail) => (a.game_id < b.game_id ? -1 : 1);
     expect(rows.sort(byId)).toEqual(server.catalogue.all().sort(byId));
-    // The run that waited for a worker has found one.
+    // The worker runs the waiting run too.
     await until('the waiting run ends', async () => {
       const { answer: list } = await ask('run', 'list', 'waiting');
       return list.runs[0].outcome === 'succeeded';
@@ -159,7 +159,7 @@ onBothBackends('The command line of a fleet', (kind) => {
   });
 
   whereFleetsRun(
-    'shows an operator a changed game with its former revision, and takes the decision on what was seen',
+    'shows a changed game with its former revision, and accepts a decision on the current revision only',
     async () => {
       const [game] = server.catalogue.all() as [ApplicationGameDetail];
       server.catalogue.update(game.game_id, { game_info: 'Changed at the source.' });
@@ -192,7 +192,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     },
   );
 
-  it('leaves with exit code 3 when a run was partial, and names what did not land', async () => {
+  it('exits with code 3 when a run is partial, and lists the failed game', async () => {
     const [, game] = server.catalogue.all() as [unknown, ApplicationGameDetail];
     server.catalogue.update(game.game_id, { game_name: 7 as never });
     const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
@@ -210,7 +210,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
   });
 
-  it('leaves with exit code 1 when a run failed, with the reason', async () => {
+  it('exits with code 1 when a run fails, and prints the reason', async () => {
     const { stderr: warned } = await add('forbidden', 'http://169.254.169.254/latest');
     expect(warned).toContain('warning: --query-game-list-webhook');
     const { exit, answer } = await ask('sync', 'forbidden', '--wait');
@@ -237,19 +237,22 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('queue', 'pause', 'nonsense')).exit).toBe(2);
   });
 
-  whereFleetsRun('pauses, resumes and removes an application, whose games are withdrawn then', async () => {
-    expect((await ask('app', 'pause', 'waiting')).answer).toMatchObject({ status: 'paused' });
-    expect((await ask('sync', '--all', '--timeout', '30s')).answer.runs).not.toContainEqual(
-      expect.objectContaining({ application_id: 'waiting' }),
-    );
-    expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
-    expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
-    expect((await ask('sync', 'waiting')).exit).toBe(2);
-    const rows = [...(await gamesOf(fleet.sql, 'waiting')).values()];
-    expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
-  });
+  whereFleetsRun(
+    'pauses, resumes and removes an application, and withdraws the games of a removed one',
+    async () => {
+      expect((await ask('app', 'pause', 'waiting')).answer).toMatchObject({ status: 'paused' });
+      expect((await ask('sync', '--all', '--timeout', '30s')).answer.runs).not.toContainEqual(
+        expect.objectContaining({ application_id: 'waiting' }),
+      );
+      expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
+      expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
+      expect((await ask('sync', 'waiting')).exit).toBe(2);
+      const rows = [...(await gamesOf(fleet.sql, 'waiting')).values()];
+      expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
+    },
+  );
 
-  whereFleetsRun('lists nothing of an application that nobody registered, and says so', async () => {
+  whereFleetsRun('refuses lists of an application that was never registered', async () => {
     for (const list of [
       ['run', 'list'],
       ['failure', 'list'],
@@ -267,7 +270,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect(stdout).toMatch(/^acme +The acme +active/m);
   });
 
-  it('ends a worker that is told to with exit code 0, in bounded time', async () => {
+  it('stops a worker at SIGTERM with exit code 0, in bounded time', async () => {
     await until('no run is open', async () => {
       const open = await fleet.sql`select from sync_runs where finished_at is null`;
       return open.length === 0;
@@ -281,7 +284,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('queue', 'status')).answer.workers).toEqual([]);
   });
 
-  it('never wrote the access token: not to a terminal, not to a log, not to a table, not to Redis', async () => {
+  it('never writes the access token to a terminal, a log, a table or Redis', async () => {
     expect(written.join('').length).toBeGreaterThan(10_000);
     const stored = await everythingStored(fleet);
     expect(stored).toContain('query-game-list');

@@ -53,7 +53,7 @@ describe('A duration', () => {
   });
 });
 
-it('takes whole numbers within their bounds and nothing else', () => {
+it('accepts whole numbers within the bounds and nothing else', () => {
   const calls = integerBetween(1, 100);
   expect(calls('1')).toBe(1);
   expect(calls('100')).toBe(100);
@@ -61,31 +61,31 @@ it('takes whole numbers within their bounds and nothing else', () => {
     expect(() => calls(text)).toThrow('Give a whole number from 1 to 100.');
 });
 
-it('takes an application_id that the database takes too', () => {
+it('accepts the application ids that the database accepts', () => {
   for (const text of ['a', '9', 'acme-games', 'a'.repeat(63)]) expect(parseApplicationId(text)).toBe(text);
   for (const text of ['', '-a', 'Acme', 'a_b', 'a.b', 'a:b', 'ä', 'a'.repeat(64), 'a\n'])
     expect(() => parseApplicationId(text)).toThrow(InvalidArgumentError);
 });
 
-it('takes any id of a game that the interface document allows', () => {
+it('accepts every game id that the interface document allows', () => {
   for (const text of ['g-1', ' ', 'Ünïcödé/?#', 'x'.repeat(512)])
     expect(parseApplicationGameId(text)).toBe(text);
   for (const text of ['', 'x'.repeat(513)])
     expect(() => parseApplicationGameId(text)).toThrow(InvalidArgumentError);
 });
 
-it('takes a name that says something', () => {
+it('accepts a name that is not empty', () => {
   for (const text of ['Acme', ' Acme  Games ', 'ü'.repeat(200)]) expect(parseName(text)).toBe(text.trim());
   for (const text of ['', '  ', 'x'.repeat(201)]) expect(() => parseName(text)).toThrow(InvalidArgumentError);
 });
 
-it('reads each value of an argument that is given several times', () => {
+it('parses each value of a variadic argument', () => {
   const read = variadic(parseApplicationId);
   expect(read('bolt', read('acme'))).toEqual(['acme', 'bolt']);
   expect(() => read('Bolt', ['acme'])).toThrow(InvalidArgumentError);
 });
 
-it('takes an id in any case, and whole', () => {
+it('accepts a complete UUID in any case', () => {
   expect(parseUuid('019A2B3C-4D5E-7F60-8A9B-0C1D2E3F4A5B')).toBe('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b');
   for (const text of ['', '019a2b3c', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b\n'])
     expect(() => parseUuid(text)).toThrow(InvalidArgumentError);

@@ -3,7 +3,7 @@ import { startCli } from '#test/support/cli.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { until } from '#test/support/until.ts';
 
-test('a worker that still waits for its Redis leaves when it is told to', async () => {
+test('a worker that still waits for Redis exits at SIGTERM', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const worker = startCli(['worker'], {

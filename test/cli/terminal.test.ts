@@ -5,9 +5,9 @@ import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
-/** Sets the window's title, clears the screen by the one-character form of ESC [, writes backwards, ends the line. */
+/** Sets the title of the window, clears the screen with the one-character form of ESC [, reverses the direction, and ends the line. */
 const HOSTILE = 'Lantern\u001b]0;owned\u0007 \u009b2J\u202eHarbour\u2066\nRejected: nothing';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 let fleet: TestFleet;
@@ -34,14 +34,14 @@ it.for([
   ['game show', () => ['game', 'show', game_id]],
   ['game pass', () => ['game', 'pass', game_id, '--by', 'kim']],
   ['kyc accept-cp-id', () => ['kyc', 'accept-cp-id', 'acme', '--by', 'kim']],
-] as const)('%s shows what an application chose, and the terminal acts on none of it', async ([, args]) => {
+] as const)('%s prints text of an application without its control characters', async ([, args]) => {
   const { exit, stdout, stderr } = await runCli(args(), env);
   expect(exit).toBe(0);
   expect(stdout).toMatch(READABLE);
   expect(stdout + stderr).not.toMatch(ACTED_ON);
 });
 
-it('a JSON document says exactly what an application chose, in escapes', async () => {
+it('a JSON document contains the text of an application unchanged, in escapes', async () => {
   const result = await runCli(['game', 'show', game_id, '--json'], env);
   expect(documentOf(result)).toMatchObject({ game_name: HOSTILE, application_game_id: HOSTILE });
   expect(result.stdout).not.toMatch(ACTED_ON);

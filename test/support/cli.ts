@@ -10,15 +10,15 @@ export type CliResult = { exit: number | null; stdout: string; stderr: string };
 
 export type CliProcess = {
   pid: number;
-  /** What it has written so far. */
+  /** Output so far. */
   output: () => { stdout: string; stderr: string };
   kill: (signal: NodeJS.Signals) => void;
   done: Promise<CliResult>;
 };
 
 /**
- * Start the command line as a process of its own, with exactly this environment beside the system's paths, in a
- * directory without a checkout or an `.env`.
+ * Starts the command line as a process with this environment and the system's paths, in a directory without a
+ * checkout or `.env`.
  */
 export const startCli = (
   args: readonly string[],
@@ -30,7 +30,7 @@ export const startCli = (
     cwd: tmpdir(),
     stdio: 'pipe',
   });
-  // It may end without reading.
+  // The process may exit without reading stdin.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const written = { stdout: '', stderr: '' };
@@ -47,11 +47,11 @@ export const startCli = (
   };
 };
 
-/** Run one command to its end. */
+/** Runs one command to its end. */
 export const runCli = (args: readonly string[], env?: Record<string, string>, stdin?: string) =>
   startCli(args, env, stdin).done;
 
-/** The one JSON document that a command answered with; fails when there is none, or anything beside it. */
+/** The JSON document that a command printed. @throws when stdout is not exactly one line of JSON */
 export const documentOf = ({ stdout, stderr }: CliResult) => {
   const lines = stdout.split('\n');
   if (lines.length !== 2 || lines[1] !== '') {
