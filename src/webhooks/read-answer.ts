@@ -119,7 +119,7 @@ export type EnvelopeOptions = {
 };
 
 /**
- * The `data` of a response, not yet validated. An envelope counts whatever the HTTP status (sections 2.1 and 7); the
+ * The `data` of a response, not yet validated. An envelope counts with any HTTP status (sections 2.1 and 7); the
  * status counts only without one.
  *
  * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, and as `readJson`

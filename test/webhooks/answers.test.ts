@@ -33,9 +33,9 @@ test.each([
 test.each([
   ['two layers of gzip', 'gzip, gzip', gzipSync(gzipSync(good))],
   ['gzip under brotli', 'gzip, br', brotliCompressSync(gzipSync(good))],
-  ['a coding we did not ask for', 'zstd', zstdCompressSync(good)],
-  ['deflate, which nobody means the same by', 'deflate', deflateSync(good)],
-  ['a coding nobody knows', 'rot13', good],
+  ['a coding that the request does not accept', 'zstd', zstdCompressSync(good)],
+  ['deflate, which is ambiguous', 'deflate', deflateSync(good)],
+  ['an unknown coding', 'rot13', good],
   ['a name that objects inherit', 'constructor', good],
   ['gzip that is not', 'gzip', good],
   ['gzip cut short', 'gzip', gzipSync(good).subarray(0, 60)],
@@ -126,7 +126,7 @@ test.each([
   [200, refusal, undefined],
   [404, '<h1>no such page</h1>', undefined],
   [500, refusal, undefined],
-])('heeds Retry-After with 429 and 503 alone: %i', async (status, body, retryAfterMs) => {
+])('honours Retry-After with 429 and 503 alone: %i', async (status, body, retryAfterMs) => {
   const server = await anAnswer(body, { status, headers: { 'retry-after': '60' } });
   expect((await errorOf(askDetail(aClient(), server.url))).retryAfterMs).toBe(retryAfterMs);
 });

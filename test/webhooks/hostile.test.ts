@@ -132,7 +132,7 @@ test('thousands of spoiled envelopes end in a game that is valid at its source, 
   );
 }, 120_000);
 
-test('proxies of the environment are not asked', async () => {
+test('proxies of the environment are not used', async () => {
   const proxy = await aServer((_, response) => response.end(envelope(detail('proxied'))));
   const server = await anAnswer(envelope(detail()));
   const script = `

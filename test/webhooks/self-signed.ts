@@ -1,4 +1,4 @@
-/** A certificate of tests alone, signed by itself for localhost, shop.example and 127.0.0.1. Nobody trusts it. */
+/** A certificate of tests alone, signed by itself for localhost, shop.example and 127.0.0.1. No system trusts it. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBqTCCAU+gAwIBAgIUQHC/VAPQYgaT6FoITByNwVnXJi8wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJdGVzdCBvbmx5MCAXDTI2MTEyMTA4MTU0MFoYDzIxMjYxMDI4

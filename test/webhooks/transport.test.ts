@@ -45,7 +45,7 @@ const aTlsServer = async () => {
 const resolvingBy = (resolve: EgressOptions['resolve'], options: Partial<HttpPostOptions> = {}) =>
   aClient({ egress: createEgressPolicy({ allowHttp: true, allowNetworks: [], resolve }), ...options });
 
-/** A piece every 20 ms for as long as anybody listens. */
+/** Writes a piece every 20 ms until the connection closes. */
 const drip = (socket: Socket, piece: string, first = ''): void => {
   socket.once('data', () => {
     socket.write(first);
@@ -54,7 +54,7 @@ const drip = (socket: Socket, piece: string, first = ''): void => {
   });
 };
 
-test('a port where nobody listens is connect_failed', async () => {
+test('a closed port is connect_failed', async () => {
   const server = await aServer(() => {});
   await server.close();
   expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({
@@ -70,14 +70,14 @@ test('a connection that is closed before an answer is connect_failed', async () 
 });
 
 test.each<[string, string, WebhookErrorCode]>([
-  ['a name that nobody knows', 'ENOTFOUND', 'name_not_found'],
-  ['a name server that is away', 'EAI_AGAIN', 'name_not_found'],
+  ['a name that does not exist', 'ENOTFOUND', 'name_not_found'],
+  ['an unreachable name server', 'EAI_AGAIN', 'name_not_found'],
 ])('%s is name_not_found', async (_, code, expected) => {
   const client = resolvingBy((_host, _options, done) => done(Object.assign(new Error(code), { code }), []));
   expect((await errorOf(askDetail(client, 'http://shop.example/'))).code).toBe(expected);
 });
 
-test('a name server that never answers is given up at the connect limit', async () => {
+test('a look-up without a response ends at the connect timeout', async () => {
   const client = resolvingBy(() => {}, { connectTimeoutMs: 100 });
   expect((await errorOf(askDetail(client, 'http://shop.example/'))).code).toBe('connect_failed');
 });
@@ -113,7 +113,7 @@ test.each([
   expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connection_lost');
 });
 
-test('a server that wants to switch protocols is no answer', async () => {
+test('a server that switches protocols is a transport error', async () => {
   const server = await aTcpServer((socket) => {
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
@@ -130,7 +130,7 @@ test.each<[string, (socket: Socket) => void]>([
     'trickles its body',
     (socket) => drip(socket, '1\r\n \r\n', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'),
   ],
-])('a server that %s is given up at the deadline, and its connection freed', async (_, onSocket) => {
+])('a server that %s ends at the deadline, and its connection is closed', async (_, onSocket) => {
   const server = await aTcpServer(onSocket);
   const client = aClient({ callTimeoutMs: 300 });
   const startMs = performance.now();
@@ -158,13 +158,13 @@ test.each([
   [429, '-1', undefined],
   [429, '1.5', undefined],
   [429, '', undefined],
-])('status %i with Retry-After "%s" asks for a wait of %s ms', async (status, header, retryAfterMs) => {
+])('status %i with Retry-After "%s" is retried after %s ms', async (status, header, retryAfterMs) => {
   const server = await anAnswer('', { status, headers: { 'retry-after': header } });
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'http_status', status, retryable: true, retryAfterMs });
 });
 
-test('our own signal ends a call, before and while it is under way', async () => {
+test('the signal of the caller ends a call, before and after it starts', async () => {
   const server = await aServer(() => {});
   const client = aClient();
   const ended = await errorOf(askDetail(client, server.url, AbortSignal.abort()));
@@ -180,7 +180,7 @@ test('our own signal ends a call, before and while it is under way', async () =>
   expect((await errorOf(askDetail(client, server.url, AbortSignal.timeout(50)))).code).toBe('aborted');
 });
 
-test('a certificate that nobody trusts is tls_failed, whatever the environment says of certificates', async () => {
+test('an untrusted certificate is tls_failed, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   onTestFinished(() => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -235,7 +235,22 @@ test('no error holds the access token or a query of the address, however deep on
   }
 });
 
-test('a token that no header can hold is never shown', async () => {
+test('a connection that the server closes between two calls is replaced', async () => {
+  const body = envelope(detail());
+  const server = await aTcpServer((socket) =>
+    socket.once('data', () =>
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),
+    ),
+  );
+  const client = aClient();
+  for (let call = 0; call < 3; call += 1) {
+    expect(await askDetail(client, server.url)).toEqual(detail());
+    await expect.poll(server.openConnections).toBe(0);
+  }
+  expect(server.connections()).toBe(3);
+});
+
+test('a token that a header cannot carry is never shown', async () => {
   const server = await anAnswer(envelope(null));
   const target = { ...targetAt(server.url), accessToken: `${TOKEN}\n` };
   for (const call of [
