@@ -6,7 +6,7 @@ import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
 export type ApplicationRow = InferSelectModel<typeof applications>;
 
-/** What an operator may set; `undefined` leaves a field as it is. */
+/** What an operator may set. */
 export type ApplicationSettings = Pick<
   ApplicationRow,
   | 'name'
@@ -22,8 +22,8 @@ export type ApplicationSettings = Pick<
 export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
 
 /**
- * Register an application. One that was removed under the same id is registered anew and keeps its games.
- * @returns false when the id is taken.
+ * Register an application. An application that was removed under the same id keeps its games.
+ * @returns false when the id is taken
  */
 export const insertApplication = async (
   sql: Queryable,
@@ -43,8 +43,8 @@ export const insertApplication = async (
 };
 
 /**
- * Change what is given; one that was failing is tried again at its next tick.
- * @returns false when there is no such application.
+ * Change the given settings. An application that backs off runs at its next tick.
+ * @returns false when there is no such application
  */
 export const updateApplication = async (
   sql: Queryable,
@@ -61,12 +61,12 @@ export const updateApplication = async (
   return rows.length === 1;
 };
 
-/** A run of it came through, in whole or in part: what "how long ago" is counted from. */
+/** Record when a run last came through, in whole or in part. */
 export const recordSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`update applications set last_success_at = now() where application_id = ${application_id}`;
 };
 
-/** Pause or resume; earlier failures are forgotten. @returns false when there is no such application. */
+/** Pause or resume; clears the backoff. @returns false when there is no such application */
 export const setApplicationStatus = async (
   sql: Queryable,
   application_id: string,
@@ -80,14 +80,12 @@ export const setApplicationStatus = async (
 };
 
 /**
- * Take an application out of service: no more calls, its token forgotten, its games withdrawn, its failures
- * forgotten, the API tokens that read its games revoked: whoever registers the id anew is given tokens anew. Games,
- * revisions and decisions stay readable.
+ * Remove an application: end its open run, delete its access token and failures, withdraw its games, and revoke its API
+ * tokens. Games, revisions and decisions stay readable.
  *
- * Statements of their own, so that each sees what was committed while the one before it waited: writers in hand
- * hold the run or the application, and what they write is withdrawn after them. Run, application, games: everybody
- * takes them in this order.
- * @returns false when there is no such application.
+ * Separate statements, so that each sees what was committed while the one before waited for a lock: games of a writer
+ * that held it are withdrawn too. All transactions lock run, application and games in this order.
+ * @returns false when there is no such application
  */
 export const removeApplication = (sql: Database, application_id: string): Promise<boolean> =>
   sql.begin(async (tx): Promise<boolean> => {
@@ -111,8 +109,8 @@ export const removeApplication = (sql: Database, application_id: string): Promis
   }) as Promise<boolean>;
 
 /**
- * Is it in service? Then it stays so until the transaction ends: what is written outside any run is written before
- * the removal or not at all.
+ * Lock an application against its removal until the transaction ends, for writes outside any run.
+ * @returns false when it is removed
  */
 export const lockActiveApplication = async (tx: Queryable, application_id: string): Promise<boolean> => {
   const rows = await tx`
@@ -129,7 +127,7 @@ export const findApplication = async (
   return rows[0];
 };
 
-/** Is there an application of this id, or was there one that was removed? */
+/** Is the id known, also of a removed application? */
 export const wasRegistered = async (sql: Queryable, application_id: string): Promise<boolean> => {
   const rows = await sql`select from applications where application_id = ${application_id}`;
   return rows.length === 1;
@@ -138,13 +136,11 @@ export const wasRegistered = async (sql: Queryable, application_id: string): Pro
 export const listApplications = (sql: Queryable): Promise<ApplicationRow[]> =>
   sql<ApplicationRow[]>`select * from applications where status <> 'removed' order by application_id`;
 
-/** What the schedules are made from, in pages: every active application, by id, after `after`. */
-export const listSchedules = (
-  sql: Queryable,
-  after: string,
-  limit: number,
-): Promise<Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>[]> =>
-  sql<Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>[]>`
+export type ScheduleRow = Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>;
+
+/** Intervals of the active applications after this id. */
+export const listSchedules = (sql: Queryable, after: string, limit: number): Promise<ScheduleRow[]> =>
+  sql<ScheduleRow[]>`
     select application_id, every_ms, kyc_every_ms from applications
     where status = 'active' and application_id > ${after}
     order by application_id limit ${limit}`;

@@ -2,18 +2,20 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { Backoff } from '#src/rules/backoff.ts';
 
-/** What the rule needs of the application, locked until the transaction ends. */
+type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
+
+/** Read what `afterFailedRun` needs, locked until the transaction ends. */
 export const lockBackoff = async (
   tx: Queryable,
   application_id: string,
-): Promise<Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'> | undefined> => {
-  const rows = await tx<Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>[]>`
+): Promise<LockedBackoff | undefined> => {
+  const rows = await tx<LockedBackoff[]>`
     select failed_runs, failing_since, every_ms from applications
     where application_id = ${application_id} for no key update`;
   return rows[0];
 };
 
-/** Write down one more failed run. With a reason to pause, an active application is paused. */
+/** Save the backoff. With a pause reason, an active application is paused. */
 export const saveBackoff = async (
   tx: Queryable,
   application_id: string,
@@ -27,7 +29,7 @@ export const saveBackoff = async (
     where application_id = ${application_id}`;
 };
 
-/** A run came through: nothing of earlier failures is held on to, and a pause that was for them ends. */
+/** Clear the backoff after a run that came through, and end a pause that it caused. */
 export const clearBackoff = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update applications

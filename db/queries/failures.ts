@@ -5,12 +5,12 @@ import type { Reason } from '#src/contract/reasons.ts';
 import type { Operation } from '#src/contract/words.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
-/** One thing that did not land. `application_game_id` is "" where no game is named. */
+/** One failure. `application_game_id` is `NO_GAME` when no game is named. */
 export type Failure = { application_game_id: string; kind: string; reasons: Reason[] };
 
 /**
- * Note failures: new ones open a row, known ones count up. One statement, whatever the number. Rows are written in the
- * order of their games: batches that share some can't deadlock.
+ * Record failures: a new one adds a row, a known one counts up. Rows are written in the order of their games, so that
+ * batches that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,
@@ -19,7 +19,7 @@ export const recordFailures = async (
   failures: readonly Failure[],
 ): Promise<void> => {
   if (failures.length === 0) return;
-  // ON CONFLICT can't touch one row twice: the last word on a game counts.
+  // ON CONFLICT cannot update one row twice: the last failure of a game counts.
   const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
   await sql`
     insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
@@ -35,7 +35,7 @@ export const recordFailures = async (
           count = ingest_failures.count + 1`;
 };
 
-/** Forget the failures of these games: they landed, or their row is in order again. */
+/** Delete the failures of these games. */
 export const clearFailures = async (
   sql: Queryable,
   application_id: string,
@@ -43,14 +43,14 @@ export const clearFailures = async (
   application_game_ids: readonly string[],
 ): Promise<void> => {
   if (application_game_ids.length === 0) return;
-  // One by one: otherwise all failures are read of an application that Postgres believes to have few.
+  // One by one (`lateral`): otherwise Postgres may read all failures of the application.
   await sql`
     delete from ingest_failures
     where ctid = any(array(
       select known.place
-      from unnest(${application_game_ids as string[]}::text[]) as landed(id) cross join lateral (
+      from unnest(${application_game_ids as string[]}::text[]) as game(id) cross join lateral (
         select ctid as place from ingest_failures
-        where application_id = ${application_id} and operation = ${operation} and application_game_id = landed.id
+        where application_id = ${application_id} and operation = ${operation} and application_game_id = game.id
         limit 1
       ) as known))`;
 };
@@ -65,7 +65,7 @@ export const listFailures = (
     order by last_at desc, application_id, operation, application_game_id
     limit ${filter.limit}`;
 
-/** The games of an application whose detail did not land: what `failure retry` asks for again. */
+/** Games with a failure: `failure retry` fetches their details. */
 export const listFailedGameIds = async (sql: Queryable, application_id: string): Promise<string[]> => {
   const rows = await sql<{ application_game_id: string }[]>`
     select distinct application_game_id from ingest_failures

@@ -8,13 +8,13 @@ export type GameRow = InferSelectModel<typeof games>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
 export type GameAuditRow = InferSelectModel<typeof gameAudits>;
 
-/** One game as a detail call brought it, ready to be written. */
+/** One game from a detail call, ready to be written. */
 export type FetchedGame = GameContent & {
-  /** A platform `game_id` for the case that the game is new. */
+  /** The platform's `game_id` if the game is new. */
   game_id: string;
   application_game_id: string;
   content_hash: string;
-  /** Hash of the list entry; "" when it is not known (a game pulled by hand). */
+  /** Hash of the list entry; "" when unknown (`pull`). */
   list_hash: string;
   fetched_at: Date;
 };
@@ -27,12 +27,13 @@ const textArray = (items: readonly string[]): string =>
 /**
  * Write a batch of games in one statement, one parameter a column.
  *
- * New games enter as `pending`. Changed content moves the game to its next revision and back to `pending`
- * with no audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A
- * row whose detail was asked for later than this one stays as it is. Games that come back lose `withdrawn_at`.
- * Rows are locked and written in the order of their ids: batches that share games can't deadlock. They are looked up
- * one by one (`lateral`): as a join, Postgres reads all games of an application that it believes to be small.
- * @returns the application_game_ids that were inserted and that changed; the rest is unchanged.
+ * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
+ * audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A detail that was
+ * requested earlier than the stored one changes nothing. Games that come back lose `withdrawn_at`.
+ *
+ * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
+ * looked up by itself (`lateral`): for a join, Postgres may read all games of the application.
+ * @returns the application_game_ids that were inserted and updated; the others are unchanged
  */
 export const upsertGames = async (
   sql: Queryable,
@@ -53,7 +54,7 @@ export const upsertGames = async (
         ${column('fetched_at').map((moment) => moment.toISOString())}::timestamptz[]
       ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
              game_store_pic, content_hash, list_hash, fetched_at)
-    ), held as materialized (
+    ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
         select game_id, content_hash from games
@@ -64,16 +65,16 @@ export const upsertGames = async (
       update games g
       set fetched_at = f.fetched_at, withdrawn_at = null,
           list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
-      from held h join fetched f on f.application_game_id = h.application_game_id and f.content_hash = h.content_hash
-      where g.game_id = h.game_id and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
+      from existing e join fetched f on f.application_game_id = e.application_game_id and f.content_hash = e.content_hash
+      where g.game_id = e.game_id and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
         game_store_pic, content_hash, list_hash, fetched_at)
       select f.game_id, ${application_id}, f.application_game_id, f.game_name, f.game_icon, f.game_desc,
              f.game_store_video, f.game_store_pic, f.content_hash, f.list_hash, f.fetched_at
-      from fetched f left join held h on h.application_game_id = f.application_game_id
-      where h.content_hash is distinct from f.content_hash
+      from fetched f left join existing e on e.application_game_id = f.application_game_id
+      where e.content_hash is distinct from f.content_hash
       order by f.application_game_id
       on conflict (application_id, application_game_id) do update
       set game_name = excluded.game_name, game_icon = excluded.game_icon, game_desc = excluded.game_desc,
@@ -146,13 +147,13 @@ export type Decision = {
   audit_status: 'passed' | 'rejected';
   decided_by: string;
   reason: string | null;
-  /** The revision the decision was made on. */
+  /** The revision that was decided on. */
   revision: number;
 };
 
 /**
- * Write down a decision and let it stand on the game, in one statement.
- * @returns false when the content has moved past that revision, or there is no such game: nothing is written.
+ * Record a decision and apply it to the game, in one statement.
+ * @returns false when the game has a later revision or does not exist: then nothing was written
  */
 export const decideGame = async (sql: Queryable, decision: Decision): Promise<boolean> => {
   const rows = await sql`

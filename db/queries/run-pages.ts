@@ -3,8 +3,8 @@ import type { PageRow, RunFence } from '#db/queries/runs.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
 
 /**
- * Which of these games did any earlier page of the run name? Only asked when in doubt: it reads the whole run, and
- * costs 0.1 to 0.3 s after 20,000 pages of 100 games.
+ * Those of these games that an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
+ * 100 games.
  */
 export const selectNamedBefore = async (
   sql: Queryable,
@@ -12,7 +12,7 @@ export const selectNamedBefore = async (
   page_num: number,
   application_game_ids: readonly string[],
 ): Promise<Set<string>> => {
-  // A join, not `= any(…)`: under a generic plan that compares every game with every id, eight times as slow.
+  // Not `= any(…)`: a generic plan then compares every game with every id, eight times as slow.
   const rows = await sql<{ id: string }[]>`
     select distinct named.id
     from sync_run_pages p, unnest(p.application_game_ids) as named(id)
@@ -31,39 +31,38 @@ export const findPage = async (
   return rows[0];
 };
 
-/** A page of a run as it was answered, for `insertPage`. */
+/** A page of a run, for `insertPage`. */
 export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unnamed'> & {
-  /** The games that this page is the first of the run to name; `list_hash` is "" where the row is not valid. */
+  /** Games that no earlier page of the run named; `list_hash` is "" when the row is invalid. */
   named: readonly { application_game_id: string; list_hash: string }[];
   listing_end: ListingEnd | null;
 };
 
-/** When to ask for a detail that is there already. */
+/** When a stored detail is fetched again: always, or once it is older than this. */
 export type DetailAge = { full: boolean; detailMaxAgeMs: number };
 
 /**
- * Record a page under the run's fence, in one statement: which of its games want their detail (design, section 4,
- * step 3: new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where
- * the run stands. Games that were withdrawn are present again, and failures of rows that are valid now are gone.
- * The run stays locked to the end of the transaction.
+ * Record a page under the run's fence, in one statement: the games whose detail is wanted (design, section 4, step 3:
+ * new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where the run
+ * stands. Withdrawn games come back, and the failures of rows that are valid now are deleted. The run stays locked
+ * until the transaction ends.
  *
- * Each row is looked up by itself (`lateral` with a limit): as a join, Postgres reads all games of an application
- * that it believes to be small. A newcomer of 200,000 games among thousands of small ones cost 330 ms a page.
- * @returns how many details are wanted; `recorded` false for a page that is there already; undefined when somebody
- *   closed the run or took it over: then nothing was written.
+ * Each row is looked up by itself (`lateral` with a limit): for a join, Postgres may read all games of the application,
+ * 330 ms a page at 200,000 games.
+ * @returns the number of wanted details; `recorded` is false when the page was recorded before; undefined when the
+ *   fence is stale: then nothing was written
  */
 export const insertPage = async (
   sql: Queryable,
-  run: { run_id: string; fence: number; application_id: string },
+  { run_id, fence, application_id }: RunFence & { application_id: string },
   page: NewPage,
   age: DetailAge,
 ): Promise<{ recorded: boolean; wanted: number } | undefined> => {
-  const { run_id, fence, application_id } = run;
   const ids = page.named.map((game) => game.application_game_id);
   const listHashes = page.named.map((game) => game.list_hash);
   const invalid = page.named.filter((game) => game.list_hash === '').length + page.unnamed;
-  const [row] = await sql<{ held: boolean; recorded: boolean; wanted: number }[]>`
-    with held as (
+  const [row] = await sql<{ locked: boolean; recorded: boolean; wanted: number }[]>`
+    with locked as (
       select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
     ), failing as materialized (
       select from ingest_failures
@@ -90,9 +89,9 @@ export const insertPage = async (
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
         listed, unchanged, invalid)
-      select held.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
+      select locked.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
              coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others, ${invalid}
-      from held, (
+      from locked, (
         select jsonb_object_agg(id, list_hash) filter (where wanted) as games,
                count(*) filter (where list_hash <> '' and not wanted) as others
         from states
@@ -110,32 +109,30 @@ export const insertPage = async (
       update games set withdrawn_at = null, updated_at = now()
       where game_id = any(array(select game_id from states where withdrawn)) and withdrawn_at is not null
         and exists (select from recorded)
-    ), mended as (
+    ), resolved as (
       delete from ingest_failures
       where ctid = any(array(select list_failure from states where list_failure is not null and list_hash <> ''))
         and exists (select from recorded)
     )
-    select exists (select from held) as held, exists (select from recorded) as recorded,
+    select exists (select from locked) as locked, exists (select from recorded) as recorded,
            (select count(*)::integer from states where wanted) as wanted`;
-  return row?.held === true ? { recorded: row.recorded, wanted: row.wanted } : undefined;
+  return row?.locked === true ? { recorded: row.recorded, wanted: row.wanted } : undefined;
 };
+
+/** A page under lock, and whether its application has failures of details. */
+type LockedPage = Pick<PageRow, 'open_games'> & { application_id: string; has_failures: boolean };
 
 /**
  * Lock a run under its fence, and one page of it, until the transaction ends.
- * @returns what the page waits for, and whether any detail of the application is known to have failed; undefined when
- *   the fence is stale or there is no such page
+ * @returns undefined when the fence is stale or the run has no such page
  */
 export const lockRunPage = async (
   tx: Queryable,
   { run_id, fence }: RunFence,
   page_num: number,
-): Promise<
-  { application_id: string; open_games: PageRow['open_games']; has_failures: boolean } | undefined
-> => {
+): Promise<LockedPage | undefined> => {
   // The page is locked too: a statement that waited for a lock reads newer versions of locked rows only.
-  const rows = await tx<
-    { application_id: string; open_games: PageRow['open_games']; has_failures: boolean }[]
-  >`
+  const rows = await tx<LockedPage[]>`
     select r.application_id, p.open_games, exists (
         select from ingest_failures f
         where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
@@ -168,7 +165,7 @@ export const countDetails = async (
     where run_id = ${run_id} and ${application_game_ids.length > 0}`;
 };
 
-/** Count what is still open on any page of the run as failed: its detail jobs are gone. @returns which games that is */
+/** Count the open games of all pages of the run as failed. @returns their ids */
 export const failOpenGames = async (sql: Queryable, run_id: string): Promise<string[]> => {
   const rows = await sql<{ id: string }[]>`
     with open as materialized (

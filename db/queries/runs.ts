@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import { clockFrom, type Queryable } from '#db/client.ts';
 import type { applications } from '#db/schema/applications.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
-import type { RunOutcome, RunTrigger } from '#src/contract/words.ts';
+import type { RunOutcome } from '#src/contract/words.ts';
 
 type ApplicationRow = InferSelectModel<typeof applications>;
 export type RunRow = InferSelectModel<typeof syncRuns>;
@@ -28,20 +28,13 @@ export type CalledApplication = Pick<
   | 'rate'
 >;
 
+export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
+
 /**
  * Open a run, unless one is open: at most one an application (partial unique index).
  * @returns the run that is open now, and whether this call opened it
  */
-export const openRun = async (
-  sql: Queryable,
-  run: {
-    run_id: string;
-    application_id: string;
-    trigger: RunTrigger;
-    full: boolean;
-    accept_withdrawals: boolean;
-  },
-): Promise<{ run: RunRow; opened: boolean }> => {
+export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
   for (;;) {
     const inserted = await sql<RunRow[]>`
       insert into sync_runs ${sql(run)}
@@ -65,7 +58,7 @@ export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | 
   return rows[0];
 };
 
-/** These runs, in the order of their applications. */
+/** Runs by id, in the order of their applications. */
 export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<RunRow[]> =>
   sql<
     RunRow[]
@@ -194,16 +187,16 @@ export const closeRun = async (
 export const sumPages = async (
   sql: Queryable,
   run_id: string,
-): Promise<{ listed: number; settled: number; total: number }> => {
-  const rows = await sql<{ listed: number; settled: number; total: number }[]>`
+): Promise<{ listed: number; written: number; total: number }> => {
+  const rows = await sql<{ listed: number; written: number; total: number }[]>`
     select coalesce(sum(p.listed), 0)::int as listed,
-           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as settled,
+           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as written,
            coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
     from sync_run_pages p where p.run_id = ${run_id}`;
-  return rows[0] ?? { listed: 0, settled: 0, total: 0 };
+  return rows[0] ?? { listed: 0, written: 0, total: 0 };
 };
 
-/** Delete runs (with their pages) that finished longer ago than `ageMs`, the oldest first. @returns how many */
+/** Delete the oldest runs (with their pages) that finished more than `ageMs` ago. @returns their number */
 export const pruneRuns = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
   const result = await sql`
     delete from sync_runs where run_id in (
@@ -212,14 +205,14 @@ export const pruneRuns = async (sql: Queryable, ageMs: number, limit: number): P
   return result.count;
 };
 
-/** Where a page stands among all pages: in the order of their runs' age, for run ids are UUIDs of version 7. */
+/** The key of a page. It orders pages by the age of their runs, because run ids are UUIDs of version 7. */
 export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;
 export const BEFORE_ALL_PAGES: PageKey = { run_id: '00000000-0000-0000-0000-000000000000', page_num: 0 };
 
 /**
- * Delete the pages of runs that finished longer ago than `ageMs`: the run keeps its counters. One bite looks at the
- * next `limit` pages after `after`, so that all bites together read every page once.
- * @returns how many it deleted, and the last page it looked at: undefined when there was none
+ * Delete the pages of runs that finished more than `ageMs` ago. One call reads the `limit` pages after `after`, so that
+ * successive calls read every page once.
+ * @returns the number of deleted pages, and the last page that was read: undefined when there was none
  */
 export const prunePages = async (
   sql: Queryable,
@@ -228,20 +221,20 @@ export const prunePages = async (
   after: PageKey,
 ): Promise<{ deleted: number; last: PageKey | undefined }> => {
   const [row] = await sql<(PageKey & { deleted: number })[]>`
-    with bite as materialized (
+    with batch as materialized (
       select run_id, page_num from sync_run_pages
       where (run_id, page_num) > (${after.run_id}, ${after.page_num})
       order by run_id, page_num limit ${limit}
     ), ended as materialized (
       select run_id from sync_runs
-      where run_id = any(array(select distinct run_id from bite))
+      where run_id = any(array(select distinct run_id from batch))
         and finished_at < now() - ${ageMs} * interval '1 millisecond'
     ), deleted as (
-      delete from sync_run_pages p using bite join ended using (run_id)
-      where p.run_id = bite.run_id and p.page_num = bite.page_num
+      delete from sync_run_pages p using batch join ended using (run_id)
+      where p.run_id = batch.run_id and p.page_num = batch.page_num
       returning 1
     )
     select run_id, page_num, (select count(*)::int from deleted) as deleted
-    from bite order by run_id desc, page_num desc limit 1`;
+    from batch order by run_id desc, page_num desc limit 1`;
   return { deleted: row?.deleted ?? 0, last: row && { run_id: row.run_id, page_num: row.page_num } };
 };

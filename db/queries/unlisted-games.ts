@@ -1,27 +1,17 @@
 import type { Queryable } from '#db/client.ts';
 import type { FinishedListing } from '#src/rules/outcome.ts';
 
-export type ListingSums = Pick<
+/** The facts of a listing that its pages and the application's games hold; the run's row holds the others. */
+export type ListingSums = Omit<
   FinishedListing,
-  | 'listed'
-  | 'unnamed'
-  | 'invalid'
-  | 'failed'
-  | 'holes'
-  | 'totalChanged'
-  | 'established'
-  | 'lost'
-  | 'present'
-  | 'unlisted'
+  'end' | 'totalFirst' | 'totalLast' | 'totalMax' | 'acceptWithdrawals'
 >;
 
 /**
- * What the verdict on a listing needs: sums over its pages, and the application's games no page named.
+ * Sum up a listing for its verdict.
  *
- * Games that came since the last run that came through are not established: those of a suspect run before this one
- * make no room for withdrawals. Games that came since this run began are not present: nor do its own.
- *
- * Both sides are grouped by id, in one pass: see `unlistedGames`.
+ * Games of suspect runs since the last run that came through are not established, and games of this run are not
+ * present: neither makes room for withdrawals. Grouped by id, for the reason of `unlistedGames`.
  */
 export const summariseListing = async (
   sql: Queryable,
@@ -38,7 +28,7 @@ export const summariseListing = async (
              (count(*) filter (where row_count = 0 and page_num < (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
       from sync_run_pages where run_id = ${run_id}
-    ), settled as (
+    ), baseline as (
       select coalesce(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
     ), each as (
@@ -51,11 +41,11 @@ export const summariseListing = async (
       ) as known
       group by id
     ), counted as (
-      select (count(*) filter (where came_at <= settled.at))::int as established,
+      select (count(*) filter (where came_at <= baseline.at))::int as established,
              (count(*) filter (where came_at <= started_at))::int as present,
              (count(*) filter (where came_at <= started_at and unlisted))::int as unlisted,
-             (count(*) filter (where came_at <= least(started_at, settled.at) and unlisted))::int as lost
-      from each, settled
+             (count(*) filter (where came_at <= least(started_at, baseline.at) and unlisted))::int as lost
+      from each, baseline
     )
     select * from pages, counted`;
   const row = rows[0];
@@ -64,25 +54,24 @@ export const summariseListing = async (
 };
 
 /**
- * Games that were there when the run began and that no page of it named, with when they came.
+ * Games that existed when the run began and that no page of it named.
  *
- * Both sides are grouped by id: one pass over each under any plan. As a join or `not exists` it would go by what
- * Postgres believes of tables that it has not counted yet, and compare every game of a first run with every other:
- * 10 s for 20,000 games.
+ * Grouped by id, in one pass under any plan. For a join or `not exists`, Postgres may compare every game with every
+ * other while its tables are not analyzed: 10 s for 20,000 games.
  */
 const unlistedGames = (sql: Queryable, run_id: string, application_id: string) => sql`
-  select max(game_id::text)::uuid as game_id, max(created_at) as created_at
+  select max(game_id::text)::uuid as game_id
   from (
-    select application_game_id as id, game_id, created_at from games
+    select application_game_id as id, game_id from games
     where application_id = ${application_id} and withdrawn_at is null
       and created_at <= (select started_at from sync_runs where run_id = ${run_id})
     union all
-    select unnest(application_game_ids), null, null from sync_run_pages where run_id = ${run_id}
+    select unnest(application_game_ids), null from sync_run_pages where run_id = ${run_id}
   ) as each
   group by id
   having count(*) = count(game_id)`;
 
-/** Withdraw the games that no page of a complete run named. @returns how many. */
+/** Withdraw the games that no page of a complete run named. @returns their number */
 export const withdrawUnlisted = async (
   sql: Queryable,
   run_id: string,
@@ -96,15 +85,15 @@ export const withdrawUnlisted = async (
 };
 
 /**
- * After a complete run: failures of games that the application does not name any more are no failures, nor
- * are rows without a game ("") when every row had one.
+ * After a complete run, delete the failures of games that it did not name, and of rows without a game if every row had
+ * one.
  */
 export const clearUnlistedFailures = async (
   sql: Queryable,
   run_id: string,
   application_id: string,
 ): Promise<void> => {
-  // Grouped for the same reason as `unlistedGames`, and deleted by place for that of `insertPage`.
+  // Grouped for the reason of `unlistedGames`, and deleted by `ctid` for that of `insertPage`.
   await sql`
     delete from ingest_failures where ctid = any(array(
       select unnest(array_agg(place))

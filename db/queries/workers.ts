@@ -31,10 +31,10 @@ export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
 };
 
 /**
- * End our own sessions in which Postgres has waited for the rest of a statement longer than `silentMs`: their
- * process was stopped, or its machine is gone, between two messages. No timeout of Postgres's before 17 sees
- * them (idle_in_transaction_session_timeout takes them for working), and they may hold the rows of a run.
- * @returns how many were ended
+ * End our own sessions in which Postgres has waited for the rest of a statement for more than `silentMs`: their process
+ * was stopped between two messages, and they may lock the rows of a run. No timeout of Postgres before 17 ends them:
+ * idle_in_transaction_session_timeout counts them as active.
+ * @returns the number of ended sessions
  */
 export const endSilentSessions = async (sql: Queryable, silentMs: number): Promise<number> => {
   const rows = await sql`

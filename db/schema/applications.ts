@@ -6,7 +6,7 @@ import { APPLICATION_STATUSES } from '#src/contract/words.ts';
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
 export type WrappedKey = { key_id: string; wrapped: string };
 
-/** The applications that a platform engineer registered: whom we call, how often, and how gently. */
+/** Registered applications: their webhooks, schedules and limits. */
 export const applications = pgTable(
   'applications',
   {
@@ -21,16 +21,16 @@ export const applications = pgTable(
     every_ms: bigint({ mode: 'number' }).notNull(),
     kyc_every_ms: bigint({ mode: 'number' }).notNull(),
     detail_max_age_ms: bigint({ mode: 'number' }).notNull(),
-    /** Detail calls in flight at once. */
+    /** Detail calls in flight. */
     concurrency: integer().notNull(),
     /** Detail calls started per second. */
     rate: integer().notNull(),
     status: text({ enum: APPLICATION_STATUSES }).notNull().default('active'),
-    /** Scheduled runs that failed in a row, since when, and until when ticks pass by: src/rules/backoff.ts. */
+    /** Backoff: src/rules/backoff.ts. */
     failed_runs: integer().notNull().default(0),
     failing_since: moment('failing_since'),
     next_attempt_at: moment('next_attempt_at'),
-    /** Why it was paused by us; null when an operator paused it. */
+    /** Why it was paused automatically; null when an operator paused it. */
     pause_reason: text(),
     /** When a run last came through, in whole or in part. */
     last_success_at: moment('last_success_at'),

@@ -5,8 +5,8 @@ import type { Reason } from '#src/contract/reasons.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
 
 /**
- * What did not land and why: field paths and codes, never a payload. A row goes when its game lands.
- * `application_game_id` is "" for what belongs to no game (a row of a list without a usable id).
+ * Failures of calls and list rows: field paths and codes, never a payload. A game's row is deleted when its detail is
+ * written. `application_game_id` is "" for a list row without a usable id.
  */
 export const ingestFailures = pgTable(
   'ingest_failures',

@@ -19,12 +19,12 @@ import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 export const games = pgTable(
   'games',
   {
-    /** Ours, UUID v7, unique within the platform (design, section 5, decision 1). */
+    /** UUID v7, unique in the platform (design, section 5, decision 1). */
     game_id: uuid().primaryKey(),
     application_id: text()
       .notNull()
       .references(() => applications.application_id),
-    /** The application's own, unique only within the application. */
+    /** The application's id, unique in the application. */
     application_game_id: text().notNull(),
     game_name: text().notNull(),
     game_icon: text().array().notNull(),
@@ -36,23 +36,23 @@ export const games = pgTable(
     audit_status: text({ enum: AUDIT_STATUSES }).notNull().default('pending'),
     /** Null while pending; read as "" (section 3). */
     audit_time: moment('audit_time'),
-    /** Counts content versions from 1; a decision names the one it was made on. */
+    /** Content version, from 1. A decision names one. */
     revision: integer().notNull().default(1),
-    /** Hash of the mapped content: equal means nothing to write. */
+    /** Hash of the mapped content. */
     content_hash: text().notNull(),
-    /** Hash of the list entry the detail was fetched for: changed means the detail is wanted again. */
+    /** Hash of the list entry: when it changes, the detail is fetched again. */
     list_hash: text().notNull(),
-    /** When the detail behind this row was asked for; an older answer never overwrites it. */
+    /** When this detail was requested; an older one never overwrites it. */
     fetched_at: moment('fetched_at').notNull(),
-    /** Set when a complete run named the game no more. */
+    /** Set when a complete run did not name the game. */
     withdrawn_at: moment('withdrawn_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },
   (table) => [
     unique('games_application_game').on(table.application_id, table.application_game_id),
-    // The order and the filter of game.listByAuditStatus, for an operator and for an application. And what it tells of
-    // a game: an application's games lie far apart in the table, in the index they are one page.
+    // Filter, order and columns of game.listByAuditStatus, for an operator and for an application: a page of games
+    // lies together in the index, and far apart in the table.
     index('games_pages')
       .on(table.audit_status, table.game_id, table.game_name, table.audit_time)
       .where(sql`${table.withdrawn_at} is null`),
@@ -83,7 +83,7 @@ export const gameRevisions = pgTable(
   (table) => [primaryKey({ columns: [table.game_id, table.revision] })],
 );
 
-/** Every decision: who, when, why, and the revision it was made on. */
+/** Every decision: by whom, when, why, and on which revision. */
 export const gameAudits = pgTable(
   'game_audits',
   {

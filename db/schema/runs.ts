@@ -16,7 +16,7 @@ import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
 import { LISTING_ENDS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
 
-/** What a page or a run counted. Every listed game is counted under exactly one of the others. */
+/** Counters of a page or a run. A listed game counts under exactly one of the others. */
 const counters = () => ({
   listed: integer().notNull().default(0),
   inserted: integer().notNull().default(0),
@@ -36,26 +36,26 @@ export const syncRuns = pgTable(
       .notNull()
       .references(() => applications.application_id, { onDelete: 'cascade' }),
     trigger: text({ enum: RUN_TRIGGERS }).notNull(),
-    /** Ask for every detail, changed or not. */
+    /** Fetch every detail, changed or not. */
     full: boolean().notNull().default(false),
     /** An operator accepts that this run may withdraw more than half of the games. */
     accept_withdrawals: boolean().notNull().default(false),
     /** Null while open. */
     outcome: text({ enum: RUN_OUTCOMES }),
-    /** Why the run did not succeed, in words for its reader. */
+    /** Why the run did not succeed, for an operator. */
     reason: text(),
-    /** What was odd but changed nothing: a total that does not agree with the pages (decision 18). */
+    /** Observations without effect, such as a wrong total (decision 18). */
     note: text(),
-    /** Grows when the run is taken up again: a job that carries an older one writes nothing. */
+    /** Raised when the run is recovered: a job with an older fence writes nothing. */
     fence: integer().notNull().default(1),
-    /** The page to ask for next; pages before it are recorded. */
+    /** Pages before this one are recorded. */
     next_page: integer().notNull().default(1),
-    /** Set when the listing came to its end. */
+    /** Null until the listing ends. */
     listing_end: text({ enum: LISTING_ENDS }),
     /** Rows on the recorded pages, and the most on one of them. */
     row_count: integer().notNull().default(0),
     largest_page: integer().notNull().default(0),
-    /** `data.total` of the first and of the latest page, and the largest (decision 18: noted, not trusted). */
+    /** `data.total` of the first and the latest page, and the largest (decision 18). */
     total_first: bigint({ mode: 'number' }),
     total_last: bigint({ mode: 'number' }),
     total_max: bigint({ mode: 'number' }),
@@ -73,7 +73,7 @@ export const syncRuns = pgTable(
   ],
 );
 
-/** One page of one run: which games it named, which of their details are still to come, what was counted. */
+/** One page of one run: the games that it named, the details that it waits for, its counters. */
 export const syncRunPages = pgTable(
   'sync_run_pages',
   {
@@ -81,16 +81,16 @@ export const syncRunPages = pgTable(
       .notNull()
       .references(() => syncRuns.run_id, { onDelete: 'cascade' }),
     page_num: integer().notNull(),
-    /** Rows on the page as it came. */
+    /** Rows in the answer. */
     row_count: integer().notNull(),
     total: bigint({ mode: 'number' }).notNull(),
-    /** The games this page named first in its run. */
+    /** Games that no earlier page of the run named. */
     application_game_ids: text().array().notNull(),
-    /** Rows that named no game: no usable `game_id`. */
+    /** Rows without a usable `game_id`. */
     unnamed: integer().notNull().default(0),
-    /** Games whose detail is wanted and not settled yet, each with the hash of its list entry. */
+    /** Games that wait for their detail, with the hash of their list entry. */
     open_games: jsonb().$type<Record<string, string>>().notNull(),
-    /** Detail calls that were answered, whatever the answer: none at all means the application is away. */
+    /** Detail calls with an answer, valid or not. None means that the application is down. */
     answered: integer().notNull().default(0),
     ...counters(),
     listed_at: moment('listed_at').notNull().defaultNow(),

@@ -1,7 +1,7 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { moment } from '#db/schema/columns.ts';
 
-/** The worker processes that said they live: how the command line knows whether anybody will do the work. */
+/** Heartbeats of worker processes: the command line warns when no worker runs. */
 export const workers = pgTable(
   'workers',
   {

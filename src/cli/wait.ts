@@ -70,10 +70,10 @@ export const waitForRuns = async (
     const current = await findRuns(sql, runIds);
     if (progress !== undefined) {
       for (const run of current) {
-        const { listed, settled, total } = await sumPages(sql, run.run_id);
+        const { listed, written, total } = await sumPages(sql, run.run_id);
         progress.update(
           run.application_id,
-          settled,
+          written,
           run.finished_at === null ? Math.max(total, listed) : listed,
         );
       }

@@ -58,38 +58,35 @@ export const finishRun = (sql: Database, fence: RunFence): Promise<RunRow | unde
     return closeRun(tx, fence, { ...verdict, withdrawn });
   });
 
+/**
+ * End a run before its listing has ended. Its open games count as failed.
+ * @param fault `application` when its server did not answer as it should: its schedule backs off (src/rules/backoff.ts)
+ */
 const endEarly = (
   sql: Database,
   fence: RunFence,
-  outcome: 'failed' | 'abandoned',
-  reason: string,
+  verdict: { outcome: 'failed' | 'abandoned'; reason: string },
   fault: 'application' | 'none',
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
     const run = await lockRun(tx, fence);
     if (run === undefined) return undefined;
     await failOpen(tx, run, 'not_asked');
-    const closed = await closeRun(tx, fence, { outcome, reason });
-    if (closed !== undefined && fault === 'application') await extendBackoff(tx, closed);
+    const closed = await closeRun(tx, fence, verdict);
+    // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
+    if (closed?.trigger === 'schedule' && fault === 'application') await extendBackoff(tx, closed);
     return closed;
   });
 
-/** Manual runs do not count: an operator who tests a repair must not delay the schedule further. */
 const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
-  if (run.trigger !== 'schedule') return;
   const before = await lockBackoff(tx, run.application_id);
   if (before === undefined) return;
   const failed = { ...run, finished_at: run.finished_at ?? new Date() };
   await saveBackoff(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
 };
 
-/**
- * End a run as failed. Its open games count as failed.
- * @param fault `application` when its server did not answer as it should: its schedule backs off (src/rules/backoff.ts)
- */
 export const failRun = (sql: Database, fence: RunFence, reason: string, fault: 'application' | 'none') =>
-  endEarly(sql, fence, 'failed', reason, fault);
+  endEarly(sql, fence, { outcome: 'failed', reason }, fault);
 
-/** End a run without progress. Its open games count as failed. */
 export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
-  endEarly(sql, fence, 'abandoned', reason, 'none');
+  endEarly(sql, fence, { outcome: 'abandoned', reason }, 'none');

@@ -1,10 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { listIdleRuns, openRun, type RunRow, raiseFence } from '#db/queries/runs.ts';
+import { listIdleRuns, type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { abandonRun } from '#src/ingest/finish-run.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
-import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
+import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, startRun, stepId } from '#src/ingest/steps.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
@@ -112,7 +111,9 @@ const recoverRun = async (
   if (now - Math.max(run.progress_at.getTime(), activeSince ?? 0) > abandonMs) {
     const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
     if ((await abandonRun(sql, run, reason)) === undefined) return undefined;
-    await reopenRun(sql, producer, run);
+    const { application_id, trigger, full, accept_withdrawals } = run;
+    if ((await findApplication(sql, application_id))?.status === 'active')
+      await startRun({ sql, producer }, { application_id, trigger, full, accept_withdrawals });
     return 'abandoned';
   }
   if (activeSince !== undefined) return undefined;
@@ -120,14 +121,4 @@ const recoverRun = async (
   if (raised === undefined) return undefined;
   await enqueueNextStep(producer, raised, await hasOpenGames(sql, raised));
   return 'recovered';
-};
-
-/** Open a run with the options of the abandoned one. */
-const reopenRun = async (sql: Database, producer: Producer, abandoned: RunRow): Promise<void> => {
-  const { application_id, trigger, full, accept_withdrawals } = abandoned;
-  const application = await findApplication(sql, application_id);
-  if (application?.status !== 'active') return;
-  const next = { run_id: randomUUIDv7(), application_id, trigger, full, accept_withdrawals };
-  const { run, opened } = await openRun(sql, next);
-  if (opened) await enqueueNextStep(producer, run, false);
 };

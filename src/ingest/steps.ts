@@ -1,6 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { findPage } from '#db/queries/run-pages.ts';
-import type { RunRow, StoredPage } from '#db/queries/runs.ts';
+import { type NewRun, openRun, type RunRow, type StoredPage } from '#db/queries/runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 
@@ -63,4 +64,17 @@ export const enqueueNextStep = async (
     { job: queryGameList, payload: { ...page, details_again }, id: stepId(run, next_page) },
     { job: queryGameDetail, payload: details, id: stepId(run, next_page - 1) },
   );
+};
+
+/**
+ * Open a run and add its first step, unless the application has an open run.
+ * @returns the open run, and whether this call opened it
+ */
+export const startRun = async (
+  { sql, producer }: { sql: Database; producer: Producer },
+  options: Omit<NewRun, 'run_id'>,
+): Promise<{ run: RunRow; opened: boolean }> => {
+  const result = await openRun(sql, { run_id: randomUUIDv7(), ...options });
+  if (result.opened) await enqueueNextStep(producer, result.run, false);
+  return result;
 };

@@ -1,7 +1,6 @@
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * 60_000;
 
-/** An application is paused once it has failed for this long and this often: both, since schedules differ. */
+/** An application is paused once it has failed for this long and this often: both, because schedules differ. */
 const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
@@ -9,15 +8,14 @@ const PAUSE_AFTER_RUNS = 10;
 export type Backoff = {
   /** Scheduled runs that failed in a row. */
   failed_runs: number;
-  /** When the first of them began. */
+  /** Start of the first of them. */
   failing_since: Date | null;
-  /** The schedule's ticks before it pass by. */
+  /** Ticks before this moment open no run. */
   next_attempt_at: Date | null;
-  /** Why it was paused by us; null when it was not. */
+  /** Why the application was paused automatically; null when it was not. */
   pause_reason: string | null;
 };
 
-/** No run failed since the last that did not. */
 export const NO_BACKOFF: Backoff = {
   failed_runs: 0,
   failing_since: null,
@@ -25,16 +23,14 @@ export const NO_BACKOFF: Backoff = {
   pause_reason: null,
 };
 
-/** Runs wait twice as long after each failure, up to a day; a schedule slower than that keeps its own pace. */
-const waitMs = (failedRuns: number, everyMs: number): number =>
+/** The delay doubles with each failure, up to a day; a slower schedule keeps its own interval. */
+const delayMs = (failedRuns: number, everyMs: number): number =>
   Math.min(everyMs * 2 ** (failedRuns - 1), Math.max(DAY_MS, everyMs));
 
 /**
- * What follows from one more failed run: the next one, the half-open probe, comes `every` after the first
- * failure, then twice as late each time, up to a day. Ten failures over at least three days pause the
- * application: from then on only an operator asks.
- *
- * @param run when it began, when it failed and why, in words for the operator
+ * The backoff after one more failed run. The next run comes `everyMs` after the first failure, then twice as late each
+ * time, up to a day. Ten failures over at least three days pause the application, and an operator resumes it.
+ * @param run its reason is shown to the operator
  * @param everyMs the schedule's interval
  */
 export const afterFailedRun = (
@@ -50,13 +46,13 @@ export const afterFailedRun = (
     const pause_reason = `${failed_runs} runs in a row failed since ${since}, the last with: ${run.reason ?? 'no reason'}`;
     return { failed_runs, failing_since, next_attempt_at: null, pause_reason };
   }
-  const next_attempt_at = new Date(run.started_at.getTime() + waitMs(failed_runs, everyMs));
+  const next_attempt_at = new Date(run.started_at.getTime() + delayMs(failed_runs, everyMs));
   return { failed_runs, failing_since, next_attempt_at, pause_reason: null };
 };
 
 /**
- * Is this tick the one to try at? The tick nearest to the moment is: ticks come in steps of `everyMs` and a
- * little late, so that waiting for the moment itself would cost a whole step.
+ * Does this tick open a run? The tick nearest to `next_attempt_at` does: ticks come every `everyMs` and a little late,
+ * so waiting for the exact moment would cost a whole interval.
  */
 export const isDue = (next_attempt_at: Date | null, everyMs: number, nowMs: number): boolean =>
   next_attempt_at === null || next_attempt_at.getTime() - nowMs < everyMs / 2;

@@ -9,13 +9,13 @@ export type ReadPage = {
   summaries: ApplicationGameSummary[];
   /** Rows that name a game and break a rule. */
   invalid: { application_game_id: string; reasons: Reason[] }[];
-  /** Rows without a usable `game_id`, with the row's place on the page in each path. */
+  /** Rows without a usable `game_id`; paths begin with the row's index. */
   unnamed: { reasons: Reason[] }[];
 };
 
 /**
- * Read the rows of data.list[] one by one (section 2.4): one bad row never costs the others. A game named
- * twice on a page counts once, as its first valid row says.
+ * Read the rows of data.list[] one by one (section 2.4): an invalid row does not affect the others. The first valid row
+ * of a game counts.
  */
 export const readPage = (rows: readonly unknown[]): ReadPage => {
   const summaries = new Map<string, ApplicationGameSummary>();
@@ -30,13 +30,10 @@ export const readPage = (rows: readonly unknown[]): ReadPage => {
     const reasons = reasonsOf(parsed.error);
     const named = identifier.safeParse((row as { game_id?: unknown } | null | undefined)?.game_id);
     if (named.success) invalid.set(named.data, reasons);
-    else
-      unnamed.push({
-        reasons: reasons.map(({ path, code }) => ({
-          path: path === '' ? `list.${index}` : `list.${index}.${path}`,
-          code,
-        })),
-      });
+    else {
+      const inRow = (path: string): string => (path === '' ? `list.${index}` : `list.${index}.${path}`);
+      unnamed.push({ reasons: reasons.map(({ path, code }) => ({ path: inRow(path), code })) });
+    }
   });
   for (const game_id of summaries.keys()) invalid.delete(game_id);
   return {
@@ -51,43 +48,40 @@ export type PageFacts = {
   /** Rows on this page, and on the pages before it. */
   rows: number;
   rowsBefore: number;
-  /** Games this page names, and those among them that no earlier page of the run named. */
+  /** Games that this page names, and those among them that no earlier page named. */
   named: number;
   newlyNamed: number;
   /** data.total of this page. */
   total: number;
-  /** Rows asked for, and the most rows any earlier page of this run held (0 on the first). */
+  /** Rows requested, and the most rows of an earlier page (0 on the first). */
   pageSize: number;
   largestPageBefore: number;
-  /** The page before this one: its rows, and the games it named first. Null on the first page. */
+  /** The page before this one. Null on the first page. */
   previous: { rows: number; newlyNamed: number } | null;
   pageCap: number;
 };
 
 /**
- * Does this page end the listing (design, section 4, step 5; decision 18)?
+ * How this page ends the listing, or null (design, section 4, step 5; decision 18).
  *
- * - An empty page ends it, unless `total` says that more remain: then one page further is asked for, and a
- *   second empty one ends it. A hiccup in the middle must not look like the end.
- * - A page that names games, but none that is new, repeats: the application ignores `page_num`. So do two
- *   pages in a row that name none at all. A short page that repeats after as many rows as `total` says is a
- *   small catalogue without paging: complete.
- * - `total` reached ends it when the page confirms it by being shorter than one before it, and than asked
- *   for. A first page confirms nothing: an application with a limit of its own may give its size as `total`.
- *   A `total` already passed was wrong, and is not believed again.
- * - A cap bounds it whatever the application says.
+ * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
+ * - A page that names games, none of them new, is a repetition: the application ignores `page_num`. So are two pages in
+ *   a row that name none. A short page that repeats once the rows reached `total` is a list without paging: complete.
+ * - Rows that reach `total` end it if the page is shorter than requested and than an earlier page. The first page does
+ *   not end it so: an application with a page limit of its own may give that as `total`.
+ * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {
   if (page.rows === 0) {
-    const moreClaimed = page.rowsBefore < page.total;
-    if (!moreClaimed || page.previous?.rows === 0) return 'complete';
+    const isEnd = page.rowsBefore >= page.total || page.previous?.rows === 0;
+    if (isEnd) return 'complete';
   } else {
     if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0)) {
-      const small = page.rows < page.pageSize && page.rowsBefore === page.total;
-      return small ? 'complete' : 'repeated';
+      const hasNoPaging = page.rows < page.pageSize && page.rowsBefore === page.total;
+      return hasNoPaging ? 'complete' : 'repeated';
     }
-    const short = page.rows < Math.min(page.pageSize, page.largestPageBefore);
-    if (short && page.rowsBefore + page.rows === page.total) return 'complete';
+    const isShort = page.rows < Math.min(page.pageSize, page.largestPageBefore);
+    if (isShort && page.rowsBefore + page.rows === page.total) return 'complete';
   }
   return page.page_num >= page.pageCap ? 'page_cap' : null;
 };

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 
-/** What the platform keeps of an application-side detail: the content an operator decides on. */
+/** What the platform keeps of an application-side detail: the content that an operator decides on. */
 export type GameContent = {
   game_name: string;
   game_icon: string[];
@@ -11,9 +11,8 @@ export type GameContent = {
 };
 
 /**
- * Map an application-side detail (section 2.5) to the platform side (section 2.3), field by field:
- * `game_info` becomes `game_desc`. `game_id`, `game_package_url`, `audit_status` and `audit_time` are the
- * platform's own and not the application's to say.
+ * Map an application-side detail (section 2.5) to the platform side (section 2.3): `game_info` becomes `game_desc`.
+ * `game_id`, `game_package_url`, `audit_status` and `audit_time` are the platform's own.
  */
 export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
   game_name: detail.game_name,
@@ -25,7 +24,7 @@ export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
 
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
-/** Equal for equal content, whatever it came from: does a fetched detail change anything? */
+/** Equal for equal content: a fetched detail with the stored hash changes nothing. */
 export const contentHash = (content: GameContent): string =>
   hash([
     content.game_name,
@@ -35,8 +34,9 @@ export const contentHash = (content: GameContent): string =>
     content.game_store_pic,
   ]);
 
+/** Characters of a list hash: 132 bits. */
 const LIST_HASH_LENGTH = 22;
 
-/** Equal for equal list entries (section 2.4): does a listed game want its detail again? 132 bits suffice. */
+/** Equal for equal list entries (section 2.4): a listed game with the stored hash needs no new detail. */
 export const listHash = (summary: ApplicationGameSummary): string =>
   hash([summary.game_name, summary.game_icon]).slice(0, LIST_HASH_LENGTH);

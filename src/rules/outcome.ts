@@ -6,22 +6,22 @@ const WITHDRAW_FEW = 10;
 
 export type FinishedListing = {
   end: ListingEnd;
-  /** Games the run named, and rows that named none. */
+  /** Games that the run named, and rows that named none. */
   listed: number;
   unnamed: number;
   invalid: number;
   failed: number;
-  /** Empty pages with rows on a later one. */
+  /** Empty pages before a page with rows. */
   holes: number;
   totalFirst: number;
   totalLast: number;
   totalMax: number;
-  /** data.total was not the same on all pages that held rows. */
+  /** data.total was not the same on all pages with rows. */
   totalChanged: boolean;
-  /** Games, not withdrawn, that the application had when its last run came through; those that no page named. */
+  /** Games of the application's last run that came through, and those among them that this run did not name. */
   established: number;
   lost: number;
-  /** The same of all games, not withdrawn, that were there when the run began. */
+  /** The same of the games that existed when the run began. Withdrawn games count nowhere. */
   present: number;
   unlisted: number;
   acceptWithdrawals: boolean;
@@ -29,48 +29,29 @@ export type FinishedListing = {
 
 export type Verdict = { outcome: RunOutcome; reason: string | null; note: string | null; withdraw: boolean };
 
-/** A listing during which games came or went may have missed one that moved to a page already read. */
-const moved = (run: FinishedListing): boolean =>
-  (run.totalChanged || run.totalFirst !== run.totalLast) && run.listed <= run.totalMax;
-
 const isTooMany = (gone: number, of: number): boolean =>
   gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX;
 
-/** Of the games that an operator has come to rely on, or of all: what is too many to withdraw. */
+/** The withdrawals in words if they are too many, of the established games or of all. */
 const tooMany = (run: FinishedListing): string | null => {
   if (isTooMany(run.lost, run.established)) return `${run.lost} of ${run.established}`;
   return isTooMany(run.unlisted, run.present) ? `${run.unlisted} of ${run.present}` : null;
 };
 
-const withdrawalVerdict = (run: FinishedListing): { withdraw: boolean; why: string | null } => {
-  if (run.unlisted === 0) return { withdraw: false, why: null };
-  if (run.unnamed > 0) {
-    return {
-      withdraw: false,
-      why: `${run.unnamed} rows named no game, so none of ${run.unlisted} unlisted games was withdrawn`,
-    };
-  }
-  if (run.holes > 0) {
-    return {
-      withdraw: false,
-      why: `an empty page stood before others, so none of ${run.unlisted} unlisted games was withdrawn`,
-    };
-  }
-  if (moved(run)) {
-    return {
-      withdraw: false,
-      why: `games moved while they were listed, so none of ${run.unlisted} unlisted games was withdrawn`,
-    };
-  }
-  return { withdraw: true, why: null };
+/** Why the listing does not prove that games which it did not name are gone. */
+const doubt = (run: FinishedListing): string | null => {
+  if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
+  if (run.holes > 0) return 'an empty page stood before others';
+  // A game that moves to a page already read while others come or go is not listed.
+  const hasMoved = (run.totalChanged || run.totalFirst !== run.totalLast) && run.listed <= run.totalMax;
+  return hasMoved ? 'games moved while they were listed' : null;
 };
 
 /**
- * What a finished run was, from its counters alone (design, section 4, step 5): never green with silent
- * drops. An incomplete listing withdraws nothing.
+ * The outcome of a finished run, from its counters alone (design, section 4, step 5): a run that dropped anything has
+ * not succeeded. An incomplete listing withdraws nothing.
  */
 export const runVerdict = (run: FinishedListing): Verdict => {
-  const notes: string[] = [];
   if (run.end !== 'complete') {
     const reason =
       run.end === 'repeated'
@@ -78,24 +59,19 @@ export const runVerdict = (run: FinishedListing): Verdict => {
         : 'the listing did not end within the page cap';
     return { outcome: 'suspect', reason, note: null, withdraw: false };
   }
-  if (run.totalLast !== run.listed + run.unnamed) {
+  const notes: string[] = [];
+  if (run.totalLast !== run.listed + run.unnamed)
     notes.push(`data.total said ${run.totalLast}, the pages named ${run.listed}`);
-  }
-  const { withdraw, why } = withdrawalVerdict(run);
-  if (why !== null) notes.push(why);
+  const why = run.unlisted > 0 ? doubt(run) : null;
+  if (why !== null) notes.push(`${why}, so none of ${run.unlisted} unlisted games was withdrawn`);
   const note = notes.length > 0 ? notes.join('; ') : null;
+  const withdraw = run.unlisted > 0 && why === null;
   const excess = tooMany(run);
   if (withdraw && excess !== null && !run.acceptWithdrawals) {
     const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
     return { outcome: 'suspect', reason, note, withdraw: false };
   }
-  if (run.invalid + run.failed > 0) {
-    return {
-      outcome: 'partial',
-      reason: `${run.invalid} invalid, ${run.failed} failed: see failure list`,
-      note,
-      withdraw,
-    };
-  }
-  return { outcome: 'succeeded', reason: null, note, withdraw };
+  if (run.invalid + run.failed === 0) return { outcome: 'succeeded', reason: null, note, withdraw };
+  const reason = `${run.invalid} invalid, ${run.failed} failed: see failure list`;
+  return { outcome: 'partial', reason, note, withdraw };
 };

@@ -55,7 +55,7 @@ const shown = async (application_id: string): Promise<string[]> =>
 
 const later = (game_id: string) => fetchedGame({ game_id, game_info: 'Changed.' }, new Date());
 
-it('removing an application withdraws what a batch in hand writes, its run closed after the batch', async () => {
+it('removing an application withdraws what a running batch writes, and closes its run after the batch', async () => {
   const { application_id } = await ownApplication('known', 'untouched');
   const run = await anOpenRun(database.sql, application_id);
   const removed = await meet(
@@ -96,7 +96,7 @@ it('removing an application waits for a run that is about to note its end on the
   expect(await shown(application_id)).toEqual([]);
 });
 
-it('removing an application withdraws what a pull in hand writes; a pull that comes later finds it gone', async () => {
+it('removing an application withdraws what a running pull writes; a later pull does not find the application', async () => {
   const { application_id } = await ownApplication('known');
   const removed = await meet(
     async (tx) => expect(await lockActiveApplication(tx, application_id)).toBe(true),

@@ -114,7 +114,7 @@ it('moves the run on, once for each page', async () => {
   });
 });
 
-it('writes nothing for a run that was closed or taken over', async () => {
+it('writes nothing for a run that was closed or recovered', async () => {
   const run = await aRun('gone');
   const { application_id } = run;
   await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
@@ -142,7 +142,7 @@ it('tells which games earlier pages of the same run named', async () => {
   expect(await namedBefore(4)).toEqual([]);
 });
 
-it('ends a run in one pass over its games, whatever Postgres believes of them', async () => {
+it('ends a run in one pass over its games, whatever their statistics', async () => {
   const run = await aRun();
   const { run_id, application_id } = run;
   const games = 30_000;
@@ -183,7 +183,7 @@ it('ends a run in one pass over its games, whatever Postgres believes of them', 
   await expect(ended).rejects.toBe(rolledBack);
 });
 
-it('reads the games of a page alone, of an application that Postgres believes to be small', async () => {
+it('reads the games of a page alone, of an application whose statistics are small', async () => {
   const run = await aRun();
   const { application_id } = run;
   const rolledBack = new Error('rolled back');

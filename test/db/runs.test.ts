@@ -263,8 +263,8 @@ describe('Pruning', () => {
 it('sums what the pages of an open run have counted so far', async () => {
   const application = await ownApplication();
   const run = await anOpenRun(database.sql, application.application_id);
-  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 0, settled: 0, total: 0 });
+  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 0, written: 0, total: 0 });
   const rows = ['a', 'b', null].map((game_id) => summaryOf(aDetail({ game_id: game_id as string })));
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 9, list: rows }, 10);
-  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 3, settled: 1, total: 9 });
+  expect(await sumPages(database.sql, run.run_id)).toEqual({ listed: 3, written: 1, total: 9 });
 });

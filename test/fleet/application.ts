@@ -11,7 +11,7 @@ export type FleetApplication = {
   application_id: string;
   url: string;
   catalogue: ReturnType<typeof createSampleGames>;
-  /** How often each page and each game was asked for. */
+  /** Number of requests for each page and each game. */
   counts: ReadonlyMap<string, number>;
   /** Calls of which this is true wait until they are released. */
   hold: (which: (call: Call) => boolean) => void;

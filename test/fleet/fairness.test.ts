@@ -7,7 +7,7 @@ onBothBackends('an application with many games', (kind) => {
     const fleet = await startTestFleet(kind);
     const concurrency = queryGameDetail.options.concurrency;
     try {
-      // One detail job at a time in the whole fleet: whoever comes later waits for whoever came before.
+      // One detail job at a time in the whole fleet: jobs run in the order in which they came.
       queryGameDetail.options.concurrency = 1;
       const many = 30 * 100;
       await fleet.addApplication('large', many);

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { Ground } from '#test/fleet/world.ts';
 
-/** The run's own Postgres, shared with other tests: nobody restarts it. */
+/** The run's own Postgres, shared with other tests: no test restarts it. */
 export const sharedGround = (): Ground => {
   const adminUrl = inject('adminDatabaseUrl');
   return {

@@ -6,7 +6,7 @@ export type Survived = { rows: number; calls: number; tookMs: number };
 
 /**
  * Let one fault happen to a world of its own and wait until all is quiet.
- * @throws when a row differs from an undisturbed run's, something was asked for too often, or a schedule is silent
+ * @throws when a row differs from an undisturbed run's, something was requested too often, or a schedule is silent
  */
 export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
   const from = performance.now();
@@ -19,7 +19,7 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
     const different = differences(expected, actual);
     if (different.length > 0) throw new Error(`the tables differ:\n${different.join('\n')}`);
     const { key, count } = world.mostCalls();
-    if (count > fault.mostCalls) throw new Error(`${key} was asked for ${count} times`);
+    if (count > fault.mostCalls) throw new Error(`${key} was requested ${count} times`);
     return { rows: actual.rows, calls: count, tookMs: performance.now() - from };
   } catch (error) {
     const logs = world.workers.map((worker) => `worker ${worker.pid}:\n${worker.log().slice(-3_000)}`);

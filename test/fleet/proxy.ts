@@ -16,7 +16,7 @@ export type TcpProxy = {
   /** The same URL, by way of this proxy. */
   through: (url: string) => string;
   /**
-   * Nothing passes in either direction, and nobody is told: a network that is lost. With `of`, only connections
+   * Nothing passes in either direction, and no side sees an error: a lost network. With `of`, only connections
    * whose first words match.
    */
   pause: (of?: RegExp) => void;

@@ -19,7 +19,7 @@ export type SmallDisk = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** Root of Linux may mount one: nobody else. */
+/** Only root on Linux may mount a disk. */
 export const mayMount = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
 /** Mount a small disk on the machine that the server of `adminUrl` runs on: this one. */

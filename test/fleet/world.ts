@@ -72,7 +72,7 @@ export type World = {
 const silent = pino({ level: 'silent' });
 const POLL_MS = 20;
 const QUIET_MS = 60_000;
-/** What a supervisor waits before it tries again. */
+/** A supervisor's delay before it starts a process again. */
 const RESTART_MS = 500;
 
 export type WorldOptions = {
@@ -157,7 +157,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
         });
         return worker;
       };
-      // As a fleet's supervisor does with what ends by itself, and again where what it needs is still away.
+      // As a fleet's supervisor does with what ends by itself, and again while what it needs is still down.
       const restart = async (): Promise<void> => {
         while (!over.signal.aborted) {
           try {

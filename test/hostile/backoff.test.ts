@@ -45,7 +45,7 @@ test.each([
   );
 });
 
-test('the tick nearest to the moment is the one that tries', () => {
+test('the tick nearest to the moment opens the run', () => {
   const next = new Date(BEGIN.getTime() + 4 * HOUR_MS);
   const dueAt = (offsetMs: number) => isDue(next, HOUR_MS, next.getTime() + offsetMs);
   expect(isDue(null, HOUR_MS, 0)).toBe(true);

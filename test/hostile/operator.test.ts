@@ -40,7 +40,7 @@ const commandsOf = async (fleet: TestFleet) => {
   return { say, ask };
 };
 
-test('an operator reads what did not land and why, mends it, and tries again', async () => {
+test('an operator reads which games failed and why, repairs the application, and retries', async () => {
   const fleet = await aFleet();
   const { say, ask } = await commandsOf(fleet);
   const [first = '', second = '', third = ''] = idsOf('g', 3);
@@ -121,7 +121,7 @@ test('many games pulled by hand are no more calls at once than their application
   expect(most).toBe(4);
 }, 120_000);
 
-test('app list and app show say why an application is not called, and resume starts anew', async () => {
+test('app list and app show say why an application is not called, and resume clears the backoff', async () => {
   const fleet = await aFleet();
   const { say, ask } = await commandsOf(fleet);
   await addApplication(fleet.sql, 'acme');

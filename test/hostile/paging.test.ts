@@ -28,7 +28,7 @@ test.each([
   ['zero', 0],
   ['negative', -1],
   ['beyond what is exact', Number.MAX_SAFE_INTEGER],
-  ['beyond what a column holds', 1e20],
+  ['too large for its column', 1e20],
 ])('a total that is %s costs no game, and is noted', async (_, total) => {
   const { run } = await runOf((pageNum, pageSize) => list(slice(pageNum, pageSize), total));
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
@@ -39,7 +39,7 @@ test.each([
   ['a fraction', 2.5],
   ['text', '250'],
   ['null', null],
-])('a total that is %s ends the run as failed, and says so', async (_, total) => {
+])('a total that is %s ends the run as failed, with a reason', async (_, total) => {
   const { run, calls } = await runOf((pageNum, pageSize) => ({
     data: { total, list: slice(pageNum, pageSize).map(goodRow) },
   }));
@@ -71,7 +71,7 @@ test('an application with a page limit of its own is followed at its size', asyn
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, note: null });
 });
 
-test('an application that sends all at once, whatever the page size, is taken at its word', async () => {
+test('an application that sends all at once, whatever the page size, is followed', async () => {
   const { run } = await runOf((pageNum) => list(pageNum === 1 ? IDS : [], 250));
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
 });
@@ -167,7 +167,7 @@ test.each([
   expect(run).toMatchObject({ outcome: 'failed', inserted: 100, withdrawn: 0, reason });
 });
 
-test('an application that trickles a byte at a time is given up at the deadline, others are not held up', async () => {
+test('an application that trickles a byte at a time fails at the deadline, others are not delayed', async () => {
   const fleet = await aFleet('postgres', 400);
   const timers = new Set<NodeJS.Timeout>();
   const trickle: Answer = (response) => {

@@ -79,7 +79,7 @@ test('the worst games of a page, called one at a time, do not stand in the way o
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', inserted: 38, failed: 2 });
 });
 
-test('games that were never asked for, because all calls before them failed, are named too', async () => {
+test('games without a call, because all calls before them failed, are named too', async () => {
   const fleet = await aFleet();
   const ids = idsOf('g', 50);
   let answers = 10;

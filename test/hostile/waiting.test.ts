@@ -39,7 +39,7 @@ const acme = async ({ sql }: TestFleet) => {
   if (row === undefined) throw new Error('acme is gone');
   return row;
 };
-/** As if this much time had gone by since. */
+/** Moves the run's moments this far into the past. */
 const passTime = ({ sql }: TestFleet, ms: number) => sql`
   update applications set next_attempt_at = next_attempt_at - ${ms} * interval '1 millisecond',
                           failing_since = failing_since - ${ms} * interval '1 millisecond'`;
@@ -102,7 +102,7 @@ test('an application that fails for days is paused and says why; a run by hand t
   expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
 });
 
-test('app resume starts anew: the next tick tries, and the count begins at one', async () => {
+test('app resume clears the backoff: the next tick opens a run, and the count begins at one', async () => {
   const fleet = await aFleet();
   await onTheBrink(fleet);
   await scheduledRun(fleet);
@@ -123,7 +123,7 @@ test('an application that an operator paused stays paused when a run by hand suc
 test.each([
   ['seconds', () => '1'],
   ['a date', () => new Date(Date.now() + 1_500).toUTCString()],
-  ['a moment gone by', () => 'Thu, 01 Jan 1970 00:00:00 GMT'],
+  ['a date in the past', () => 'Thu, 01 Jan 1970 00:00:00 GMT'],
 ])('Retry-After in %s is waited for, without spending a try', async (_, header) => {
   const fleet = await aFleet();
   const ids = idsOf('g', 5);
@@ -176,7 +176,7 @@ test.each([
     failed: 'g-1',
   },
 ])(
-  '$job.name, asked to wait for over an hour in all, fails and says so',
+  '$job.name, asked to wait for over an hour in all, fails with a reason',
   async ({ job, payload, failed }) => {
     const fleet = await aFleet();
     const later = () => raw('later', 503, { 'retry-after': '900' });
@@ -190,7 +190,7 @@ test.each([
     expect(application.calls.detail).toBe(1);
     await waiting?.updateProgress({ postponed_ms: 50 * 60_000 });
     await until('it failed', async () => {
-      // Its tries from here on are spaced by seconds.
+      // Its later attempts are seconds apart.
       for (const each of await queue.getDelayed()) await each.promote().catch(() => {});
       return (await queue.getFailedCount()) === 1;
     });
@@ -219,7 +219,7 @@ test('an application whose details ask to wait for ever is one that fails: its r
   const run = await fleet.startRun('acme');
   const queue = fleet.producer.queue({ name: 'query-game-detail' });
   await until('the run waits', async () => (await queue.getDelayedCount()) === 1);
-  // A second wait would be too long; its tries from here on are spaced by seconds.
+  // A second wait would be too long; its later attempts are seconds apart.
   await fleet.sql`update sync_runs set progress_at = now() - interval '15 minutes'`;
   const ended = await until('the run ended', async () => {
     for (const each of await queue.getDelayed()) await each.promote().catch(() => {});
@@ -232,7 +232,7 @@ test('an application whose details ask to wait for ever is one that fails: its r
   expect(application.calls.detail).toBeLessThanOrEqual(5);
 });
 
-test('an application that goes away in the middle is not asked a hundred times', async () => {
+test('an application that goes down in the middle does not get a hundred calls', async () => {
   const fleet = await aFleet();
   const ids = idsOf('g', 100);
   const application = await startHostileApplication(
@@ -242,6 +242,6 @@ test('an application that goes away in the middle is not asked a hundred times',
     { concurrency: 8 },
   );
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'failed', failed: 100 });
-  // Four tries; each stops after eight failures, with at most seven more on their way.
+  // Four attempts; each stops after eight failures, with at most seven more on their way.
   expect(application.calls.detail).toBeLessThanOrEqual(4 * 15);
 });

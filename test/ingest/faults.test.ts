@@ -96,7 +96,7 @@ onBothBackends('A run over an application with faults', (kind) => {
     expect(await oneGame(fleet.sql, 'null-detail', known.game_id)).toMatchObject({ withdrawn_at: null });
   });
 
-  it('tries a detail again when the connection breaks, and gives it up with a reason after the last try', async () => {
+  it('retries a detail when the connection breaks, and records a reason after the last attempt', async () => {
     const { server } = await fleet.addApplication('breaking', 30);
     const [once, always] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
     const { get } = server.catalogue;
@@ -127,7 +127,7 @@ onBothBackends('A run over an application with faults', (kind) => {
     expect(run.reason).toBe('page 1: connect_failed');
   });
 
-  it('ends failed, and withdraws nothing, when the application goes away after its first page', async () => {
+  it('ends failed, and withdraws nothing, when the application goes down after its first page', async () => {
     const { server } = await fleet.addApplication('half-way', 250);
     await fleet.sync('half-way');
     const { page } = server.catalogue;
@@ -192,7 +192,7 @@ onBothBackends('A run over an application with faults', (kind) => {
     expect(run.reason).toContain('page_num');
   });
 
-  it('follows an application that answers fewer rows than it was asked for', async () => {
+  it('follows an application that answers fewer rows than requested', async () => {
     const { server } = await fleet.addApplication('small-pages', 55);
     const { page } = server.catalogue;
     server.catalogue.page = (num) => page(num, 10);

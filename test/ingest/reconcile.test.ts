@@ -11,7 +11,7 @@ const silent = pino({ level: 'silent' });
 const live = new AbortController().signal;
 
 onBothBackends('Reconcilers', (kind) => {
-  it('of many workers at once set each schedule once and take up a lost run once', async () => {
+  it('of many workers at once set each schedule once and recover a lost run once', async () => {
     const fleet = await startTestFleet(kind);
     try {
       await addApplication(fleet.sql, 'acme');

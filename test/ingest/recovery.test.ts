@@ -10,7 +10,7 @@ import { type Gate, type GatedCall, startGate } from '#test/support/gate.ts';
 import { until } from '#test/support/until.ts';
 
 const live = new AbortController().signal;
-/** Whatever does not move is taken up at once. */
+/** A run without progress is recovered at once. */
 const NOW = { idleMs: 0, abandonMs: 60_000 };
 
 onBothBackends('A run that is disturbed', (kind) => {
@@ -122,7 +122,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await standStill();
     await expectLeftAlone();
 
-    // It was put off, and came due while its queue was paused.
+    // It was delayed, and came due while its queue was paused.
     const first = await job(queryGameList, stepId(run, 1));
     await first.remove();
     const putOffAt = Date.now() - 2 * 60 * 60_000;
@@ -168,7 +168,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     });
   });
 
-  it('is abandoned when its job has been gone too long', async () => {
+  it('is abandoned when its job has been lost for too long', async () => {
     await addApplication(3);
     const run = await fleet.startRun('acme');
     await fleet.flushQueue();
@@ -177,7 +177,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ outcome: 'abandoned' });
   });
 
-  it('is found behind many that wait, and many that were lost are all taken up at once', async () => {
+  it('is found behind many that wait, and many that were lost are all recovered at once', async () => {
     const many = 1_100;
     await addApplication(3);
     await fleet.sql`
@@ -223,7 +223,7 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('loses nothing and spends no try when its worker is told to stop', async () => {
     const server = await addApplication(60);
-    // Half of the details land before the worker stops, the rest wait at the gate until it gives up.
+    // Half of the details land before the worker stops, the rest wait at the gate until its deadline.
     const asked: GatedCall[] = [];
     gate.hold((call) => call.operation === 'query_game_detail' && asked.push(call) > 30);
     const worker = await fleet.startWorker();
@@ -245,7 +245,7 @@ onBothBackends('A run that is disturbed', (kind) => {
     await expectAll(server);
   });
 
-  it('lets a job in hand end when its worker is told to stop and there is time', async () => {
+  it('lets a running job end when its worker stops and there is time', async () => {
     await addApplication(3);
     gate.hold(({ operation }) => operation === 'query_game_detail');
     const worker = await fleet.startWorker();

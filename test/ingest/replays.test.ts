@@ -36,7 +36,7 @@ const aRecordedRun = async (ids = GAMES) => {
 /** Its second page is empty: the listing has ended, the details of the first may still come. */
 const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecordedRun>>) => {
   const now = await findRun(database.sql, run.run_id);
-  if (now === undefined) throw new Error('the run is gone');
+  if (now === undefined) throw new Error('the run does not exist');
   const previous = await findPage(database.sql, run.run_id, 1);
   await recordPage(database.sql, { application, run: now, previous }, { total: now.row_count, list: [] }, 10);
 };
@@ -165,7 +165,7 @@ describe('writePageDetails', () => {
 });
 
 describe('recordPage', () => {
-  it('records a page once, whatever a replay is answered', async () => {
+  it('records a page once, whatever the answer to a replay', async () => {
     const { run, application } = await aRecordedRun();
     const before = await everyRow(database.sql);
     await recordPage(database.sql, { application, run, previous: undefined }, page(['x-1', 'x-2']), 10);
@@ -185,7 +185,7 @@ describe('recordPage', () => {
   });
 });
 
-describe('A job that lost its hold', () => {
+describe('A job with a stale fence', () => {
   const batch = batchOf(
     new Map<string, Outcome>([
       ['g-1', 'fetched'],

@@ -37,7 +37,7 @@ onBothBackends('Schedules', (kind) => {
     return found.map(({ key, every, offset, next }) => ({ key, every, offset, next }));
   };
 
-  it('follow the applications: set for what is new, changed for what is changed, removed for what is gone', async () => {
+  it('follow the applications: set, changed and removed as applications are', async () => {
     for (const id of ['one', 'two'])
       await addApplication(fleet.sql, id, { every_ms: HOUR_MS, kyc_every_ms: 24 * HOUR_MS });
     expect(await reconcile()).toEqual({ set: 4, removed: 0 });
@@ -83,19 +83,19 @@ onBothBackends('Schedules', (kind) => {
     );
   });
 
-  it('hold one pruning, which nothing disturbs, and which comes back when it was removed', async () => {
+  it('include one pruning, which stays undisturbed, and comes back when it was removed', async () => {
     const prunes = fleet.producer.queue(prune);
-    const held = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
+    const delayed = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
     await reconcile();
-    const before = await held();
+    const before = await delayed();
     expect(before).toHaveLength(1);
     for (let again = 0; again < 3; again += 1) await reconcile();
-    expect(await held()).toEqual(before);
+    expect(await delayed()).toEqual(before);
     expect(await prunes.getJobSchedulersCount()).toBe(1);
 
     await prunes.removeJobScheduler('prune');
     await reconcile();
-    expect(await held()).toHaveLength(1);
+    expect(await delayed()).toHaveLength(1);
   });
 
   it('tick within their interval, not all at once', async () => {

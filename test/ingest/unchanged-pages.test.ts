@@ -18,7 +18,7 @@ type Instead = { status: number; headers?: Record<string, string>; hangUp?: bool
 
 onBothBackends('Pages that nothing has changed on', (kind) => {
   let fleet: TestFleet;
-  /** When each page was asked for. */
+  /** When each page was requested. */
   let asked: Map<number, number[]>;
   let instead: (page_num: number) => Instead | Promise<void> | undefined;
 
@@ -68,7 +68,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     return fleet.sync('acme');
   };
 
-  it('follow each other in one job, each asked for once', async () => {
+  it('follow each other in one job, each requested once', async () => {
     const run = await sync();
     expect(run).toMatchObject({ outcome: 'succeeded', listed: GAMES, unchanged: GAMES, note: null });
     expect(timesAsked()).toEqual(once);
@@ -89,7 +89,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     expect(await jobsOf(run)).toHaveLength(PAGES);
   });
 
-  it('are asked for five times each at most, whichever job asks', async () => {
+  it('are requested five times each at most, in all jobs together', async () => {
     instead = (page_num) =>
       page_num === 3 && (asked.get(3)?.length ?? 0) < 5 ? { status: 0, hangUp: true } : undefined;
     expect(await sync()).toMatchObject({ outcome: 'succeeded', unchanged: GAMES });
@@ -131,12 +131,12 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     expect(job?.opts.attempts).toBe(queryGameList.options.attempts);
   });
 
-  it('are left to the job that asks for them, however far it has come', async () => {
+  it('are left to the job that fetches them, however far it is', async () => {
     const gate = Promise.withResolvers<void>();
     instead = (page_num) => (page_num === 3 ? gate.promise : undefined);
     await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await until('the third page is asked for', () => asked.has(3));
+    await until('the third page is requested', () => asked.has(3));
     await fleet.sql`update sync_runs set progress_at = now() - interval '2 hours' where run_id = ${run.run_id}`;
     const patience = { idleMs: 0, abandonMs: 60_000 };
     const seen = await recoverRuns(fleet.sql, fleet.producer, live, patience);
@@ -151,7 +151,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     instead = (page_num) => (page_num === 3 ? gate.promise : undefined);
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await until('the third page is asked for', () => asked.has(3));
+    await until('the third page is requested', () => asked.has(3));
     await worker.stop(50);
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ next_page: 3, finished_at: null });
     gate.resolve();

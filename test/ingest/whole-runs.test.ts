@@ -51,7 +51,7 @@ onBothBackends('A whole run', (kind) => {
   });
 
   it('updates exactly the game whose description changed and keeps its former revision', async () => {
-    // The list does not show a description: only a detail that is asked for again can.
+    // The list does not show a description: only a new detail can.
     const { server } = await fleet.addApplication('one-change', 120, { detail_max_age_ms: 0 });
     await fleet.sync('one-change');
     const changed = server.catalogue.all()[57]?.game_id ?? '';
@@ -77,7 +77,7 @@ onBothBackends('A whole run', (kind) => {
     ]);
   });
 
-  it('asks for the one detail whose list entry changed', async () => {
+  it('fetches the one detail whose list entry changed', async () => {
     const { server } = await fleet.addApplication('renamed', 120);
     await fleet.sync('renamed');
     const changed = server.catalogue.all()[110]?.game_id ?? '';
@@ -113,7 +113,7 @@ onBothBackends('A whole run', (kind) => {
     expect(kept.audit_time).not.toBeNull();
   });
 
-  it('withdraws exactly the ten games that are gone, and takes them back under their game_id', async () => {
+  it('withdraws exactly the ten games that disappear, and restores them under their game_id', async () => {
     const { server } = await fleet.addApplication('ten-gone', 250);
     await fleet.sync('ten-gone');
     const before = await gamesOf(fleet.sql, 'ten-gone');
@@ -142,7 +142,7 @@ onBothBackends('A whole run', (kind) => {
     for (const [id, row] of before) expect(after.get(id)?.game_id).toBe(row.game_id);
   });
 
-  it('asks for every detail with full', async () => {
+  it('fetches every detail with full', async () => {
     const { server } = await fleet.addApplication('full', 130);
     await fleet.sync('full');
     const run = await fleet.sync('full', { full: true });

@@ -60,7 +60,7 @@ onBothBackends('A job', (kind) => {
     expect(await fleet.producer.queue(tick).getJobCountByTypes('waiting', 'delayed', 'active')).toBe(0);
   });
 
-  it('whose payload does not fit fails at once, whatever its tries, and names the field', async () => {
+  it('whose payload does not fit fails at once, whatever its attempts, and names the field', async () => {
     const queue = fleet.producer.queue(queryGameDetail);
     const { id } = await queue.add('old', { application_id: 'acme', run_id: 'x' }, { attempts: 5 });
     const failed = await fleet.jobEnded(queryGameDetail, id);
@@ -146,12 +146,12 @@ onBothBackends('A job', (kind) => {
     await gate.close();
   });
 
-  it('pull fails after its last try when the application is away, and keeps why', async () => {
-    const { server } = await fleet.addApplication('away', 1);
+  it('pull fails after its last attempt when the application is down, and records why', async () => {
+    const { server } = await fleet.addApplication('down', 1);
     await server.close();
-    const result = await finish(pullGameDetail, { application_id: 'away', application_game_ids: ['g-1'] });
+    const result = await finish(pullGameDetail, { application_id: 'down', application_game_ids: ['g-1'] });
     expect(result.failed).toBe('1 of 1 details failed (connect_failed 1)');
-    expect(await listFailures(fleet.sql, { application_id: 'away', limit: 5 })).toMatchObject([
+    expect(await listFailures(fleet.sql, { application_id: 'down', limit: 5 })).toMatchObject([
       { application_game_id: 'g-1', kind: 'connect_failed', count: 1 },
     ]);
     expect(await finish(pullGameDetail, { application_id: 'gone', application_game_ids: ['g-1'] })).toEqual({

@@ -33,13 +33,13 @@ export const CLOCK_FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: 'a job put off for another try by a worker whose clock was a day ahead',
+    name: 'a job delayed for its next attempt by a worker whose clock was a day ahead',
     mostCalls: 2,
     inject: async (world) => {
       const ahead = await workerAt(world, isDetail, { preload: `${CLOCK}?24` });
       await world.sql.unsafe(REFUSE_GAMES);
       world.first.release();
-      await until('a job was put off', () => ahead.log().includes('"job failed"'));
+      await until('a job was delayed', () => ahead.log().includes('"job failed"'));
       await ahead.kill();
       await world.sql`drop function refuse_games cascade`;
       await world.startWorker();

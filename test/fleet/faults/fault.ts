@@ -7,7 +7,7 @@ export type Fault = {
   name: string;
   /** Starts workers and runs, does its harm, and puts right what only the world outside can. */
   inject: (world: World) => Promise<void>;
-  /** How often one page or game may be asked for: once, and once more for each time the work was torn away. */
+  /** Requests for one page or game at most: one, and one more each time the work was interrupted. */
   mostCalls: number;
   /** Only where the queues live here; without it, wherever they live. */
   on?: World['queue']['kind'];
@@ -48,7 +48,7 @@ export const progress = async ({ sql }: World) => {
   return rows[0];
 };
 
-/** Runs are under way: some of the games have been asked for. */
+/** Wait until runs have fetched some of their games. */
 export const underWay = (world: World) =>
   until('the runs are under way', async () => {
     const [row] = await world.sql<{ pages: number }[]>`

@@ -23,7 +23,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     },
   },
   {
-    // Four tries of a page's details take up to 20 s, five of a page of the list up to 37.
+    // Four attempts at a page's details take up to 20 s, five at a page of the list up to 37.
     name: 'Postgres unreachable for 22 seconds',
     mostCalls: 12,
     inject: async (world) => {
@@ -98,7 +98,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: 'SIGTERM with calls in flight and Postgres away',
+    name: 'SIGTERM with calls in flight and Postgres down',
     mostCalls: 4,
     inject: async (world) => {
       const worker = await workerAt(world, isDetail);

@@ -3,7 +3,7 @@ import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/f
 /** What becomes of Redis, where the queues live there. */
 export const REDIS_FAULTS: readonly Fault[] = [
   {
-    name: 'SIGTERM with calls in flight and Redis away',
+    name: 'SIGTERM with calls in flight and Redis down',
     mostCalls: 2,
     on: 'redis',
     inject: async (world) => {
