@@ -11,7 +11,7 @@ import { type RawServer, startRawServer } from '#test/support/application-server
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');
-/** The job as it is, but for the waits between its tries. */
+/** The job with two attempts and no delay between them. */
 const hasty = { ...queryCpKyc, options: { ...queryCpKyc.options, attempts: 2, backoffMs: 1 } };
 const LEAKS = [...Object.values(PLANTED), TOKEN];
 
@@ -103,7 +103,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       response.end(envelope({ ...PLANTED, ...change }));
 
   it.skipIf(kind === 'redis' && inject('redisUrl') === null)(
-    'nothing but sealed columns and cp_id hold a value',
+    'only sealed columns and cp_id contain a value',
     { timeout: 120_000 },
     async () => {
       const app = await anApplication();
@@ -149,7 +149,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       expect(await findKycState(sql, refused)).toMatchObject({ state: 'failed', reason: 'internal' });
       expect(await sql`select 1 from content_providers where application_id = ${refused}`).toHaveLength(0);
 
-      // A worker with the wrong key: fails closed, and does not even ask.
+      // A worker with the wrong key fails closed, and does not call the application.
       const unread = await anApplication();
       const wrongKeys = { records: ringOf(['k9'], 'home-aaaaaaaa').records, tokens: [] };
       const other = await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], wrongKeys);
@@ -171,7 +171,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       seen.redis += await other.redisDump();
       seen.board += await other.boardDump(hasty);
 
-      // What is searched below holds what it should, and the values are there, sealed.
+      // The places that are searched contain the job's traces, and the values are stored, sealed.
       const record = await findKycRecord(sql, app);
       expect((await openKycRecord(keys, record as NonNullable<typeof record>)).tax_id).toBe(PLANTED.tax_id);
       const tables = await dumpDatabase(sql);

@@ -16,14 +16,14 @@ let fleet: TestFleet;
 let env: Record<string, string>;
 let cp_id = 'cp-first';
 let calls = 0;
-let held: Promise<void> | undefined;
+let gate: Promise<void> | undefined;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   sql = openTestPool(database.databaseUrl);
   server = await startRawServer(async (request, response) => {
     calls += 1;
-    await held;
+    await gate;
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { ...PLANTED, cp_id } });
     request.resume().on('end', () => response.end(answer));
   });
@@ -47,7 +47,7 @@ const kyc = async (...args: string[]) => {
   return { exit, ...JSON.parse(stdout) };
 };
 
-it('an operator pulls a record, is told of another cp_id, and accepts it', async () => {
+it('an operator pulls a record, sees another cp_id, and accepts it', async () => {
   expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
   const first = await kyc('show', 'acme');
   cp_id = 'cp-second';
@@ -57,7 +57,7 @@ it('an operator pulls a record, is told of another cp_id, and accepts it', async
     refused_cp_id: 'cp-second',
   });
 
-  // What waits may have changed since somebody looked.
+  // The cp_id may have changed since the operator looked.
   const accept = (seen: string) => kyc('accept-cp-id', 'acme', '--by', 'kim', '--cp-id', seen);
   expect(await accept('cp-third')).toEqual({
     exit: 1,
@@ -78,7 +78,7 @@ it('an operator pulls a record, is told of another cp_id, and accepts it', async
   });
 });
 
-it('an erased record comes back when an operator asks for it, and not by schedule', async () => {
+it('an erased record is pulled again by an operator, and not by a schedule', async () => {
   await kyc('erase', 'acme', '--by', 'kim', '--reason', 'request');
   expect(await fleet.finish(queryCpKyc, { application_id: 'acme' })).toEqual({
     result: { skipped: 'erased' },
@@ -86,15 +86,15 @@ it('an erased record comes back when an operator asks for it, and not by schedul
   expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
 });
 
-it('an erased record that is asked for while an earlier pull is under way is asked for by that one', async () => {
+it('a pull in progress pulls again when its record was erased and an operator pulled it meanwhile', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  held = promise;
+  gate = promise;
   const before = calls;
   const pulled = fleet.finish(queryCpKyc, { application_id: 'acme' });
   await expect.poll(() => calls).toBe(before + 1);
   await kyc('erase', 'acme', '--by', 'kim', '--reason', 'request');
   await reopenErased(sql, 'acme');
-  held = undefined;
+  gate = undefined;
   resolve();
   expect(await pulled).toEqual({ result: { state: 'sealed' } });
   expect(calls).toBe(before + 2);

@@ -22,7 +22,7 @@ export type TestFleet = {
   finish: (spec: AnySpec, payload: object) => Promise<{ result: JobResult } | { failed: string }>;
   /** Everything that was logged, at level trace. */
   log: () => string;
-  /** Every key and value that this fleet's queues hold in Redis; "" where they live in Postgres. */
+  /** Every key and value of this fleet's queues in Redis; "" when they are in Postgres. */
   redisDump: () => Promise<string>;
   /** Every JSON that Bull Board serves of this job's queue. */
   boardDump: (spec: AnySpec) => Promise<string>;

@@ -151,9 +151,9 @@ describe('kyc show --reveal', () => {
     });
     const waiting = () =>
       sql`select 1 from pg_locks where relation = 'kyc_access_log'::regclass and not granted`;
-    const held = () =>
+    const locked = () =>
       sql`select 1 from pg_locks where relation = 'kyc_access_log'::regclass and mode = 'ExclusiveLock'`;
-    await expect.poll(held, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(locked, { timeout: 10_000 }).toHaveLength(1);
     const ring = { records: [counting], tokens: [] };
     const revealing = revealKyc(sql, ring, 'acme', { by: 'kim', reason: 'ticket 4711' });
     await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);

@@ -247,8 +247,8 @@ describe('reseal', () => {
   });
 
   it.each([
-    ['is sealed anew by a process that holds the new key', ['k7', 'k8'], 'sealed'],
-    ['is not stored by one that does not', ['k8'], 'unknown_key'],
+    ['is sealed again by a process that has the new key', ['k7', 'k8'], 'sealed'],
+    ['is not stored by one that lacks it', ['k8'], 'unknown_key'],
   ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
     await addApplication(sql, 'cork', ringOf(['k7']));
     await sql`delete from kyc_records where application_id = 'cork'`;

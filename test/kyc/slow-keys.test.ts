@@ -28,33 +28,33 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A ring whose one key answers nobody until it is let go, and counts who asks. */
+/** A ring whose one key answers no call until it is released, and counts the calls. */
 const slowRing = (id: string) => {
   const [key] = ringOf([id]).records as [KeyProvider];
-  const asked = { wrap: 0, unwrap: 0 };
+  const calls = { wrap: 0, unwrap: 0 };
   const gates = { wrap: Promise.withResolvers<void>(), unwrap: Promise.withResolvers<void>() };
   const provider: KeyProvider = {
     key_id: key.key_id,
     wrap: async (...call) => {
-      asked.wrap += 1;
+      calls.wrap += 1;
       await gates.wrap.promise;
       return key.wrap(...call);
     },
     unwrap: async (...call) => {
-      asked.unwrap += 1;
+      calls.unwrap += 1;
       await gates.unwrap.promise;
       return key.unwrap(...call);
     },
   };
-  const letGo = (...what: (keyof typeof gates)[]) => {
+  const release = (...what: (keyof typeof gates)[]) => {
     for (const one of what) gates[one].resolve();
   };
-  onTestFinished(() => letGo('wrap', 'unwrap'));
-  return { keys: { records: [provider], tokens: [] } satisfies KeyRing, asked, letGo };
+  onTestFinished(() => release('wrap', 'unwrap'));
+  return { keys: { records: [provider], tokens: [] } satisfies KeyRing, calls, release };
 };
 
-/** The small pool's sessions that hold a transaction. */
-const held = () => sql`
+/** The small pool's sessions in a transaction. */
+const inTransaction = () => sql`
   select state from pg_stat_activity
   where application_name = ${APPLICATION_NAME} and datname = current_database() and xact_start is not null`;
 
@@ -66,63 +66,63 @@ const addApplications = async (count: number, webhook?: string) => {
   return ids;
 };
 
-it('while a key service lets many answers wait, the pool holds no connection for them', async () => {
+it('while many answers wait for a key service, they occupy no connection of the pool', async () => {
   const ids = await addApplications(PULLS);
   await store(sql, ringOf(['k1']), 'app-0', PLANTED);
-  const { keys, asked, letGo } = slowRing('k1');
+  const { keys, calls, release } = slowRing('k1');
   const changed = { ...PLANTED, opening_bank: 'Another Bank' };
   const stored = Promise.all(ids.map((id) => store(small, keys, id, changed)));
 
-  await expect.poll(() => asked.unwrap, { timeout: 10_000 }).toBe(1);
-  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.unwrap, { timeout: 10_000 }).toBe(1);
+  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
 
-  letGo('unwrap');
+  release('unwrap');
   // Of two connections, ten wait for the key at once.
-  await expect.poll(() => asked.wrap, { timeout: 10_000 }).toBe(PULLS);
-  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.wrap, { timeout: 10_000 }).toBe(PULLS);
+  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
   // What waits has written nothing: no state, no mapping.
   expect(await sql`select application_id from content_providers`).toEqual([{ application_id: 'app-0' }]);
 
-  letGo('wrap');
+  release('wrap');
   expect(new Set(await stored)).toEqual(new Set(['sealed']));
 });
 
-it('a job whose key service does not answer holds no connection', async () => {
+it('a job whose key service does not answer occupies no connection', async () => {
   const server = await startRawServer((request, response) => {
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: PLANTED });
     request.resume().on('end', () => response.end(answer));
   });
   onTestFinished(() => server.close());
   await addApplications(PULLS, server.url);
-  const { keys, asked, letGo } = slowRing('k1');
+  const { keys, calls, release } = slowRing('k1');
   const { databaseUrl } = database;
   const fleet = await startFleet('postgres', { sql: small, databaseUrl }, [queryCpKyc], keys);
   onTestFinished(() => {
-    letGo('wrap', 'unwrap');
+    release('wrap', 'unwrap');
     return fleet.stop();
   });
   const ids = (await listKycStates(sql)).map(({ application_id }) => application_id);
   const finished = Promise.all(ids.map((application_id) => fleet.finish(queryCpKyc, { application_id })));
 
   // There is no fingerprint key yet: each job offers one.
-  await expect.poll(() => asked.wrap, { timeout: 10_000 }).toBe(PULLS);
-  await expect.poll(held, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.wrap, { timeout: 10_000 }).toBe(PULLS);
+  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
 
-  letGo('wrap', 'unwrap');
+  release('wrap', 'unwrap');
   expect(await finished).toEqual(ids.map(() => ({ result: { state: 'sealed' } })));
 });
 
 it('the fingerprint key is opened once as long as its wraps stay the same', async () => {
   const ids = await addApplications(3);
   await store(sql, ringOf(['k1']), 'app-0', PLANTED);
-  const { keys, asked, letGo } = slowRing('k1');
-  letGo('wrap', 'unwrap');
+  const { keys, calls, release } = slowRing('k1');
+  release('wrap', 'unwrap');
   for (const id of ids) await store(sql, keys, id, PLANTED);
   for (const id of ids) expect(await store(sql, keys, id, PLANTED)).toBe('unchanged');
-  expect(asked).toEqual({ unwrap: 1, wrap: 2 });
+  expect(calls).toEqual({ unwrap: 1, wrap: 2 });
 
   await reseal(sql, ringOf(['k2', 'k1']), { signal: new AbortController().signal });
   await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('sealed under key k2');
@@ -130,7 +130,7 @@ it('the fingerprint key is opened once as long as its wraps stay the same', asyn
   expect(await store(sql, both, 'app-0', PLANTED)).toBe('unchanged');
 });
 
-it('a key service that was away is asked again', async () => {
+it('a key service that was down is called again', async () => {
   await addApplications(1);
   await store(sql, ringOf(['k1']), 'app-0', PLANTED);
   const [key] = ringOf(['k1']).records as [KeyProvider];

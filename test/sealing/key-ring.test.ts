@@ -45,7 +45,7 @@ describe('ENCRYPTION_KEYS', () => {
 });
 
 describe('the key ring', () => {
-  it('makes a key of its own once, readable by nobody else, and finds it again', async () => {
+  it('creates an installation key once, readable by its user alone, and finds it again', async () => {
     const home = join(await aHome(), 'new', 'home');
     const first = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
     const again = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
