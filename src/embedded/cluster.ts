@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  access,
   chmod,
   chown,
   link,
@@ -89,21 +88,22 @@ const findSystemUser = async (): Promise<SystemUser | null> => {
   }
 };
 
-const createSystemUser = async (): Promise<SystemUser | null> => {
+const createSystemUser = async (): Promise<SystemUser> => {
+  let cause: unknown;
   const options = ['--system', '--gid', SYSTEM_USER, '--no-create-home', '--shell', '/usr/sbin/nologin'];
   try {
     await run('groupadd', ['--system', '--force', SYSTEM_USER]);
     await run('useradd', [...options, SYSTEM_USER]);
-  } catch (cause) {
-    // Another process may have created it at the same time.
-    const found = await findSystemUser();
-    if (found !== null) return found;
-    throw new CatalogueError(
-      `Postgres refuses to run as root, and the user "${SYSTEM_USER}" to run it as could not be created. Create that user, start as an ordinary user, or set DATABASE_URL to a Postgres server of your own.`,
-      { cause },
-    );
+  } catch (error) {
+    cause = error;
   }
-  return findSystemUser();
+  // Another process may have created it at the same time.
+  const found = await findSystemUser();
+  if (found !== null) return found;
+  throw new CatalogueError(
+    `Postgres refuses to run as root, and the user "${SYSTEM_USER}" to run it as could not be created. Create that user, start as an ordinary user, or set DATABASE_URL to a Postgres server of your own.`,
+    { cause },
+  );
 };
 
 /** Creates a directory for our user alone. For root, the system user's group can pass through it but not list it. */
@@ -192,11 +192,7 @@ export const initializeData = async (
   for (const name of await readdir(directory)) {
     if (name.startsWith(UNFINISHED)) await rm(join(directory, name), REMOVE);
   }
-  const exists = await access(data).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return;
+  if ((await stat(data).catch(() => null)) !== null) return;
   onProgress(`Creating a Postgres database in ${directory}`);
 
   const unfinished = await mkdtemp(join(directory, UNFINISHED));

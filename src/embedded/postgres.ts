@@ -120,12 +120,8 @@ export const findRunningInstance = async (home: string): Promise<string | null> 
   try {
     const { databaseUrl } = instanceSchema.parse(JSON.parse(await readFile(instanceFile(home), 'utf8')));
     const sql = openDatabase(databaseUrl, { max: 1 });
-    try {
-      await sql`select 1`;
-      return databaseUrl;
-    } finally {
-      await sql.end();
-    }
+    await sql`select 1`.finally(() => sql.end());
+    return databaseUrl;
   } catch {
     return null;
   }

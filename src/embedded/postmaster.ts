@@ -124,25 +124,20 @@ const stop = async (child: ChildProcess): Promise<void> => {
 const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): Promise<void> => {
   const deadline = Date.now() + READY_LIMIT_MS;
   for (;;) {
+    const sql = openDatabase(serverUrl, { max: 1, applicationName: 'catalogue start' });
     try {
-      return await createDatabase(serverUrl);
+      const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`;
+      if (!found) await sql`create database ${sql(DATABASE)}`;
+      return;
     } catch (thrown) {
       const error = coerceError(thrown);
       // Any other answer of Postgres is final.
       const isStarting = !isPostgresError(error) || error.code === CANNOT_CONNECT_NOW;
       if (hasEnded(child) || Date.now() > deadline || !isStarting) throw error;
+    } finally {
+      await sql.end();
     }
     await delay(POLL_MS);
-  }
-};
-
-const createDatabase = async (serverUrl: string): Promise<void> => {
-  const sql = openDatabase(serverUrl, { max: 1, applicationName: 'catalogue start' });
-  try {
-    const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`;
-    if (!found) await sql`create database ${sql(DATABASE)}`;
-  } finally {
-    await sql.end();
   }
 };
 
