@@ -15,7 +15,7 @@ afterAll(() => api.close());
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A UUID v7 of that moment. */
+/** A UUID v7 with this timestamp. */
 const idAt = (ms: number): string => {
   const hex = Math.floor(ms).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${randomUUIDv7().slice(13)}`;
@@ -28,7 +28,7 @@ const insert = (application_id: string, ids: string[]) =>
     ids.map((game_id) => fetchedGame(game_id, { game_id })),
   );
 
-/** Every page of 100, against all games read and sorted at once. */
+/** Compare the pages of 100 with all games, read and sorted by one query. */
 const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
   const mine = scope === null ? api.sql`` : api.sql`and application_id = ${scope}`;
   const rows = await api.sql`
@@ -44,7 +44,7 @@ const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
 };
 
 describe('section 4.1: data.total is exact and any page is found', () => {
-  test('whatever the ids: years apart, in one millisecond, in turn with other applications', async () => {
+  test('whatever the ids are: years apart, in one millisecond, interleaved with other applications', async () => {
     const start = Date.parse('2026-03-01');
     const spread = Array.from({ length: 3_000 }, (_, i) =>
       idAt(start + ((i * 7_919) % 3_000) * DAY_MS * 0.5),
@@ -99,7 +99,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     expect(await totals()).toEqual([1, 0]);
   });
 
-  test('what is rolled back was never counted', async () => {
+  test('games of a transaction that is rolled back are not counted', async () => {
     await addApplication(api.sql, 'undone');
     const undone = new Error('undone');
     const attempt = api.sql.begin(async (tx) => {
@@ -206,7 +206,7 @@ test('changes are folded into the counters while a worker reconciles, but not wh
 });
 
 describe('drift', () => {
-  test('is found and put right, at every level, while games arrive', async () => {
+  test('is found and repaired, at every level, while games arrive', async () => {
     await api.sql`update game_counts set games = games + 5 where application_id = 'one' and level = 0 and audit_status = 'pending'`;
     await api.sql`delete from game_counts where application_id = '' and level = 3`;
     const drift = await recountGames(api.sql, { repair: false });

@@ -34,7 +34,7 @@ const expectFailure = async (response: Response, status: number, ret_code: numbe
   return body;
 };
 
-/** What a server answers to these bytes, until it closes. */
+/** Send bytes. @returns the answer, up to the end of the connection */
 const sendRaw = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
@@ -91,7 +91,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     await expectFailure(await call(DETAIL, { body }), 400, 40002);
   });
 
-  test('JSON that is no object is 400', async () => {
+  test('JSON that is not an object is 400', async () => {
     for (const body of ['null', '[]', '7', '"pending"', 'true']) {
       const { ret_msg } = await expectFailure(await call(LIST, { body }), 400, 40001);
       expect(ret_msg).toBe('The body must be a JSON object');
@@ -117,7 +117,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     }
   });
 
-  test('a body above 16 KiB is 413, whether its length is told or not', async () => {
+  test('a body above 16 KiB is 413, with and without Content-Length', async () => {
     const large = JSON.stringify({ audit_status: 'pending', more: 'x'.repeat(16 * 1024) });
     await expectFailure(await call(LIST, { body: large }), 413, 41301);
     const stream = new Blob([large]).stream();
@@ -126,7 +126,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     expect((await call(LIST, { body: fits })).status).toBe(200);
   });
 
-  test('what is not HTTP is 400', async () => {
+  test('bytes that are not HTTP are 400', async () => {
     for (const bytes of [
       'nonsense\r\n\r\n',
       'POST / HTTP/9.9\r\n\r\n',
@@ -143,7 +143,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     await expectFailure(await call('/%ff%zz'), 400, 40003);
   });
 
-  test('CONNECT is 405, an Expect we do not know 417, headers too large 431', async () => {
+  test('CONNECT is 405, an unknown expectation 417, headers that are too large 431', async () => {
     expectRawFailure(await sendRaw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 40501);
     expectRawFailure(await sendRaw('POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n'), 417, 41701);
     expectRawFailure(
@@ -164,9 +164,9 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     expect(api.logged).toHaveLength(logged);
   });
 
-  test('a caller that resets its connection behind a CONNECT costs no more than itself', async () => {
+  test('a caller that resets its connection after a CONNECT affects no other call', async () => {
     const { hostname, port } = new URL(api.url);
-    for (let tried = 0; tried < 20; tried += 1) {
+    for (let attempt = 0; attempt < 20; attempt += 1) {
       const socket = connect(Number(port), hostname).on('error', () => {});
       await once(socket, 'connect');
       socket.write(`CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(1_000)}`);
@@ -182,7 +182,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
     expect(api.logged.filter((line) => !line.includes('Server listening'))).toEqual([]);
   });
 
-  test('a fault of ours is 500: the envelope says nothing of it, the log does', async () => {
+  test('an internal error is 500: the log has its reason, the envelope does not', async () => {
     await api.sql`alter table games rename column game_desc to renamed`;
     const { ret_msg } = await expectFailure(await call(DETAIL, { body: '{"game_id":"x"}' }), 500, 50001);
     await api.sql`alter table games rename column renamed to game_desc`;
@@ -192,7 +192,7 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 });
 
-describe('when what it stands on is away', () => {
+describe('when the database or the queue is unreachable', () => {
   const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
     const sql = openDatabase(databaseUrl, { max: 1 });
     const app = await buildApi({
@@ -213,7 +213,7 @@ describe('when what it stands on is away', () => {
     await close();
   });
 
-  test('a database that hangs is 503 in the envelope, and what it answers later is dropped', async () => {
+  test('a database that hangs is 503 in the envelope, and its late answer is dropped', async () => {
     const locked = openDatabase(api.databaseUrl, { max: 1 });
     for (const table of ['api_tokens', 'games']) {
       await locked`begin`;
@@ -284,7 +284,7 @@ describe('when what it stands on is away', () => {
     await own.close();
   });
 
-  test('it stops though the last use of a token cannot be written down', async () => {
+  test('the API stops though the last use of a token cannot be written', async () => {
     const own = await startApi();
     const { token: unused } = await addToken(own.sql, null);
     const locked = await own.sql.reserve();
@@ -297,19 +297,19 @@ describe('when what it stands on is away', () => {
       headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${unused}`, connection: 'close' },
     });
     expect(answer.status).toBe(200);
-    // With the lock held all the while.
+    // The table is still locked.
     await own.close();
   });
 
-  test('/readyz is 503 until everything answers, /healthz is 200 all the while', async () => {
-    let away = true;
+  test('/readyz is 503 until database and queue are reachable, /healthz is always 200', async () => {
+    let unreachable = true;
     const { url, close } = await standIn(async (what) => {
-      if (away && what === 'all') throw new Error('the queue is away');
+      if (unreachable && what === 'all') throw new Error('the queue is unreachable');
     });
     await expectFailure(await fetch(`${url}/readyz`), 503, 50301);
     expect((await fetch(`${url}/readyz?only=database`)).status).toBe(200);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    away = false;
+    unreachable = false;
     const ready = await fetch(`${url}/readyz`);
     expect(await ready.json()).toEqual({ ret_code: 0, ret_msg: 'success', data: null });
     await close();

@@ -17,7 +17,7 @@ const REQUESTS = 1_000;
 
 type Raw = { method: string; path: string; headers: [string, string][]; body: Buffer };
 
-/** Sends the bytes as they are and reads until the server closes. */
+/** Send the bytes unchanged and read until the server closes the connection. */
 const send = async ({
   method,
   path,
@@ -28,7 +28,7 @@ const send = async ({
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // The server may end the connection before it has read what it refuses.
+  // The server may close the connection before it has read the whole request.
   socket.on('error', () => {});
   const closed = once(socket, 'close');
   const head: string = [
@@ -41,7 +41,7 @@ const send = async ({
   const headEnd = answer.indexOf('\r\n\r\n');
   const answerHead = answer.subarray(0, headEnd).toString().toLowerCase();
   const length = Number(/^content-length: (\d+)$/m.exec(answerHead)?.[1]);
-  // What follows answers the bytes after the request.
+  // The rest answers the bytes after the request.
   const first = answer.subarray(headEnd + 4, headEnd + 4 + length).toString();
   return { status: Number(answerHead.split(' ')[1]), head: answerHead, body: first };
 };
@@ -129,7 +129,7 @@ const request = fc.record({
   body,
 });
 
-test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the server lives (section 7)`, async () => {
+test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the server stays up (section 7)`, async () => {
   const samples = fc.sample(request, { numRuns: REQUESTS, seed: 4 });
   const statuses = new Map<number, number>();
   for (const sample of samples) {
@@ -154,7 +154,7 @@ test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the s
     expect(answer.body, shown).not.toMatch(/\bat .*:\d+:\d+|node_modules|Error:/);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
   }
-  // The mix reaches every kind of refusal, or it would prove little.
+  // The samples must reach every kind of error.
   for (const status of [200, 400, 401, 404, 405, 413, 415, 417, 431])
     expect([...statuses.keys()]).toContain(status);
   expect(api.logged.filter((line) => !line.includes('Server listening'))).toEqual([]);

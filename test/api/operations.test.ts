@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** An application of this test's own with pending games. */
+/** Create an application with pending games for one test. */
 let applications = 0;
 const withGames = async (count: number) => {
   applications += 1;
@@ -125,7 +125,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
     expect(body).toEqual({ ret_code: 40001, ret_msg, data: null });
   });
 
-  test('list is [] past the end and total stays, however far past it is (decision 5)', async () => {
+  test('list is [] and total unchanged at any page past the end (decision 5)', async () => {
     const { token } = await withGames(2);
     for (const page_num of [2, 1_000, Number.MAX_SAFE_INTEGER]) {
       const { body } = await list(token, { audit_status: 'pending', page_num, page_size: 100 });
@@ -183,7 +183,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
     });
   });
 
-  test('"" and [] stand for what a game does not have (section 2.3)', async () => {
+  test('a field that a game does not have is "" or [] (section 2.3)', async () => {
     const { token, game_ids } = await withGames(1);
     expect((await detail(token, { game_id: game_ids[0] })).body.data).toMatchObject({
       game_icon: [],
@@ -194,7 +194,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
     });
   });
 
-  test('data is null for a game that is not there, that is not yours, and for what is no id (decision 3)', async () => {
+  test('data is null for an unknown game, a game of another application, and an id that is not a UUID (decision 3)', async () => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
     const absent = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
     for (const game_id of [
@@ -221,7 +221,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
       'of Postgres',
       (mine: Mine, game_id: string) => selectGameDetail(api.sql, { scope: mine.application_id, game_id }),
     ],
-  ])("another application's game takes as long %s as one that is not there", async (_, ask) => {
+  ])("another application's game takes as long %s as an unknown game", async (_, ask) => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
     const ids = {
       theirs: theirs.game_ids[0],

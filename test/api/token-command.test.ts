@@ -35,7 +35,7 @@ const catalogue = (...args: string[]): Promise<{ code: number; stdout: string; s
   });
 const list = (token: string) => post(api.url, LIST, token, { audit_status: 'pending' });
 
-test('token create shows a token that works, token revoke ends it at once, token list shows neither secret nor hash', async () => {
+test('token create prints a working token, token revoke ends it at once, token list shows neither token nor hash', async () => {
   const made = await catalogue('token', 'create', '--application', 'acme', '--expires', '90d', '--json');
   expect(made).toMatchObject({ code: 0 });
   const { token, token_id, application_id, expires_at } = JSON.parse(made.stdout);
@@ -54,7 +54,7 @@ test('token create shows a token that works, token revoke ends it at once, token
   expect(listed.stdout).not.toContain(token.slice(4, 20));
 });
 
-test('a token ends with its application, and stays ended when the id is registered again', async () => {
+test('a token ends with its application, also after the id is registered again', async () => {
   const webhooks = ['query-game-list', 'query-game-detail', 'query-cp-kyc'].flatMap((operation) => [
     `--${operation}-webhook`,
     'https://127.0.0.1/',
@@ -82,13 +82,13 @@ test('a token ends with its application, and stays ended when the id is register
   expect((await list(anew.stdout.trim())).status).toBe(200);
 });
 
-test('without --json the token stands alone on stdout, for a pipe', async () => {
+test('without --json, stdout has the token alone', async () => {
   const { stdout, stderr } = await catalogue('token', 'create', '--operator');
   expect((await list(stdout.trim())).status).toBe(200);
   expect(stderr).not.toContain(stdout.trim());
 });
 
-test('whose token it is must be said, once, and be known: exit 2', async () => {
+test('exactly one owner that exists is required: exit 2', async () => {
   for (const whose of [[], ['--operator', '--application', 'acme'], ['--application', 'nobody']]) {
     const { code, stdout } = await catalogue('token', 'create', ...whose);
     expect([code, stdout]).toEqual([2, '']);

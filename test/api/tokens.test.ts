@@ -25,16 +25,16 @@ afterAll(() => api.close());
 const list = (token: string | null, on: TestApi = api) =>
   post(on.url, LIST, token, { audit_status: 'pending' });
 
-describe('access tokens', () => {
-  test('carry 256 random bits behind a prefix, and a checksum that finds slips', () => {
+describe('API tokens', () => {
+  test('have a prefix, 256 random bits and a checksum that detects typing errors', () => {
     const tokens = Array.from({ length: 200 }, createApiToken);
     expect(new Set(tokens).size).toBe(200);
     for (const token of tokens) {
       expect(token).toMatch(/^gct_[A-Za-z0-9_-]{49}$/);
       expect(isApiToken(token)).toBe(true);
       for (let at = 4; at < 47; at += 7) {
-        const slip = token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
-        expect(isApiToken(slip)).toBe(false);
+        const mistyped = token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
+        expect(isApiToken(mistyped)).toBe(false);
       }
       expect(isApiToken(token.slice(0, -1))).toBe(false);
     }
@@ -71,7 +71,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     expect((await call(`bearer ${token}`)).status).toBe(200);
   });
 
-  test('a token that is not ours is 401, whether it could have been or not', async () => {
+  test('an unknown token is 401, whether or not it is well-formed', async () => {
     for (const token of ['nonsense', createApiToken(), 'x'.repeat(5_000)]) {
       const { status, headers, body } = await list(token);
       expect([status, body.ret_code]).toEqual([401, 40102]);
@@ -87,16 +87,16 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     expect([status, body.ret_code]).toEqual([401, 40103]);
   });
 
-  describe('a token that was known and has ended meanwhile is refused first of all', () => {
+  describe('a revoked token that was valid before is refused before any other error', () => {
     const calls: [what: string, path: string, body: unknown, contentType?: string][] = [
       ['a list', LIST, { audit_status: 'pending' }],
       ['a detail', DETAIL, { game_id: 'g' }],
-      ['a field that is wrong', LIST, { audit_status: 'no such' }],
+      ['a wrong field', LIST, { audit_status: 'no such' }],
       ['a body that is not JSON', LIST, '{'],
       ['a body that is too large', LIST, ' '.repeat(20_000)],
       ['another content type', LIST, 'x', 'text/plain'],
     ];
-    test.for(calls)('where it asks for %s', async ([, path, body, contentType = 'application/json']) => {
+    test.for(calls)('on a call with %s', async ([, path, body, contentType = 'application/json']) => {
       const { token, token_id } = await addToken(api.sql, null);
       expect((await list(token)).status).toBe(200);
       await revokeToken(api.sql, token_id);
@@ -109,7 +109,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
       expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
     });
 
-    test('where it has no call left', async () => {
+    test('on a call beyond the rate limit', async () => {
       const limited = await startApi({ rateLimit: { max: 1, timeWindowMs: 60_000 } });
       const { token, token_id } = await addToken(limited.sql, null);
       expect((await list(token, limited)).status).toBe(200);
@@ -119,7 +119,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
       await limited.close();
     });
 
-    test('and however long that takes to tell, though the page is there', async () => {
+    test('on a call that waits for the lookup of its token', async () => {
       const { token, token_id } = await addToken(api.sql, null);
       expect((await list(token)).status).toBe(200);
       const answers: Promise<Answer>[] = [];
@@ -135,7 +135,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
           answers.push(answer);
         }
         await vi.waitFor(async () => {
-          // Elsewhere: a transaction sees the activity of its beginning.
+          // Not in the transaction: it sees the activity of its start.
           const blocked = await api.sql`
             select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
               and query like '%token_hash%'`;
@@ -148,7 +148,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     });
   });
 
-  test('an expired token is refused, and so is that of a removed application', async () => {
+  test('an expired token is refused, and so is a token of a removed application', async () => {
     const past = await addToken(api.sql, null, new Date(Date.now() - 1));
     expect((await list(past.token)).body.ret_code).toBe(40103);
     const future = await addToken(api.sql, null, new Date(Date.now() + 60_000));
@@ -161,7 +161,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
     expect((await list(token)).body.ret_code).toBe(40103);
   });
 
-  test('the token is looked at before anything else of the request', async () => {
+  test('the token is checked before the body', async () => {
     const { status } = await post(api.url, LIST, null, 'not json');
     expect(status).toBe(401);
   });
@@ -183,11 +183,11 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
 });
 
 describe('the rate limit', () => {
-  test('lets calls through at once while Redis is there and says nothing', async () => {
+  test('does not limit calls while Redis is connected and does not answer', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    // Taken for ready when it is connected, as one that fell silent since.
+    // Without the ready check, the client counts as ready once it is connected.
     const redis = new Redis(port, '127.0.0.1', {
       enableReadyCheck: false,
       protocol: 2,
@@ -203,7 +203,7 @@ describe('the rate limit', () => {
     silent.close();
   });
 
-  test('counts by token: beyond it 429 with Retry-After, and another token goes on', async () => {
+  test('counts by token: 429 with Retry-After beyond it, while another token is served', async () => {
     const limited = await startApi({ rateLimit: { max: 3, timeWindowMs: 60_000 } });
     const [one, other] = [await addToken(limited.sql, null), await addToken(limited.sql, null)];
     for (let i = 0; i < 3; i += 1) expect((await list(one.token, limited)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('the rate limit', () => {
   });
 
   test.skipIf(inject('redisUrl') === null)(
-    'is one for a whole fleet over Redis, and lets calls through while Redis is away',
+    'is shared by the whole fleet over Redis, and does not apply while Redis is unreachable',
     async () => {
       const redis = [new Redis(inject('redisUrl') ?? ''), new Redis(inject('redisUrl') ?? '')] as const;
       for (const client of redis) client.on('error', () => {});

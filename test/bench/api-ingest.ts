@@ -3,7 +3,7 @@ import type { Database } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 
-/** What counting costs those who write: batches of 100 games, in turns with the triggers and without. */
+/** Cost of the count triggers for writers: batches of 100 games, in turns with and without the triggers. */
 const BATCH = 100;
 const TURNS = 40;
 const BATCHES_A_TURN = 25;
@@ -49,7 +49,7 @@ await withDatabase(async (sql) => {
     }
     const of = (state: string) => {
       const sorted = times[state]?.toSorted((a, b) => a - b) ?? [];
-      // The mean without the slowest twentieth: checkpoints belong to neither side.
+      // The mean without the slowest 5 %, which checkpoints cause.
       const kept = sorted.slice(0, Math.floor(sorted.length * 0.95));
       return { mean: kept.reduce((a, b) => a + b, 0) / kept.length, p50: sorted[sorted.length / 2] ?? 0 };
     };

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-// A thread that makes calls with these bodies in turn, 16 at a time, and tells how long it took. One for all loads:
-// a caller that is still cold would be slower than what it measures.
+// A thread that makes calls with these bodies in turn, 16 at a time, and measures them. One thread makes all loads, so that
+// its code is compiled before it measures.
 export type Load = { url: string; token: string; bodies: string[]; calls: number };
 export type Measured = { perSecond: number; p50: number; p99: number };
 const CONCURRENCY = 16;

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const run = promisify(execFile);
 const REDOCLY = resolve('node_modules/@redocly/cli/bin/cli.js');
-/** The public linter and contract tester, offline. @returns what it printed; rejects when it found a fault */
+/** Run the public linter and contract tester, offline. @returns its output; rejects if it reports an error */
 const redocly = async (...args: string[]): Promise<string> => {
   const env = {
     ...process.env,
@@ -55,7 +55,7 @@ const save = async (name: string, value: unknown): Promise<string> => {
 };
 
 describe('the OpenAPI 3.1 documents', () => {
-  test('a public linter finds nothing wrong, examples included', async () => {
+  test('a public linter reports no error, examples included', async () => {
     for (const [name, document] of Object.entries({
       platform: openapiPlatform(),
       application: openapiApplication(),
@@ -65,7 +65,7 @@ describe('the OpenAPI 3.1 documents', () => {
     }
   });
 
-  test('/openapi.json is the document, with no token asked', async () => {
+  test('/openapi.json is the document, and needs no token', async () => {
     const response = await fetch(`${api.url}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapiPlatform())));
@@ -103,7 +103,7 @@ describe('the OpenAPI 3.1 documents', () => {
     });
   });
 
-  test("group B's examples pass the schemas that applications' answers are read by (sections 2.4 to 2.6)", () => {
+  test("group B's examples pass the schemas that validate applications' answers (sections 2.4 to 2.6)", () => {
     const dataOf = (path: string, name: string) => {
       const content =
         openapiApplication().paths?.[path]?.post?.responses?.['200']?.content?.['application/json'];
@@ -184,7 +184,7 @@ describe('a public contract tester over the document and the live server', () =>
     expect(new Set(executed).size).toBe(steps.length);
   });
 
-  test('does find a deviation, where there is one', async () => {
+  test('reports a deviation', async () => {
     const document = openapiPlatform();
     const summary = document.components?.schemas?.GameSummary as { properties: Record<string, unknown> };
     summary.properties.audit_time = { type: 'integer' };
