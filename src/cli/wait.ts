@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
+import { formatCount } from '#src/cli/format.ts';
 import type { Output } from '#src/cli/output.ts';
 import { openProgress } from '#src/cli/progress.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
@@ -141,6 +142,8 @@ export const waitForJobs = async (
       .join(', '),
   );
   out.answer({ results }, ...lines);
+  const missing = results.reduce((sum, result) => sum + Number(result.missing ?? 0), 0);
+  if (missing > 0) out.line(`The application does not know ${formatCount(missing, 'game')}.`);
   if (results.some((result) => result.error !== undefined)) return EXIT.failed;
   return results.some((result) => Number(result.invalid ?? 0) > 0) ? EXIT.partial : EXIT.done;
 };

@@ -192,6 +192,13 @@ onBothBackends('The command line of a fleet', (kind) => {
     },
   );
 
+  whereFleetsRun('reports a game that the application does not know in a sentence', async () => {
+    const { exit, stdout } = await cli('pull', 'acme', 'no-such-game', '--wait');
+    expect(exit).toBe(0);
+    expect(stdout).toContain('missing 1');
+    expect(stdout).toContain('The application does not know 1 game.');
+  });
+
   it('exits with code 3 when a run is partial, and lists the failed game', async () => {
     const [, game] = server.catalogue.all() as [unknown, ApplicationGameDetail];
     server.catalogue.update(game.game_id, { game_name: 7 as never });
