@@ -64,8 +64,7 @@ begin
            sum(games)::bigint as games
     from folded, nodes_of(application_id)
     group by 1, 2, 3, 4, 5
-    -- A root is written even if its sum stays the same: processes before this migration use its xmin as a version.
-    having sum(games) <> 0 or level = 0
+    having sum(games) <> 0
   ) as children
   group by 1, 2, 3, 4
   on conflict (application_id, audit_status, level, bucket) do update
@@ -155,9 +154,7 @@ begin
   select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
   from off group by 1, 2 order by 1, 2;
   if repair then
-    delete from game_counts where games = 0 and level > 0;
-    -- A new version of every root, for those processes.
-    update game_counts set games = games where level = 0;
+    delete from game_counts where games = 0;
   end if;
 end
 $$;

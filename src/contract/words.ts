@@ -17,7 +17,6 @@ export type Operation = (typeof OPERATIONS)[number];
 
 /** Status of an application. */
 export const APPLICATION_STATUSES = ['active', 'paused', 'removed'] as const;
-export type ApplicationStatus = (typeof APPLICATION_STATUSES)[number];
 
 /** The two schedules of an application. */
 export const SCHEDULES = ['games', 'kyc'] as const;
@@ -25,7 +24,6 @@ export type Schedule = (typeof SCHEDULES)[number];
 
 /** What started a run. */
 export const RUN_TRIGGERS = ['schedule', 'manual'] as const;
-export type RunTrigger = (typeof RUN_TRIGGERS)[number];
 
 /** How a run ends (design, section 4). */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;

@@ -1,44 +1,24 @@
-import { existsSync } from 'node:fs';
 import { pino } from 'pino';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type BoardOptions, buildBoard } from '#src/board/app.ts';
 import { FINISHED_JOB, LOGIN, openTestQueues, type TestQueues } from '#test/board/support.ts';
-
-const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
-/** Nothing that a browser asks for on its own account leaves this machine. */
-const BROWSER_ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
 
 /** Bull Board gives this button no name. */
 const QUEUE_MENU = 'main [aria-haspopup="menu"]';
 
-const hasBrowser = existsSync(BROWSER_PATH);
-if (!hasBrowser) {
-  const reason = `there is no Chromium at ${BROWSER_PATH}: install it, or set CHROMIUM_PATH`;
-  if (process.env.CI) throw new Error(`with CI set a missing browser is a failure: ${reason}`);
-  process.stderr.write(`The board's browser tests are skipped: ${reason}.\n`);
-}
-
-// Where there is no redis-server (never with CI set), the other backend stands for both.
+// Without a redis-server, which CI always has, only the PostgreSQL backend is tested.
 const backends = inject('redisUrl') === null ? (['postgres'] as const) : (['redis', 'postgres'] as const);
 
-describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kind) => {
+describe.runIf(hasBrowser()).each(backends)('in Chromium, over queues in %s', (kind) => {
   let queues: TestQueues;
   let browser: Browser;
   let closeBoard: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     queues = await openTestQueues(kind);
-    browser = await chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
+    browser = await launchBrowser();
   });
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close();
@@ -49,11 +29,11 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     await queues?.close();
   });
 
-  /** Opens a page of a board; `complaints` collects what the browser had to say about it. */
+  /** Starts a board and opens a page of it. @returns the page and its errors */
   const open = async (
     options: Partial<BoardOptions>,
     path: string,
-  ): Promise<{ page: Page; complaints: string[] }> => {
+  ): Promise<{ page: Page; errors: string[] }> => {
     const board = await buildBoard({
       queues: queues.queues,
       login: LOGIN,
@@ -65,13 +45,9 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     closeBoard = () => board.close();
     const url = await board.listen({ host: '127.0.0.1', port: 0 });
     const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
+    const errors = collectErrors(page);
     await page.goto(new URL(path, url).href);
-    return { page, complaints };
+    return { page, errors };
   };
 
   const signIn = async (page: Page, password = LOGIN.password): Promise<void> => {
@@ -82,8 +58,8 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
 
   const FINISHED = '/queue/query-game-list?status=completed';
 
-  test('an operator signs in, sees the queues and a finished job by its name, and signs out', async () => {
-    const { page, complaints } = await open({}, FINISHED);
+  test('an operator signs in, sees the queues and the title of a finished job, and signs out', async () => {
+    const { page, errors } = await open({}, FINISHED);
     await signIn(page);
     await page.getByText(FINISHED_JOB).waitFor();
     for (const name of ['query-game-list', 'query-cp-kyc'])
@@ -96,11 +72,11 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     await page.getByLabel('Password').waitFor();
     await page.goto(new URL(FINISHED, page.url()).href);
     await page.getByLabel('Password').waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   test('an operator pauses and resumes a queue', async () => {
-    const { page, complaints } = await open({}, '/queue/query-cp-kyc');
+    const { page, errors } = await open({}, '/queue/query-cp-kyc');
     await signIn(page);
     for (const [action, paused] of [
       ['Pause', true],
@@ -111,10 +87,10 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
       await page.getByRole('button', { name: 'Confirm' }).click();
       await expect.poll(() => queues.queues[1].isPaused()).toBe(paused);
     }
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
-  test('a viewer sees the finished job and can change nothing, by button or by hand', async () => {
+  test('a viewer of a read-only board sees the finished job and can change nothing, by button or by request', async () => {
     const { page } = await open({ readOnly: true }, FINISHED);
     await signIn(page);
     await page.getByText(FINISHED_JOB).waitFor();
@@ -130,7 +106,7 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     expect(await queues.queues[0].isPaused()).toBe(false);
   });
 
-  test('a wrong password is said, and the right one still works after it', async () => {
+  test('a wrong password shows a message, and the right one works after it', async () => {
     const { page } = await open({}, FINISHED);
     await signIn(page, 'guess');
     await page.getByRole('alert').getByText('The user or the password is wrong.').waitFor();
@@ -138,9 +114,9 @@ describe.runIf(hasBrowser).each(backends)('in Chromium, over queues in %s', (kin
     await page.getByText(FINISHED_JOB).waitFor();
   });
 
-  test('a board without a login says so on the page', async () => {
-    const { page, complaints } = await open({ login: null }, '/');
+  test('a board without a login shows this on its page', async () => {
+    const { page, errors } = await open({ login: null }, '/');
     await page.getByText('No login is set: only this machine can open this board').waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });
