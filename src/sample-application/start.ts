@@ -14,8 +14,7 @@ const GAMES_DEFAULT = 300;
 export type SampleApplicationOptions = {
   /** The token that every call must carry (section 5). */
   accessToken: string;
-  /** The games to serve. Default: generated from `games` (300) and `seed`. */
-  catalogue?: SampleGames;
+  /** Number of games, generated from `seed`. Default: 300. */
   games?: number;
   seed?: string;
   /** Default 0: a free port. It is part of the URLs of pictures, so another port changes the games. */
@@ -29,7 +28,7 @@ export type SampleApplication = {
   url: string;
   /** The addresses to register. */
   webhooks: Record<Operation, string>;
-  catalogue: SampleGames;
+  games: SampleGames;
   /** Requests to each webhook, refused ones included. */
   calls: Record<Operation, number>;
   close(): Promise<void>;
@@ -75,7 +74,7 @@ export const startSampleApplication = async (
 ): Promise<SampleApplication> => {
   const {
     accessToken,
-    games = GAMES_DEFAULT,
+    games: count = GAMES_DEFAULT,
     seed = 'sample',
     port = 0,
     host = '127.0.0.1',
@@ -88,8 +87,8 @@ export const startSampleApplication = async (
 
   const authority = host.includes(':') ? `[${host}]` : host;
   const url = `http://${authority}:${(server.address() as AddressInfo).port}`;
-  const catalogue = options.catalogue ?? createSampleGames({ games, seed, baseUrl: url });
-  const handlers = webhooksOf(catalogue);
+  const games = createSampleGames({ games: count, seed, baseUrl: url });
+  const handlers = webhooksOf(games);
   const calls: Record<Operation, number> = { query_game_list: 0, query_game_detail: 0, query_cp_kyc: 0 };
   const operations = Object.keys(calls) as Operation[];
 
@@ -106,7 +105,7 @@ export const startSampleApplication = async (
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
-    const media = mediaAt(path, (gameId) => catalogue.get(gameId)?.game_name ?? null);
+    const media = mediaAt(path, (gameId) => games.get(gameId)?.game_name ?? null);
     if (media !== null && request.method === 'GET') {
       response.writeHead(200, { 'content-type': media.contentType }).end(media.content);
       return;
@@ -133,7 +132,7 @@ export const startSampleApplication = async (
       query_game_detail: url + pathOf('query_game_detail'),
       query_cp_kyc: url + pathOf('query_cp_kyc'),
     },
-    catalogue,
+    games,
     calls,
     close: async () => {
       const closed = once(server, 'close');

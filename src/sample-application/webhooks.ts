@@ -52,11 +52,11 @@ const webhook =
   };
 
 /** The three webhooks of section 4: from the parsed body to the response. */
-export const webhooksOf = (catalogue: SampleGames): Record<Operation, (body: unknown) => WebhookAnswer> => ({
+export const webhooksOf = (games: SampleGames): Record<Operation, (body: unknown) => WebhookAnswer> => ({
   query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
-    total: catalogue.size,
-    list: catalogue.page(page_num, page_size).map(toSummary),
+    total: games.size,
+    list: games.page(page_num, page_size).map(toSummary),
   })),
-  query_game_detail: webhook(queryGameDetailRequest, ({ game_id }) => catalogue.get(game_id)),
-  query_cp_kyc: webhook(queryCpKycRequest, () => catalogue.kyc),
+  query_game_detail: webhook(queryGameDetailRequest, ({ game_id }) => games.get(game_id)),
+  query_cp_kyc: webhook(queryCpKycRequest, () => games.kyc),
 });

@@ -222,7 +222,7 @@ test('neither the token nor a value of the KYC record is in a report, however th
     const { url, sample } = await startBroken(spoil);
     const report = JSON.stringify(await check(url));
     expect(report).not.toContain(TOKEN);
-    for (const [field, value] of Object.entries(sample.catalogue.kyc ?? {})) {
+    for (const [field, value] of Object.entries(sample.games.kyc ?? {})) {
       if (field !== 'id_type') expect([field, report.includes(value)]).toEqual([field, false]);
     }
   }

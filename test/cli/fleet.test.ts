@@ -150,7 +150,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     });
     const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
     const byId = (a: ApplicationGameDetail, b: ApplicationGameDetail) => (a.game_id < b.game_id ? -1 : 1);
-    expect(rows.sort(byId)).toEqual(server.catalogue.all().sort(byId));
+    expect(rows.sort(byId)).toEqual(server.games.all().sort(byId));
     // The worker runs the waiting run too.
     await until('the waiting run ends', async () => {
       const { answer: list } = await ask('run', 'list', 'waiting');
@@ -161,8 +161,8 @@ onBothBackends('The command line of a fleet', (kind) => {
   whereFleetsRun(
     'shows a changed game with its former revision, and accepts a decision on the current revision only',
     async () => {
-      const [game] = server.catalogue.all() as [ApplicationGameDetail];
-      server.catalogue.update(game.game_id, { game_info: 'Changed at the source.' });
+      const [game] = server.games.all() as [ApplicationGameDetail];
+      server.games.update(game.game_id, { game_info: 'Changed at the source.' });
       expect(await ask('pull', 'acme', game.game_id, '--wait')).toMatchObject({
         exit: 0,
         answer: { results: [{ inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 }] },
@@ -200,8 +200,8 @@ onBothBackends('The command line of a fleet', (kind) => {
   });
 
   it('exits with code 3 when a run is partial, and lists the failed game', async () => {
-    const [, game] = server.catalogue.all() as [unknown, ApplicationGameDetail];
-    server.catalogue.update(game.game_id, { game_name: 7 as never });
+    const [, game] = server.games.all() as [unknown, ApplicationGameDetail];
+    server.games.update(game.game_id, { game_name: 7 as never });
     const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
     expect(exit).toBe(3);
     expect(answer.runs).toMatchObject([
@@ -211,7 +211,7 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('failure', 'list', 'acme')).answer.failures).toMatchObject([
       { application_game_id: game.game_id, operation: 'query_game_list', count: 1 },
     ]);
-    server.catalogue.update(game.game_id, { game_name: game.game_name });
+    server.games.update(game.game_id, { game_name: game.game_name });
     expect((await ask('failure', 'retry', 'acme', '--wait')).exit).toBe(0);
     expect((await ask('sync', 'acme', '--wait')).exit).toBe(0);
     expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);

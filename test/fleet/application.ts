@@ -1,5 +1,5 @@
 import type { Operation } from '#src/contract/words.ts';
-import { createSampleGames } from '#src/sample-application/game-data.ts';
+import { createSampleGames, type SampleGames } from '#src/sample-application/game-data.ts';
 import { webhooksOf } from '#src/sample-application/webhooks.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { until } from '#test/support/until.ts';
@@ -10,7 +10,7 @@ type Call = { operation: Operation; page_num: number | undefined; game_id: strin
 export type FleetApplication = {
   application_id: string;
   url: string;
-  catalogue: ReturnType<typeof createSampleGames>;
+  games: SampleGames;
   /** Number of requests for each page and each game. */
   counts: ReadonlyMap<string, number>;
   /** Calls of which this is true wait until they are released. */
@@ -25,12 +25,12 @@ export const startFleetApplication = async (
   application_id: string,
   options: { games: number; latencyMs?: number },
 ): Promise<FleetApplication> => {
-  const catalogue = createSampleGames({
+  const games = createSampleGames({
     games: options.games,
     seed: application_id,
     baseUrl: 'https://cdn.example.com',
   });
-  const handlers = webhooksOf(catalogue);
+  const handlers = webhooksOf(games);
   const counts = new Map<string, number>();
   let holds: (call: Call) => boolean = () => false;
   let waiting: (() => void)[] = [];
@@ -58,7 +58,7 @@ export const startFleetApplication = async (
   return {
     application_id,
     url: server.url,
-    catalogue,
+    games,
     counts,
     hold: (which) => {
       holds = which;

@@ -252,14 +252,14 @@ const addRuns = async (
 const ENCRYPTION_KEYS = `test:${createHash('sha256').update('the key of the tests').digest('base64')}`;
 
 /** The applications' own changes between the first run and the one that is disturbed. */
-const change = ({ catalogue }: FleetApplication): void => {
-  const games = catalogue.all();
-  for (const { game_id, game_name } of games.filter((_, index) => index % 10 === 5))
-    catalogue.update(game_id, { game_name: `${game_name}, revised` });
-  for (const { game_id } of games.slice(0, 3)) catalogue.remove(game_id);
-  const [, , , model] = games;
+const change = ({ games }: FleetApplication): void => {
+  const before = games.all();
+  for (const { game_id, game_name } of before.filter((_, index) => index % 10 === 5))
+    games.update(game_id, { game_name: `${game_name}, revised` });
+  for (const { game_id } of before.slice(0, 3)) games.remove(game_id);
+  const [, , , model] = before;
   if (model === undefined) return;
-  for (const index of [1, 2, 3]) catalogue.add({ ...model, game_id: `new-${index}` });
+  for (const index of [1, 2, 3]) games.add({ ...model, game_id: `new-${index}` });
 };
 
 const register = async (sql: Database, { application_id, url }: FleetApplication): Promise<void> => {

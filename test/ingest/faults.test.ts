@@ -6,7 +6,7 @@ import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
-type Changes = Parameters<SampleApplication['catalogue']['update']>[1];
+type Changes = Parameters<SampleApplication['games']['update']>[1];
 /** What no well-behaved application answers. */
 const wrong = (changes: object): Changes => changes as Changes;
 
@@ -20,10 +20,10 @@ onBothBackends('A run over an application with faults', (kind) => {
 
   it('ends partial with the reasons of one bad row and one bad detail, and clears them once they are mended', async () => {
     const { server } = await fleet.addApplication('two-bad', 120);
-    const games = server.catalogue.all();
+    const games = server.games.all();
     const [row, detail] = [games[5], games[110]] as [ApplicationGameDetail, ApplicationGameDetail];
-    server.catalogue.update(row.game_id, wrong({ game_name: 42 }));
-    server.catalogue.update(detail.game_id, wrong({ game_store_pic: ['ftp://cdn.example/1.png'] }));
+    server.games.update(row.game_id, wrong({ game_name: 42 }));
+    server.games.update(detail.game_id, wrong({ game_store_pic: ['ftp://cdn.example/1.png'] }));
 
     const run = await fleet.sync('two-bad');
     expect(run).toMatchObject({ outcome: 'partial', listed: 120, inserted: 118, invalid: 2, failed: 0 });
@@ -53,8 +53,8 @@ onBothBackends('A run over an application with faults', (kind) => {
     );
     expect(failures).toHaveLength(2);
 
-    server.catalogue.update(row.game_id, { game_name: row.game_name });
-    server.catalogue.update(detail.game_id, { game_store_pic: detail.game_store_pic });
+    server.games.update(row.game_id, { game_name: row.game_name });
+    server.games.update(detail.game_id, { game_store_pic: detail.game_store_pic });
     const mended = await fleet.sync('two-bad');
     expect(mended).toMatchObject({ outcome: 'succeeded', inserted: 2, unchanged: 118, invalid: 0 });
     expect(await listFailures(fleet.sql, { application_id: 'two-bad', limit: 10 })).toEqual([]);
@@ -63,8 +63,8 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('keeps a known game whose row is bad, and does not withdraw it', async () => {
     const { server } = await fleet.addApplication('known-bad', 20);
     await fleet.sync('known-bad');
-    const [game] = server.catalogue.all() as [ApplicationGameDetail];
-    server.catalogue.update(game.game_id, wrong({ game_name: null }));
+    const [game] = server.games.all() as [ApplicationGameDetail];
+    server.games.update(game.game_id, wrong({ game_name: null }));
     expect(await fleet.sync('known-bad')).toMatchObject({ outcome: 'partial', invalid: 1, withdrawn: 0 });
     expect(await oneGame(fleet.sql, 'known-bad', game.game_id)).toMatchObject({
       game_name: game.game_name,
@@ -75,9 +75,9 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('counts a row without a game_id as invalid, and withdraws nothing while it does not know what was named', async () => {
     const { server } = await fleet.addApplication('unnamed', 20);
     await fleet.sync('unnamed');
-    const [gone, nameless] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
-    server.catalogue.remove(gone.game_id);
-    server.catalogue.update(nameless.game_id, wrong({ game_id: '' }));
+    const [gone, nameless] = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    server.games.remove(gone.game_id);
+    server.games.update(nameless.game_id, wrong({ game_id: '' }));
     const run = await fleet.sync('unnamed');
     expect(run).toMatchObject({ outcome: 'partial', invalid: 1, withdrawn: 0 });
     expect(run.note).toContain('named no game');
@@ -87,21 +87,21 @@ onBothBackends('A run over an application with faults', (kind) => {
 
   it('counts a detail that is null as missing: nothing new comes of it, what is known stays', async () => {
     const { server } = await fleet.addApplication('null-detail', 4, { detail_max_age_ms: 0 });
-    const [known, unknown] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
-    const { get } = server.catalogue;
-    server.catalogue.get = (id) => (id === unknown.game_id ? null : get(id));
+    const [known, unknown] = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    const { get } = server.games;
+    server.games.get = (id) => (id === unknown.game_id ? null : get(id));
     expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 3, missing: 1 });
-    server.catalogue.get = (id) => (id === known.game_id ? null : get(id));
+    server.games.get = (id) => (id === known.game_id ? null : get(id));
     expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 1, missing: 1 });
     expect(await oneGame(fleet.sql, 'null-detail', known.game_id)).toMatchObject({ withdrawn_at: null });
   });
 
   it('retries a detail when the connection breaks, and records a reason after the last attempt', async () => {
     const { server } = await fleet.addApplication('breaking', 30);
-    const [once, always] = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail];
-    const { get } = server.catalogue;
+    const [once, always] = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail];
+    const { get } = server.games;
     let broken = 0;
-    server.catalogue.get = (id) => {
+    server.games.get = (id) => {
       // The sample application hangs up on whom it can't answer.
       if (id === always.game_id) throw new Error('hang up');
       if (id === once.game_id && broken++ === 0) throw new Error('hang up');
@@ -114,7 +114,7 @@ onBothBackends('A run over an application with faults', (kind) => {
       { application_game_id: always.game_id, operation: 'query_game_detail', kind: 'connect_failed' },
     ]);
 
-    server.catalogue.get = get;
+    server.games.get = get;
     expect(await fleet.sync('breaking')).toMatchObject({ outcome: 'succeeded', inserted: 1, unchanged: 29 });
     expect(await listFailures(fleet.sql, { application_id: 'breaking', limit: 10 })).toEqual([]);
   });
@@ -130,8 +130,8 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('ends failed, and withdraws nothing, when the application goes down after its first page', async () => {
     const { server } = await fleet.addApplication('half-way', 250);
     await fleet.sync('half-way');
-    const { page } = server.catalogue;
-    server.catalogue.page = (num, size) => {
+    const { page } = server.games;
+    server.games.page = (num, size) => {
       if (num > 1) throw new Error('hang up');
       return page(num, size);
     };
@@ -169,12 +169,12 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('goes on to the next page when the one detail that is wanted of a page always fails', async () => {
     const { server } = await fleet.addApplication('one-broken', 150);
     await fleet.sync('one-broken');
-    const [broken] = server.catalogue.all() as [ApplicationGameDetail];
-    const last = server.catalogue.all()[149] as ApplicationGameDetail;
-    server.catalogue.update(broken.game_id, { game_name: 'Breaks' });
-    server.catalogue.update(last.game_id, { game_name: 'Lands' });
-    const { get } = server.catalogue;
-    server.catalogue.get = (id) => {
+    const [broken] = server.games.all() as [ApplicationGameDetail];
+    const last = server.games.all()[149] as ApplicationGameDetail;
+    server.games.update(broken.game_id, { game_name: 'Breaks' });
+    server.games.update(last.game_id, { game_name: 'Lands' });
+    const { get } = server.games;
+    server.games.get = (id) => {
       if (id === broken.game_id) throw new Error('hang up');
       return get(id);
     };
@@ -185,8 +185,8 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('ends suspect, and withdraws nothing, when the application ignores page_num', async () => {
     const { server } = await fleet.addApplication('one-page', 250);
     await fleet.sync('one-page');
-    const { page } = server.catalogue;
-    server.catalogue.page = (_num, size) => page(1, size);
+    const { page } = server.games;
+    server.games.page = (_num, size) => page(1, size);
     const run = await fleet.sync('one-page');
     expect(run).toMatchObject({ outcome: 'suspect', withdrawn: 0, listed: 100 });
     expect(run.reason).toContain('page_num');
@@ -194,8 +194,8 @@ onBothBackends('A run over an application with faults', (kind) => {
 
   it('follows an application that answers fewer rows than requested', async () => {
     const { server } = await fleet.addApplication('small-pages', 55);
-    const { page } = server.catalogue;
-    server.catalogue.page = (num) => page(num, 10);
+    const { page } = server.games;
+    server.games.page = (num) => page(num, 10);
     expect(await fleet.sync('small-pages')).toMatchObject({ outcome: 'succeeded', inserted: 55 });
     expect(server.calls.query_game_list).toBe(6);
   });
@@ -203,7 +203,7 @@ onBothBackends('A run over an application with faults', (kind) => {
   it('trusts the pages and notes the difference when total lies', async () => {
     const { server } = await fleet.addApplication('lying-total', 120);
     for (const total of [3, 500]) {
-      Object.defineProperty(server.catalogue, 'size', { get: () => total });
+      Object.defineProperty(server.games, 'size', { get: () => total });
       const run = await fleet.sync('lying-total');
       expect(run).toMatchObject({ outcome: 'succeeded', listed: 120 });
       expect(run.note).toBe(`data.total said ${total}, the pages named 120`);

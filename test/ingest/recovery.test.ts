@@ -39,7 +39,7 @@ onBothBackends('A run that is disturbed', (kind) => {
   /** Every game is there, once, as it was sent. */
   const expectAll = async (server: Awaited<ReturnType<typeof addApplication>>) => {
     const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
-    expect(rows.sort(byId)).toEqual(server.catalogue.all().sort(byId));
+    expect(rows.sort(byId)).toEqual(server.games.all().sort(byId));
   };
 
   it('goes on where it was when a page was recorded by a job that died before it was acknowledged', async () => {

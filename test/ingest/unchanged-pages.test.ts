@@ -26,8 +26,8 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
   beforeEach(async () => {
     fleet = await startTestFleet(kind);
     const { server } = await fleet.addApplication('acme', GAMES);
-    const { page } = server.catalogue;
-    server.catalogue.page = (num) => page(num, PER_PAGE);
+    const { page } = server.games;
+    server.games.page = (num) => page(num, PER_PAGE);
     instead = () => undefined;
     const front = await startRawServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString();

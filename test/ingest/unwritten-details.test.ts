@@ -37,7 +37,7 @@ onBothBackends('A run whose details were not written', (kind) => {
     const run = await fleet.sync('acme', { full: true });
     expect(run).toMatchObject({ outcome: 'succeeded', listed: 250, inserted: 250, failed: 0 });
     expect(run.fence).toBe(2);
-    await expectAll(server.catalogue.all());
+    await expectAll(server.games.all());
   });
 
   it('continues without details that are never written, and records which: the next run fetches them', async () => {
@@ -47,13 +47,13 @@ onBothBackends('A run whose details were not written', (kind) => {
     const run = await fleet.sync('acme');
     expect(run).toMatchObject({ outcome: 'partial', listed: 250, inserted: 150, failed: 100 });
     const landed = await gamesOf(fleet.sql, 'acme');
-    const missed = server.catalogue.all().filter((game) => !landed.has(game.game_id));
+    const missed = server.games.all().filter((game) => !landed.has(game.game_id));
     expect(await listFailedGameIds(fleet.sql, 'acme')).toEqual(missed.map((game) => game.game_id).sort());
     const [failure] = await listFailures(fleet.sql, { limit: 1 });
     expect(failure).toMatchObject({ operation: 'query_game_detail', kind: 'internal' });
 
     expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 100, unchanged: 150 });
-    await expectAll(server.catalogue.all());
+    await expectAll(server.games.all());
     expect(await listFailures(fleet.sql, { limit: 1 })).toEqual([]);
   });
 });

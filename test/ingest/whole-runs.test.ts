@@ -27,7 +27,7 @@ onBothBackends('A whole run', (kind) => {
     expect(server.calls).toMatchObject({ query_game_list: 3, query_game_detail: 250 });
 
     const rows = await gamesOf(fleet.sql, 'every-field');
-    expect([...rows.values()].map(asSent).sort(byId)).toEqual(server.catalogue.all().sort(byId));
+    expect([...rows.values()].map(asSent).sort(byId)).toEqual(server.games.all().sort(byId));
     for (const row of rows.values()) {
       expect(row).toMatchObject({
         audit_status: 'pending',
@@ -54,9 +54,9 @@ onBothBackends('A whole run', (kind) => {
     // The list does not show a description: only a new detail can.
     const { server } = await fleet.addApplication('one-change', 120, { detail_max_age_ms: 0 });
     await fleet.sync('one-change');
-    const changed = server.catalogue.all()[57]?.game_id ?? '';
+    const changed = server.games.all()[57]?.game_id ?? '';
     const before = await oneGame(fleet.sql, 'one-change', changed);
-    server.catalogue.update(changed, { game_info: 'Now with a lighthouse.' });
+    server.games.update(changed, { game_info: 'Now with a lighthouse.' });
 
     const run = await fleet.sync('one-change');
     expect(run).toMatchObject({ outcome: 'succeeded', updated: 1, inserted: 0, unchanged: 119 });
@@ -80,8 +80,8 @@ onBothBackends('A whole run', (kind) => {
   it('fetches the one detail whose list entry changed', async () => {
     const { server } = await fleet.addApplication('renamed', 120);
     await fleet.sync('renamed');
-    const changed = server.catalogue.all()[110]?.game_id ?? '';
-    server.catalogue.update(changed, { game_name: 'Paper Harbour II' });
+    const changed = server.games.all()[110]?.game_id ?? '';
+    server.games.update(changed, { game_name: 'Paper Harbour II' });
     const run = await fleet.sync('renamed');
     expect(run).toMatchObject({ outcome: 'succeeded', updated: 1, unchanged: 119 });
     expect(server.calls.query_game_detail).toBe(121);
@@ -90,7 +90,7 @@ onBothBackends('A whole run', (kind) => {
   it('sends a passed game whose content changes back to pending, with no audit_time', async () => {
     const { server } = await fleet.addApplication('decided', 3);
     await fleet.sync('decided');
-    const [stays, moves] = server.catalogue.all().map((game) => game.game_id) as [string, string];
+    const [stays, moves] = server.games.all().map((game) => game.game_id) as [string, string];
     for (const id of [stays, moves]) {
       const { game_id, revision } = await oneGame(fleet.sql, 'decided', id);
       const decision = {
@@ -102,7 +102,7 @@ onBothBackends('A whole run', (kind) => {
       } as const;
       expect(await decideGame(fleet.sql, decision)).toBe(true);
     }
-    server.catalogue.update(moves, { game_name: 'Another name' });
+    server.games.update(moves, { game_name: 'Another name' });
     await fleet.sync('decided', { full: true });
     expect(await oneGame(fleet.sql, 'decided', moves)).toMatchObject({
       audit_status: 'pending',
@@ -117,9 +117,9 @@ onBothBackends('A whole run', (kind) => {
     const { server } = await fleet.addApplication('ten-gone', 250);
     await fleet.sync('ten-gone');
     const before = await gamesOf(fleet.sql, 'ten-gone');
-    const ids = server.catalogue.all().map((game) => game.game_id);
+    const ids = server.games.all().map((game) => game.game_id);
     const gone = ids.filter((_, index) => index % 25 === 7);
-    const removed = gone.map((id) => server.catalogue.remove(id));
+    const removed = gone.map((id) => server.games.remove(id));
     const withdrawnNow = async () => {
       const rows = await gamesOf(fleet.sql, 'ten-gone');
       return [...rows.values()]
@@ -130,7 +130,7 @@ onBothBackends('A whole run', (kind) => {
     expect(await fleet.sync('ten-gone')).toMatchObject({ outcome: 'succeeded', listed: 240, withdrawn: 10 });
     expect((await withdrawnNow()).sort()).toEqual(gone.sort());
 
-    for (const game of removed) server.catalogue.add(game);
+    for (const game of removed) server.games.add(game);
     expect(await fleet.sync('ten-gone')).toMatchObject({
       outcome: 'succeeded',
       listed: 250,
@@ -153,7 +153,7 @@ onBothBackends('A whole run', (kind) => {
   it('withdraws no game when more than half would go, until an operator accepts it', async () => {
     const { server } = await fleet.addApplication('half-gone', 30);
     await fleet.sync('half-gone');
-    for (const { game_id } of server.catalogue.all().slice(0, 16)) server.catalogue.remove(game_id);
+    for (const { game_id } of server.games.all().slice(0, 16)) server.games.remove(game_id);
 
     const suspect = await fleet.sync('half-gone');
     expect(suspect).toMatchObject({ outcome: 'suspect', withdrawn: 0, listed: 14 });
@@ -166,9 +166,9 @@ onBothBackends('A whole run', (kind) => {
   it('withdraws no game when all have new ids, run after run, until an operator accepts it', async () => {
     const { server } = await fleet.addApplication('swapped', 30);
     await fleet.sync('swapped');
-    for (const game of server.catalogue.all()) {
-      server.catalogue.remove(game.game_id);
-      server.catalogue.add({ ...game, game_id: `new-${game.game_id}` });
+    for (const game of server.games.all()) {
+      server.games.remove(game.game_id);
+      server.games.add({ ...game, game_id: `new-${game.game_id}` });
     }
     const suspect = await fleet.sync('swapped');
     expect(suspect).toMatchObject({ outcome: 'suspect', withdrawn: 0, inserted: 30 });
@@ -185,11 +185,11 @@ onBothBackends('A whole run', (kind) => {
   it('withdraws what a suspect run brought once the application lists its former games again', async () => {
     const { server } = await fleet.addApplication('back', 30);
     await fleet.sync('back');
-    const former = server.catalogue.all().map(({ game_id }) => server.catalogue.remove(game_id));
-    for (const game of former) server.catalogue.add({ ...game, game_id: `new-${game.game_id}` });
+    const former = server.games.all().map(({ game_id }) => server.games.remove(game_id));
+    for (const game of former) server.games.add({ ...game, game_id: `new-${game.game_id}` });
     expect(await fleet.sync('back')).toMatchObject({ outcome: 'suspect', withdrawn: 0 });
-    for (const { game_id } of server.catalogue.all()) server.catalogue.remove(game_id);
-    for (const game of former) server.catalogue.add(game);
+    for (const { game_id } of server.games.all()) server.games.remove(game_id);
+    for (const game of former) server.games.add(game);
     expect(await fleet.sync('back')).toMatchObject({ outcome: 'succeeded', withdrawn: 30 });
     expect(await shownOf('back')).toEqual({ former: 30, new: 0 });
   });

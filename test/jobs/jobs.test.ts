@@ -101,9 +101,9 @@ onBothBackends('A job', (kind) => {
 
   it('pull lands single games outside any run, and says what became of each', async () => {
     const { server } = await fleet.addApplication('pulled', 5);
-    const games = server.catalogue.all() as [ApplicationGameDetail, ApplicationGameDetail, ...unknown[]];
+    const games = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail, ...unknown[]];
     const [good, bad] = [games[0], games[1]];
-    server.catalogue.update(bad.game_id, { game_icon: 'none' as never });
+    server.games.update(bad.game_id, { game_icon: 'none' as never });
     const payload = {
       application_id: 'pulled',
       application_game_ids: [good.game_id, bad.game_id, 'not-there'],
@@ -121,7 +121,7 @@ onBothBackends('A job', (kind) => {
       { application_game_id: bad.game_id, kind: 'invalid_data' },
     ]);
 
-    server.catalogue.update(bad.game_id, { game_icon: [] });
+    server.games.update(bad.game_id, { game_icon: [] });
     expect(await finish(pullGameDetail, payload)).toMatchObject({ inserted: 1, unchanged: 1, missing: 1 });
     expect(await listFailures(fleet.sql, { application_id: 'pulled', limit: 5 })).toEqual([]);
     expect(await fleet.sync('pulled')).toMatchObject({ outcome: 'succeeded', inserted: 3 });
@@ -130,7 +130,7 @@ onBothBackends('A job', (kind) => {
   it('pull whose application is removed while it asks writes nothing', async () => {
     const { server } = await fleet.addApplication('leaving', 2);
     await fleet.sync('leaving');
-    const [known] = server.catalogue.all() as [ApplicationGameDetail];
+    const [known] = server.games.all() as [ApplicationGameDetail];
     const gate = await startGate(server.url);
     await updateApplication(fleet.sql, 'leaving', webhooksAt(gate.url));
     gate.hold(() => true);

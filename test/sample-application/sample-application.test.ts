@@ -33,7 +33,7 @@ const post = async (url: string, body: unknown, token = accessToken) => {
 };
 
 test('lists every game once, over pages of any size, in one order', async () => {
-  const { webhooks, catalogue } = await start();
+  const { webhooks, games } = await start();
   for (const page_size of [7, 100]) {
     const ids: string[] = [];
     for (let page_num = 1; ; page_num += 1) {
@@ -42,7 +42,7 @@ test('lists every game once, over pages of any size, in one order', async () => 
       for (const game of data.list) ids.push(applicationGameSummarySchema.parse(game).game_id);
       if (data.list.length === 0) break;
     }
-    expect(ids).toEqual(catalogue.all().map(({ game_id }) => game_id));
+    expect(ids).toEqual(games.all().map(({ game_id }) => game_id));
     expect(new Set(ids).size).toBe(300);
   }
 });
@@ -69,19 +69,19 @@ test.each([
 });
 
 test('gives details that are valid and in many scripts, with some fields empty', async () => {
-  const { webhooks, catalogue } = await start();
-  const games = catalogue.all();
-  for (const game of games.slice(0, 25)) {
+  const { webhooks, games } = await start();
+  const all = games.all();
+  for (const game of all.slice(0, 25)) {
     expect((await post(webhooks.query_game_detail, { game_id: game.game_id })).data).toEqual(game);
   }
-  for (const game of games) expect(applicationGameDetailSchema.parse(game)).toEqual(game);
+  for (const game of all) expect(applicationGameDetailSchema.parse(game)).toEqual(game);
   for (const script of ['Han', 'Hiragana', 'Hangul', 'Arabic', 'Devanagari', 'Cyrillic', 'Latin']) {
-    expect(games.some((game) => new RegExp(`\\p{Script=${script}}`, 'u').test(game.game_info))).toBe(true);
+    expect(all.some((game) => new RegExp(`\\p{Script=${script}}`, 'u').test(game.game_info))).toBe(true);
   }
-  expect(games.some((game) => game.game_info === '')).toBe(true);
-  expect(games.some((game) => game.game_store_video === '')).toBe(true);
-  expect(games.some((game) => game.game_icon.length === 0)).toBe(true);
-  expect(games.some((game) => game.game_store_pic.length === 0)).toBe(true);
+  expect(all.some((game) => game.game_info === '')).toBe(true);
+  expect(all.some((game) => game.game_store_video === '')).toBe(true);
+  expect(all.some((game) => game.game_icon.length === 0)).toBe(true);
+  expect(all.some((game) => game.game_store_pic.length === 0)).toBe(true);
 });
 
 test('gives null for a game it does not know', async () => {
@@ -100,11 +100,11 @@ test('gives null for a game it does not know', async () => {
 });
 
 test('gives a developer record that is valid and plainly invented, or null', async () => {
-  const { webhooks, catalogue } = await start();
+  const { webhooks, games } = await start();
   const { data } = await post(webhooks.query_cp_kyc, {});
-  expect(kycRecordSchema.parse(data)).toEqual(catalogue.kyc);
+  expect(kycRecordSchema.parse(data)).toEqual(games.kyc);
   expect(data.cp_name).toContain('(Sample)');
-  catalogue.kyc = null;
+  games.kyc = null;
   expect((await post(webhooks.query_cp_kyc, {})).data).toBeNull();
 });
 
@@ -130,8 +130,8 @@ test('answers in the envelope to wrong methods, wrong paths and bodies without e
 });
 
 test('serves every picture and video that its games name', async () => {
-  const { catalogue } = await start({ games: 40 });
-  for (const game of catalogue.all()) {
+  const { games } = await start({ games: 40 });
+  for (const game of games.all()) {
     for (const address of [...game.game_icon, ...game.game_store_pic]) {
       const response = await fetch(address);
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
@@ -143,27 +143,27 @@ test('serves every picture and video that its games name', async () => {
     expect(Buffer.from(await video.arrayBuffer()).readUInt32BE(0)).toBe(0x1a45dfa3);
   }
   expect(
-    (await fetch(`${new URL(catalogue.all()[0]?.game_store_pic[0] ?? '').origin}/media/nobody/0.svg`)).status,
+    (await fetch(`${new URL(games.all()[0]?.game_store_pic[0] ?? '').origin}/media/nobody/0.svg`)).status,
   ).toBe(404);
 });
 
-test('serves what its catalogue says at the moment it is asked', async () => {
-  const { webhooks, catalogue } = await start({ games: 250 });
+test('serves a change of its games at once', async () => {
+  const { webhooks, games } = await start({ games: 250 });
   const list = async () => (await post(webhooks.query_game_list, { page_num: 3, page_size: 100 })).data;
-  const [first, second] = catalogue.all();
-  if (first === undefined || second === undefined) throw new Error('an empty catalogue');
-  catalogue.update(first.game_id, { game_info: 'Changed.' });
+  const [first, second] = games.all();
+  if (first === undefined || second === undefined) throw new Error('no games');
+  games.update(first.game_id, { game_info: 'Changed.' });
   expect((await post(webhooks.query_game_detail, { game_id: first.game_id })).data.game_info).toBe(
     'Changed.',
   );
-  const removed = catalogue.remove(second.game_id);
+  const removed = games.remove(second.game_id);
   expect(await list()).toMatchObject({ total: 249 });
   expect((await post(webhooks.query_game_detail, { game_id: second.game_id })).data).toBeNull();
-  catalogue.add(removed);
+  games.add(removed);
   expect((await list()).list.at(-1).game_id).toBe(second.game_id);
-  expect(catalogue.all()).toHaveLength(250);
-  expect(() => catalogue.add(removed)).toThrow(RangeError);
-  expect(() => catalogue.remove('nobody')).toThrow(RangeError);
+  expect(games.all()).toHaveLength(250);
+  expect(() => games.add(removed)).toThrow(RangeError);
+  expect(() => games.remove('nobody')).toThrow(RangeError);
 });
 
 test('makes the same games of the same seed, and others of another', () => {
@@ -175,14 +175,14 @@ test('makes the same games of the same seed, and others of another', () => {
 
 test('makes a million games without holding them', () => {
   const startMs = performance.now();
-  const catalogue = createSampleGames({ games: 1_000_000, seed: 'big', baseUrl: 'http://a.example' });
-  const [last] = catalogue.page(1_000_000, 1);
-  expect(last && catalogue.get(last.game_id)).toEqual(last);
+  const games = createSampleGames({ games: 1_000_000, seed: 'big', baseUrl: 'http://a.example' });
+  const [last] = games.page(1_000_000, 1);
+  expect(last && games.get(last.game_id)).toEqual(last);
   expect(performance.now() - startMs).toBeLessThan(1_000);
 });
 
 test('is read by our own client', async () => {
-  const { webhooks, catalogue } = await start({ latencyMs: 5 });
+  const { webhooks, games } = await start({ latencyMs: 5 });
   const client = createWebhookClient({ egress: loopback });
   onTestFinished(() => client.close());
   const target = {
@@ -196,6 +196,6 @@ test('is read by our own client', async () => {
   const page = await client.queryGameList(target, { page_num: 2, page_size: 100 }, signal);
   expect(page.list).toHaveLength(100);
   const { game_id } = applicationGameSummarySchema.parse(page.list[0]);
-  expect(await client.queryGameDetail(target, { game_id }, signal)).toEqual(catalogue.get(game_id));
-  expect(await client.queryCpKyc(target, signal)).toEqual(catalogue.kyc);
+  expect(await client.queryGameDetail(target, { game_id }, signal)).toEqual(games.get(game_id));
+  expect(await client.queryCpKyc(target, signal)).toEqual(games.kyc);
 });
