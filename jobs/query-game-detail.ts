@@ -1,4 +1,4 @@
-import { findRunStep } from '#db/queries/runs.ts';
+import { findRunStep } from '#db/queries/run-steps.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';

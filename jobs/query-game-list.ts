@@ -1,4 +1,5 @@
-import { findRunStep, type RunRow, type RunStep, raiseFence } from '#db/queries/runs.ts';
+import { findRunStep, type RunStep } from '#db/queries/run-steps.ts';
+import { type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';

@@ -1,32 +1,13 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import { clockFrom, type Queryable } from '#db/client.ts';
-import type { applications } from '#db/schema/applications.ts';
+import type { Queryable } from '#db/client.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
-type ApplicationRow = InferSelectModel<typeof applications>;
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
 
 /** Identifies a run at one fence. It is stale once the run is closed or its fence is raised. */
 export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
-
-/** A page as JSON, without its date. */
-export type StoredPage = Omit<PageRow, 'listed_at'>;
-
-/** What a step needs of its application: where to call it, and how fast. */
-export type CalledApplication = Pick<
-  ApplicationRow,
-  | 'application_id'
-  | 'query_game_list_webhook'
-  | 'query_game_detail_webhook'
-  | 'query_cp_kyc_webhook'
-  | 'access_token'
-  | 'access_token_keys'
-  | 'detail_max_age_ms'
-  | 'concurrency'
-  | 'rate'
->;
 
 export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
 
@@ -63,52 +44,6 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<Ru
   sql<
     RunRow[]
   >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
-
-/** What a step of a run reads first. */
-export type RunStep = {
-  run: RunRow;
-  application: CalledApplication;
-  /** Undefined when the run has no such page. */
-  page: StoredPage | undefined;
-  /** The database's clock. */
-  clock: () => Date;
-};
-
-/**
- * The run, unless its fence is stale or its application is removed, with one of its pages.
- * The sealed token is a column of its own, because JSON does not carry bytes.
- */
-export const findRunStep = async (
-  sql: Queryable,
-  { run_id, fence }: RunFence,
-  page_num: number,
-): Promise<RunStep | undefined> => {
-  const [row] = await sql<
-    (RunRow & {
-      application: Omit<CalledApplication, 'access_token'>;
-      access_token: CalledApplication['access_token'];
-      page: StoredPage | null;
-      now: Date;
-    })[]
-  >`
-    select r.*, a.access_token, clock_timestamp() as now, to_jsonb(p) - 'listed_at' as page,
-      jsonb_build_object(
-        'application_id', a.application_id, 'query_game_list_webhook', a.query_game_list_webhook,
-        'query_game_detail_webhook', a.query_game_detail_webhook, 'query_cp_kyc_webhook', a.query_cp_kyc_webhook,
-        'access_token_keys', a.access_token_keys, 'detail_max_age_ms', a.detail_max_age_ms,
-        'concurrency', a.concurrency, 'rate', a.rate) as application
-    from sync_runs r join applications a using (application_id)
-      left join sync_run_pages p on p.run_id = r.run_id and p.page_num = ${page_num}
-    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and a.status <> 'removed'`;
-  if (row === undefined) return undefined;
-  const { application, access_token, page, now, ...run } = row;
-  return {
-    run,
-    application: { ...application, access_token },
-    page: page ?? undefined,
-    clock: clockFrom(now),
-  };
-};
 
 /** Lock the run until the transaction ends: to close it or raise its fence waits. @returns undefined if the fence is stale */
 export const lockRun = async (tx: Queryable, { run_id, fence }: RunFence): Promise<RunRow | undefined> => {
@@ -169,15 +104,11 @@ export const closeRun = async (
     update sync_runs r
     set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
         withdrawn = ${verdict.withdrawn ?? 0}, finished_at = now(), progress_at = now(),
-        listed = p.listed, inserted = p.inserted, updated = p.updated, unchanged = p.unchanged,
-        invalid = p.invalid, failed = p.failed, missing = p.missing
-    from (
-      select coalesce(sum(listed), 0)::int as listed, coalesce(sum(inserted), 0)::int as inserted,
-             coalesce(sum(updated), 0)::int as updated, coalesce(sum(unchanged), 0)::int as unchanged,
-             coalesce(sum(invalid), 0)::int as invalid, coalesce(sum(failed), 0)::int as failed,
-             coalesce(sum(missing), 0)::int as missing
-      from sync_run_pages where run_id = ${run_id}
-    ) p
+        (listed, inserted, updated, unchanged, invalid, failed, missing) = (
+          select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),
+                 coalesce(sum(unchanged), 0), coalesce(sum(invalid), 0), coalesce(sum(failed), 0),
+                 coalesce(sum(missing), 0)
+          from sync_run_pages where run_id = ${run_id})
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
     returning r.*`;
   return rows[0];

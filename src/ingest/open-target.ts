@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CalledApplication } from '#db/queries/runs.ts';
+import type { CalledApplication } from '#db/queries/run-steps.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -8,7 +8,7 @@ import type { WebhookTarget } from '#src/webhooks/client.ts';
 const CACHE_MAX = 10_000;
 
 /** An application's webhooks and its sealed token. */
-export type TargetRow = Omit<CalledApplication, 'detail_max_age_ms' | 'concurrency' | 'rate'>;
+export type TargetRow = Omit<CalledApplication, 'name' | 'every_ms' | 'kyc_every_ms'>;
 
 /** Turn an application's row into the target of webhook calls, its access token opened. */
 export const createTargetOpener = (keys: KeyRing): ((application: TargetRow) => Promise<WebhookTarget>) => {

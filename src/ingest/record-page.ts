@@ -1,7 +1,8 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { insertPage, selectNamedBefore } from '#db/queries/run-pages.ts';
-import type { CalledApplication, RunRow, StoredPage } from '#db/queries/runs.ts';
+import type { CalledApplication, StoredPage } from '#db/queries/run-steps.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
 import { listingEnd, readPage } from '#src/rules/listing.ts';

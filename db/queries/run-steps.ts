@@ -1,0 +1,53 @@
+import { clockFrom, type Queryable } from '#db/client.ts';
+import type { ApplicationRow, ApplicationSettings, SealedAccessToken } from '#db/queries/applications.ts';
+import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
+
+/** A page as JSON, without its date. */
+export type StoredPage = Omit<PageRow, 'listed_at'>;
+
+/** What a step needs of its application: where to call it, and how fast. No column is a date. */
+export type CalledApplication = ApplicationSettings &
+  SealedAccessToken &
+  Pick<ApplicationRow, 'application_id'>;
+
+/** What a step of a run reads first. */
+export type RunStep = {
+  run: RunRow;
+  application: CalledApplication;
+  /** Undefined when the run has no such page. */
+  page: StoredPage | undefined;
+  /** The database's clock. */
+  clock: () => Date;
+};
+
+/**
+ * The run, unless its fence is stale or its application is removed, with one of its pages.
+ * The sealed token is a column of its own, because JSON does not carry bytes.
+ */
+export const findRunStep = async (
+  sql: Queryable,
+  { run_id, fence }: RunFence,
+  page_num: number,
+): Promise<RunStep | undefined> => {
+  const [row] = await sql<
+    (RunRow & {
+      application: Omit<CalledApplication, 'access_token'>;
+      access_token: CalledApplication['access_token'];
+      page: StoredPage | null;
+      now: Date;
+    })[]
+  >`
+    select r.*, to_jsonb(a) - 'access_token' as application, a.access_token,
+      to_jsonb(p) - 'listed_at' as page, clock_timestamp() as now
+    from sync_runs r join applications a using (application_id)
+      left join sync_run_pages p on p.run_id = r.run_id and p.page_num = ${page_num}
+    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and a.status <> 'removed'`;
+  if (row === undefined) return undefined;
+  const { application, access_token, page, now, ...run } = row;
+  return {
+    run,
+    application: { ...application, access_token },
+    page: page ?? undefined,
+    clock: clockFrom(now),
+  };
+};
