@@ -10,38 +10,67 @@ import type { Producer } from '#src/queue/producer.ts';
 /** A running process sends the messages of one statement without a pause. */
 const SILENT_MS = 30_000;
 
+/**
+ * A pass ends at this deadline, and the next one continues. With `SESSION_IDLE`, Postgres ends the lock of a reconciler
+ * that was stopped: a dead reconciler does not block the others for longer.
+ */
+const PASS_MS = 40_000;
+const SESSION_IDLE = '60s';
+
 type Context = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
+type Options = { idleMs?: number; passMs?: number };
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
  * is lost, and remove what killed workers left. Repeating it is safe. A worker that does not get the reconciler's lock
  * does nothing.
  *
- * The lock belongs to a transaction, and Postgres ends the session of a reconciler that was stopped: a dead reconciler
- * never blocks the others.
+ * The lock belongs to a transaction that does nothing else, because Postgres may end its session while the pass waits
+ * for the queue. A pass is aborted when its lock is lost, and `reconcile` returns only when the pass has ended: a
+ * process has at most one.
+ * @param context its queues fail when they are unreachable (role `producer`), so that a pass ends
  */
 export const reconcile = async (
-  { sql, backend, producer, logger }: Context,
-  signal: AbortSignal,
-  options: { idleMs?: number } = {},
+  context: Context,
+  shutdown: AbortSignal,
+  { passMs = PASS_MS, idleMs }: Options = {},
 ): Promise<void> => {
-  await sql.begin(async (session) => {
-    await session`set local idle_in_transaction_session_timeout = '60s'`;
+  const unlocked = new AbortController();
+  const signal = AbortSignal.any([shutdown, unlocked.signal, AbortSignal.timeout(passMs)]);
+  let pass = Promise.resolve();
+  const locked = context.sql.begin(async (session) => {
+    await session`select set_config('idle_in_transaction_session_timeout', ${SESSION_IDLE}, true)`;
     const [lock] = await session<{ locked: boolean }[]>`
       select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as locked`;
     if (lock?.locked !== true) return;
-    const sessionsEnded = await endSilentSessions(session, options.idleMs ?? SILENT_MS);
-    // A failure of one does not stop the others.
-    const [locks, runs, schedules] = await Promise.allSettled([
-      backend.freeAstrayLocks(),
-      recoverRuns(sql, producer, signal, options),
-      reconcileSchedules(session, producer, signal),
-    ]);
-    if (locks.status === 'rejected') throw locks.reason;
-    if (runs.status === 'rejected') throw runs.reason;
-    if (schedules.status === 'rejected') throw schedules.reason;
-    await deleteSilentWorkers(session);
-    const changes = { ...schedules.value, ...runs.value, sessionsEnded, locksFreed: locks.value };
-    if (Object.values(changes).some((count) => count > 0)) logger.info(changes, 'reconciled');
+    pass = runPass(context, signal, idleMs === undefined ? {} : { idleMs });
+    await pass;
   });
+  try {
+    await locked;
+  } finally {
+    unlocked.abort();
+    await pass.catch(() => {});
+  }
+};
+
+const runPass = async (
+  { sql, backend, producer, logger }: Context,
+  signal: AbortSignal,
+  limits: { idleMs?: number },
+): Promise<void> => {
+  const sessionsEnded = await endSilentSessions(sql, limits.idleMs ?? SILENT_MS);
+  // A failure of one does not stop the others.
+  const [locks, runs, schedules] = await Promise.allSettled([
+    backend.freeAstrayLocks(),
+    recoverRuns(sql, producer, signal, limits),
+    reconcileSchedules(sql, producer, signal),
+  ]);
+  if (locks.status === 'rejected') throw locks.reason;
+  if (runs.status === 'rejected') throw runs.reason;
+  if (schedules.status === 'rejected') throw schedules.reason;
+  await deleteSilentWorkers(sql);
+  const changes = { ...schedules.value, ...runs.value, sessionsEnded, locksFreed: locks.value };
+  if (signal.aborted || Object.values(changes).some((count) => count > 0))
+    logger.info({ ...changes, isComplete: !signal.aborted }, 'reconciled');
 };

@@ -1,7 +1,9 @@
+import type { Queue } from 'bullmq';
 import { type Database, readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { listIdleRuns, type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { abandonRun } from '#src/ingest/finish-run.ts';
+import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { enqueueNextStep, hasOpenGames, PAGES_A_JOB, startRun, stepId } from '#src/ingest/steps.ts';
 import type { AnySpec } from '#src/queue/job.ts';
@@ -23,24 +25,19 @@ const CONCURRENCY = 8;
 /** Clocks of workers may differ by this much. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** In a backlog or a paused queue. */
-const BACKLOG: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
+/** The unfinished jobs of one queue. */
+type Jobs = { queue: Queue; states: ReadonlyMap<string, QueuedState> };
+type StepJobs = { list: Jobs; detail: Jobs };
 
 /**
- * When a worker started the job, in milliseconds; `now` while the job waits in a backlog, however long that takes;
- * undefined when the job is not in the queue.
+ * When a worker started the job, in milliseconds; `now` while the job waits in a backlog or a paused queue, however
+ * long that takes; undefined when the job is not in the queue.
  */
-const jobActiveSince = async (
-  producer: Producer,
-  job: AnySpec,
-  id: string,
-  now: number,
-): Promise<number | undefined> => {
-  const queue = producer.queue(job);
-  const state = await queue.getJobState(id);
-  if (BACKLOG.has(state)) return now;
-  if (state !== 'active' && state !== 'delayed') return undefined;
-  const { timestamp = 0, processedOn = timestamp, delay = 0 } = (await queue.getJob(id)) ?? {};
+const jobActiveSince = async (jobs: Jobs, id: string, now: number): Promise<number | undefined> => {
+  const state = jobs.states.get(id);
+  if (state === undefined) return undefined;
+  if (state === 'waiting' || state === 'prioritized') return now;
+  const { timestamp = 0, processedOn = timestamp, delay = 0 } = (await jobs.queue.getJob(id)) ?? {};
   const isAhead = processedOn >= now + CLOCK_SKEW_MS;
   if (state === 'active') return isAhead ? 0 : processedOn;
   // Delayed by a worker whose clock is ahead: the job would wait for hours.
@@ -48,18 +45,19 @@ const jobActiveSince = async (
   return processedOn + delay <= now ? now : processedOn;
 };
 
-/**
- * The same for a run. All its possible jobs are checked, because a failover may lose one of two, in the order in which
- * they run, so that none is missed when the run moves on meanwhile.
- */
-const runActiveSince = async (producer: Producer, run: RunRow, now: number): Promise<number | undefined> => {
+/** The same for a run. All its possible jobs are checked, because a failover may lose one of two. */
+const runActiveSince = async (
+  { list, detail }: StepJobs,
+  run: RunRow,
+  now: number,
+): Promise<number | undefined> => {
   for (let page_num = Math.max(1, run.next_page - PAGES_A_JOB); page_num < run.next_page; page_num += 1) {
-    const since = await jobActiveSince(producer, queryGameList, stepId(run, page_num), now);
+    const since = await jobActiveSince(list, stepId(run, page_num), now);
     if (since !== undefined) return since;
   }
   return (
-    (await jobActiveSince(producer, queryGameDetail, stepId(run, run.next_page - 1), now)) ??
-    (await jobActiveSince(producer, queryGameList, stepId(run, run.next_page), now))
+    (await jobActiveSince(detail, stepId(run, run.next_page - 1), now)) ??
+    (await jobActiveSince(list, stepId(run, run.next_page), now))
   );
 };
 
@@ -80,23 +78,34 @@ export const recoverRuns = async (
   const now = (await readClock(sql))().getTime();
   const counts: Recovered = { recovered: 0, abandoned: 0 };
   const errors: unknown[] = [];
+  let batch = await listIdleRuns(sql, idleMs, BATCH);
+  if (batch.length === 0) return counts;
+  const readJobs = async (spec: AnySpec): Promise<Jobs> => {
+    const queue = producer.queue(spec);
+    return { queue, states: await readQueuedJobs(queue, signal) };
+  };
+  // In this order: when the details of a page end, the list job of the next page starts to wait.
+  const detail = await readJobs(queryGameDetail);
+  const jobs: StepJobs = { detail, list: await readJobs(queryGameList) };
   const recoverAll = async (runs: Iterable<RunRow>): Promise<void> => {
     for (const run of runs) {
       if (signal.aborted) return;
       // A run that cannot be recovered does not stop the others.
-      const result = await recoverRun(sql, producer, run, { now, abandonMs }).catch((error: unknown) => {
-        errors.push(error);
-        return undefined;
-      });
+      const result = await recoverRun(sql, producer, jobs, run, { now, abandonMs }).catch(
+        (error: unknown) => {
+          errors.push(error);
+          return undefined;
+        },
+      );
       if (result !== undefined) counts[result] += 1;
     }
   };
-  let batch: RunRow[] = [];
-  do {
-    batch = await listIdleRuns(sql, idleMs, BATCH, batch.at(-1)?.run_id);
+  for (;;) {
     const shared = batch.values();
     await Promise.all(Array.from({ length: CONCURRENCY }, () => recoverAll(shared)));
-  } while (batch.length === BATCH && !signal.aborted);
+    if (batch.length < BATCH || signal.aborted) break;
+    batch = await listIdleRuns(sql, idleMs, BATCH, batch.at(-1)?.run_id);
+  }
   if (errors.length > 0) throw errors[0];
   return counts;
 };
@@ -104,10 +113,11 @@ export const recoverRuns = async (
 const recoverRun = async (
   sql: Database,
   producer: Producer,
+  jobs: StepJobs,
   run: RunRow,
   { now, abandonMs }: { now: number; abandonMs: number },
 ): Promise<keyof Recovered | undefined> => {
-  const activeSince = await runActiveSince(producer, run, now);
+  const activeSince = await runActiveSince(jobs, run, now);
   if (now - Math.max(run.progress_at.getTime(), activeSince ?? 0) > abandonMs) {
     const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
     if ((await abandonRun(sql, run, reason)) === undefined) return undefined;

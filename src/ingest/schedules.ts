@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Queue } from 'bullmq';
+import type { JobSchedulerJson, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
 import { listSchedules } from '#db/queries/applications.ts';
 import { SCHEDULES, type Schedule } from '#src/contract/words.ts';
+import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 const HOUR_MS = 60 * 60_000;
-/** Schedulers, and applications, read at a time. */
+/** Applications read at a time. */
 const PAGE = 1_000;
-/** Changes in flight: they share round trips and leave room for the commands of others. */
-const CHANGES_AT_ONCE = 200;
+/** Schedulers read, or changed, at a time: they share round trips and leave room for the commands of the workers. */
+const READ_AT_ONCE = 200;
+const CHANGES_AT_ONCE = 50;
 /** A tick this late is lost, unless it waits in its queue; one this far beyond its interval is not ours. */
 const LOST_MS = 60_000;
 
@@ -30,8 +32,8 @@ export const reconcileSchedules = async (
 ): Promise<{ set: number; removed: number }> => {
   const ticks = producer.queue(tick);
   const now = (await readClock(sql))().getTime();
-  const surplus = await readSchedulers(ticks, now);
-  let set = 0;
+  const surplus = await readSchedulers(ticks, now, signal);
+  const counts = { set: 0, removed: 0 };
   let after = '';
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
@@ -43,28 +45,38 @@ export const reconcileSchedules = async (
         const wanted = { every: intervals[schedule], offset: tickOffset(id, intervals[schedule]) };
         const existing = surplus.get(id);
         surplus.delete(id);
-        if (agrees(existing, wanted)) continue;
-        changes.push(() => setScheduler(ticks, id, wanted, existing, tickTemplate(application_id, schedule)));
+        const template = tickTemplate(application_id, schedule);
+        if (agrees(existing, wanted, template)) continue;
+        changes.push(async () => {
+          if (await setScheduler(ticks, id, wanted, existing, template)) counts.set += 1;
+        });
       }
     }
     await runChanges(changes, signal);
-    set += changes.length;
     after = page.at(-1)?.application_id ?? after;
     isLast = page.length < PAGE;
   }
-  if (signal.aborted) return { set, removed: 0 };
-  await runChanges(
-    [...surplus.keys()].map((id) => () => ticks.removeJobScheduler(id)),
-    signal,
+  if (signal.aborted) return counts;
+  const removals = [...surplus.keys()].map(
+    (id): Change =>
+      async () => {
+        await ticks.removeJobScheduler(id);
+        counts.removed += 1;
+      },
   );
-  await schedulePruning(producer.queue(prune), now);
-  return { set, removed: surplus.size };
+  await runChanges(removals, signal);
+  await schedulePruning(producer.queue(prune), now, signal);
+  return counts;
 };
 
 /** Interval and offset of a scheduler, in milliseconds. */
 type Timing = { every: number; offset: number };
-type Scheduler = { every: number | undefined; offset: number | undefined; isLost: boolean };
-type Template = Parameters<Queue['upsertJobScheduler']>[2];
+type Scheduler = Partial<Timing> & {
+  next: number | undefined;
+  attempts: number | undefined;
+  isLost: boolean;
+};
+type Template = { name: string; data: object; opts: JobSchedulerTemplateOptions };
 type Change = () => Promise<unknown>;
 
 /**
@@ -82,58 +94,83 @@ const tickTemplate = (application_id: string, schedule: Schedule): Template => {
   return { name: tick.title(payload), data: payload, opts };
 };
 
-/** The queue's schedulers by id. */
-const readSchedulers = async (queue: Queue, now: number): Promise<Map<string, Scheduler>> => {
+/** The queue's schedulers by id. One that ticks while they are read may be absent. */
+const readSchedulers = async (
+  queue: Queue,
+  now: number,
+  signal: AbortSignal,
+): Promise<Map<string, Scheduler>> => {
   const found = new Map<string, Scheduler>();
-  for (let start = 0; ; start += PAGE) {
-    const page = await queue.getJobSchedulers(start, start + PAGE - 1, true);
-    const lost = await findLost(queue, page, now);
-    for (const { key, every, offset } of page) found.set(key, { every, offset, isLost: lost.has(key) });
-    if (page.length < PAGE) return found;
+  for (let start = 0; !signal.aborted; start += READ_AT_ONCE) {
+    const page = await queue.getJobSchedulers(start, start + READ_AT_ONCE - 1, true);
+    for (const each of page) found.set(each.key, toScheduler(each));
+    if (page.length < READ_AT_ONCE) break;
   }
+  await markLost(queue, found, now, signal);
+  return found;
 };
+
+const toScheduler = ({ every, offset, next, template }: JobSchedulerJson): Scheduler => ({
+  every,
+  offset,
+  next,
+  attempts: template?.opts?.attempts,
+  isLost: false,
+});
 
 /**
  * Find schedulers that no longer tick. Each tick adds the next one: if a tick was deleted (on the board, by a failover
  * that lost writes), its scheduler stays listed with a moment in the past. If a worker whose clock is ahead took a
  * tick, the next moment is further away than the interval.
  */
-const findLost = async (
+const markLost = async (
   queue: Queue,
-  page: readonly { key: string; next?: number; every?: number }[],
+  schedulers: ReadonlyMap<string, Scheduler>,
   now: number,
-): Promise<ReadonlySet<string>> => {
-  const far = page.filter(({ next = 0, every = 0 }) => next > now + every + LOST_MS);
-  const overdue = page.filter(({ next }) => next !== undefined && next < now - LOST_MS);
-  const checked = overdue.map(async ({ key, next }) => {
-    const state = await queue.getJobState(`repeat:${key}:${next}`);
-    return state === 'unknown' || state === 'completed' || state === 'failed' ? [key] : [];
-  });
-  return new Set([...far.map(({ key }) => key), ...(await Promise.all(checked)).flat()]);
+  signal: AbortSignal,
+): Promise<void> => {
+  let jobs: ReadonlyMap<string, QueuedState> | undefined;
+  for (const [id, scheduler] of schedulers) {
+    const { next = now, every = 0 } = scheduler;
+    const isOverdue = next < now - LOST_MS;
+    if (isOverdue) jobs ??= await readQueuedJobs(queue, signal);
+    scheduler.isLost =
+      next > now + every + LOST_MS || (isOverdue && jobs?.has(`repeat:${id}:${next}`) === false);
+  }
 };
 
-const agrees = (existing: Scheduler | undefined, { every, offset }: Timing): boolean =>
-  existing?.every === every && existing.offset === offset && !existing.isLost;
+const agrees = (existing: Scheduler | undefined, { every, offset }: Timing, { opts }: Template): boolean =>
+  existing?.every === every &&
+  existing.offset === offset &&
+  existing.attempts === opts.attempts &&
+  !existing.isLost;
 
+/** @returns false when the scheduler agrees by now: it ticked while the others were read */
 const setScheduler = async (
   queue: Queue,
   id: string,
   timing: Timing,
-  existing: Scheduler | undefined,
+  seen: Scheduler | undefined,
   template: Template,
-): Promise<void> => {
+): Promise<boolean> => {
+  const current = await queue.getJobScheduler(id);
+  const existing = current && toScheduler(current);
+  const isLost = seen?.isLost === true && existing?.next === seen.next;
+  if (!isLost && agrees(existing, timing, template)) return false;
   // An update keeps the scheduler's next moment, so a lost one is removed first.
-  if (existing?.isLost) await queue.removeJobScheduler(id);
+  if (isLost) await queue.removeJobScheduler(id);
   await queue.upsertJobScheduler(id, timing, template);
+  return true;
 };
 
 /** Prune once an hour. An update of an unchanged scheduler would make its tick again. */
-const schedulePruning = async (queue: Queue, now: number): Promise<void> => {
-  const existing = (await readSchedulers(queue, now)).get(prune.name);
+const schedulePruning = async (queue: Queue, now: number, signal: AbortSignal): Promise<void> => {
+  const existing = (await readSchedulers(queue, now, signal)).get(prune.name);
   const hourly = { every: HOUR_MS, offset: 1 };
-  if (agrees(existing, hourly)) return;
   const opts = { removeOnComplete: { count: 10 }, ...OWN_TRACE };
-  await setScheduler(queue, prune.name, hourly, existing, { name: prune.name, data: {}, opts });
+  const template = { name: prune.name, data: {}, opts };
+  if (signal.aborted || agrees(existing, hourly, template)) return;
+  await setScheduler(queue, prune.name, hourly, existing, template);
 };
 
 const runChanges = async (changes: readonly Change[], signal: AbortSignal): Promise<void> => {

@@ -31,12 +31,45 @@ export const createQueueErrorLog = (logger: Logger): ((error: Error) => void) =>
   };
 };
 
+type Queues = Pick<Foundation, 'backend' | 'producer' | typeof Symbol.asyncDispose>;
+type QueueConfig = Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>;
+
+/**
+ * Opens the queues. They connect on first use.
+ * @param role `producer` fails within seconds if the queue is unreachable, `worker` waits for it
+ */
+export const openQueues = (
+  config: QueueConfig,
+  databaseUrl: string,
+  role: 'producer' | 'worker',
+  onError: (error: Error) => void,
+): Queues => {
+  let closing = false;
+  const onOpenError = (error: Error): void => {
+    // An embedded Postgres may stop before the last connection closes.
+    if (!closing) onError(error);
+  };
+  const { redisUrl, queuePrefix: prefix } = config;
+  const untraced = openQueueBackend({ databaseUrl, redisUrl, prefix, role, onError: onOpenError });
+  const backend = config.tracing ? traceQueues(untraced) : untraced;
+  const producer = createProducer(backend, jobSpecs, onOpenError);
+  return {
+    backend,
+    producer,
+    [Symbol.asyncDispose]: async () => {
+      closing = true;
+      await producer.close();
+      await backend.close();
+    },
+  };
+};
+
 /**
  * Opens database and queues. They connect on first use.
- * @param options.role `producer` fails within seconds if the queue is unreachable, `worker` waits for it
+ * @param options.role see `openQueues`
  */
 export const openFoundation = (
-  config: Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>,
+  config: QueueConfig,
   databaseUrl: string,
   options: {
     role: 'producer' | 'worker';
@@ -51,29 +84,12 @@ export const openFoundation = (
     applicationName: `catalogue ${options.name}`,
     planOnce: options.planOnce ?? false,
   });
-  let closing = false;
-  const logError = createQueueErrorLog(options.logger);
-  const onError = (error: Error): void => {
-    // An embedded Postgres may stop before the last connection closes.
-    if (!closing) logError(error);
-  };
-  const untraced = openQueueBackend({
-    databaseUrl,
-    redisUrl: config.redisUrl,
-    prefix: config.queuePrefix,
-    role: options.role,
-    onError,
-  });
-  const backend = config.tracing ? traceQueues(untraced) : untraced;
-  const producer = createProducer(backend, jobSpecs, onError);
+  const queues = openQueues(config, databaseUrl, options.role, createQueueErrorLog(options.logger));
   return {
     sql,
-    backend,
-    producer,
+    ...queues,
     [Symbol.asyncDispose]: async () => {
-      closing = true;
-      await producer.close();
-      await backend.close();
+      await queues[Symbol.asyncDispose]();
       await sql.end({ timeout: CLOSE_S });
     },
   };

@@ -13,7 +13,7 @@ import { runEnded } from '#src/ingest/run-ended.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
+import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -101,9 +101,11 @@ export const startWorker = async (
     await liveness.stop();
     await deleteWorker(sql, worker.worker_id).catch(() => {});
   });
+  // The reconciler has queues of its own: a pass must end when Redis is silent, and not delay the worker's commands.
+  const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
   const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', () =>
-    reconcile({ sql, backend, producer, logger }, chores.signal, idleMs === undefined ? {} : { idleMs }),
+    reconcile({ sql, ...queues, logger }, chores.signal, idleMs === undefined ? {} : { idleMs }),
   );
   started.defer(() => {
     chores.abort();

@@ -1,16 +1,113 @@
+import type { Queue } from 'bullmq';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOCKS } from '#db/locks.ts';
 import { findRun } from '#db/queries/runs.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
 
 const silent = pino({ level: 'silent' });
 const live = new AbortController().signal;
 
+type SilentQueue = {
+  producer: Producer;
+  waitsFor: (commands: number) => Promise<unknown>;
+  answer: () => void;
+};
+
+/** A producer whose queues answer only from `answer` on. */
+const silence = (producer: Producer): SilentQueue => {
+  const answered = Promise.withResolvers<void>();
+  let commands = 0;
+  const wrap = (queue: Queue): Queue =>
+    new Proxy(queue, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return async (...args: unknown[]) => {
+          commands += 1;
+          await answered.promise;
+          return member.apply(target, args);
+        };
+      },
+    });
+  return {
+    producer: { ...producer, queue: (job) => wrap(producer.queue(job)) },
+    waitsFor: (count) => until(`${count} commands wait`, () => commands >= count),
+    answer: () => answered.resolve(),
+  };
+};
+
 onBothBackends('Reconcilers', (kind) => {
+  describe('with a queue that does not answer', () => {
+    let fleet: TestFleet;
+    let queue: SilentQueue;
+    beforeEach(async () => {
+      fleet = await startTestFleet(kind);
+      queue = silence(fleet.producer);
+      await addApplication(fleet.sql, 'acme');
+      await anOpenRun(fleet.sql, 'acme');
+      await fleet.sql`update sync_runs set progress_at = now() - interval '1 minute'`;
+    });
+    afterEach(() => fleet.stop());
+
+    const start = (options: Parameters<typeof reconcile>[2] = {}, signal = live) =>
+      reconcile({ ...fleet, producer: queue.producer, logger: silent }, signal, options).then(
+        () => 'ended',
+        (error: Error & { code?: string }) => error.code,
+      );
+    const expectNothingDone = async () => {
+      expect(await fleet.producer.queue(tick).getJobSchedulersCount()).toBe(0);
+      expect(await fleet.sql`select from sync_runs where fence > 1`).toHaveLength(0);
+    };
+
+    it('do nothing more after Postgres has ended the session that has the lock', async () => {
+      const order: string[] = [];
+      const ended = start().then((how) => order.push(`pass: ${how}`));
+      await queue.waitsFor(2);
+      const sessions = await fleet.sql`
+        select pg_terminate_backend(pid) from pg_locks
+        where locktype = 'advisory' and objid = ${LOCKS.reconcile % 2 ** 32}::bigint::oid and database = (
+          select oid from pg_database where datname = current_database())`;
+      expect(sessions).toHaveLength(1);
+      await until('another reconciler can have the lock', async () => {
+        const [lock] = await fleet.sql<{ free: boolean }[]>`
+          select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as free`;
+        return lock?.free === true;
+      });
+      order.push('the queue answers');
+      queue.answer();
+      await ended;
+      // A process has one pass at a time: it ends with its last command, not with its lock.
+      expect(order).toEqual(['the queue answers', 'pass: CONNECTION_CLOSED']);
+      await expectNothingDone();
+    });
+
+    it('end when their process stops, and write nothing more', async () => {
+      const shutdown = new AbortController();
+      const ended = start({}, shutdown.signal);
+      await queue.waitsFor(2);
+      shutdown.abort();
+      queue.answer();
+      expect(await ended).toBe('ended');
+      await expectNothingDone();
+    });
+
+    it('end at the deadline of a pass, and the next pass continues', async () => {
+      queue.answer();
+      expect(await start({ passMs: 0 })).toBe('ended');
+      await expectNothingDone();
+      expect(await start()).toBe('ended');
+      expect(await fleet.producer.queue(tick).getJobSchedulersCount()).toBe(2);
+      expect(await fleet.sql`select from sync_runs where fence > 1`).toHaveLength(1);
+    });
+  });
+
   it('of many workers at once set each schedule once and recover a lost run once', async () => {
     const fleet = await startTestFleet(kind);
     try {

@@ -1,7 +1,10 @@
+import type { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { reconcileSchedules, tickOffset } from '#src/ingest/schedules.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
@@ -81,6 +84,75 @@ onBothBackends('Schedules', (kind) => {
     expect((await schedulers()).map(({ next: _, ...placed }) => placed)).toEqual(
       before.map(({ next: _, ...placed }) => placed),
     );
+  });
+
+  /** Move a scheduler's next moment, as if no worker had run since. */
+  const setNext = async (id: string, next: number) => {
+    if (fleet.redisUrl === undefined) {
+      await fleet.sql`update bullmq.scheduler set next_run_ms = ${next} where scheduler_id = ${id}`;
+      return;
+    }
+    const redis = new Redis(fleet.redisUrl);
+    await redis.zadd(`${fleet.prefix}:tick:repeat`, next, id);
+    redis.disconnect();
+  };
+
+  it('are left alone while a late tick waits in its queue, and restored when it is lost', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const late = Date.now() - 10 * 60_000;
+    await setNext('games.one', late);
+    const ticks = fleet.producer.queue(tick);
+    const { id = '' } = await ticks.add('one games', {}, { jobId: `repeat:games.one:${late}` });
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(late);
+
+    await ticks.remove(id);
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBeGreaterThan(Date.now());
+  });
+
+  it('are left alone when they tick while a pass reads them', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const ticks = fleet.producer.queue(tick);
+    const before = (await ticks.getJobScheduler('games.one'))?.next ?? 0;
+    await setNext('games.one', before - 2 * HOUR_MS);
+    const ticking = new Proxy(ticks, {
+      get: (target, name) => {
+        if (name !== 'getRanges') return Reflect.get(target, name);
+        return async (...range: Parameters<Queue['getRanges']>) => {
+          await setNext('games.one', before);
+          return ticks.getRanges(...range);
+        };
+      },
+    });
+    const queue: Producer['queue'] = (job) => (job === tick ? ticking : fleet.producer.queue(job));
+    const producer = { ...fleet.producer, queue };
+    expect(await reconcileSchedules(fleet.sql, producer, live)).toEqual({ set: 0, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(before);
+  });
+
+  it('cost a pass no lookup of single jobs, however many ticks wait', async () => {
+    for (let index = 0; index < 20; index += 1) await addApplication(fleet.sql, `app-${index}`);
+    await reconcile();
+    const late = Date.now() - 10 * 60_000;
+    const ticks = fleet.producer.queue(tick);
+    for (let index = 0; index < 20; index += 1) {
+      await setNext(`games.app-${index}`, late);
+      await ticks.add('tick', {}, { jobId: `repeat:games.app-${index}:${late}` });
+    }
+    const calls: string[] = [];
+    const counted = new Proxy(ticks, {
+      get: (target, name) => {
+        calls.push(String(name));
+        return Reflect.get(target, name);
+      },
+    });
+    const queue: Producer['queue'] = (job) => (job === tick ? counted : fleet.producer.queue(job));
+    await reconcileSchedules(fleet.sql, { ...fleet.producer, queue }, live);
+    expect(calls.filter((name) => name === 'getJobState' || name === 'getJob')).toEqual([]);
+    expect(calls.filter((name) => name === 'getRanges')).toHaveLength(5);
   });
 
   it('include one pruning, which stays undisturbed, and comes back when it was removed', async () => {
