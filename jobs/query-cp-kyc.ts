@@ -4,7 +4,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
-import { type KycPull, recordKycFailure, storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { type KycPull, recordKycFailure, storeKycRecord } from '#src/kyc/store-record.ts';
 import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
@@ -32,7 +32,7 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
     // No key, no KYC (design, section 7): without its key the process does not call the application.
     const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);
     const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
-    const state = await storeKycAnswer(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);
+    const state = await storeKycRecord(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);
     log.info({ application_id, state }, 'kyc pulled');
     return { state };
   } catch (thrown) {

@@ -37,8 +37,8 @@ export const PREFIX: Record<Operation, string> = {
 };
 
 /** The envelope of a response; undefined if it is not an envelope (section 2.1). */
-export const envelopeOf = ({ answer }: Call) =>
-  'json' in answer ? envelopeSchema.safeParse(answer.json).data : undefined;
+export const envelopeOf = ({ response }: Call) =>
+  'json' in response ? envelopeSchema.safeParse(response.json).data : undefined;
 
 export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
 

@@ -1,8 +1,8 @@
 import { type Case, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
-import { answerCases, lastCases } from '#src/check/cases/answers.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
 import { listCases } from '#src/check/cases/list.ts';
+import { lastCases, responseCases } from '#src/check/cases/responses.ts';
 import { openSession, type Session } from '#src/check/session.ts';
 import { describeRequest, describeResponse } from '#src/check/show.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -10,7 +10,7 @@ import type { EgressPolicy } from '#src/webhooks/egress.ts';
 
 /** Every case of `app check`, in the order in which to fix them. */
 export const CASES: readonly Case[] = [
-  ...answerCases,
+  ...responseCases,
   ...listCases,
   ...detailCases,
   ...kycCases,

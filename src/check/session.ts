@@ -5,7 +5,7 @@ import { type WebhookTarget, webhookUrl } from '#src/webhooks/client.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { createHttpPost } from '#src/webhooks/http-post.ts';
-import { readJson } from '#src/webhooks/read-answer.ts';
+import { readJson } from '#src/webhooks/read-response.ts';
 
 /** The token of a request: the application's own, a random one, or none. */
 export type Credential = 'its token' | 'a wrong token' | 'no token';
@@ -20,7 +20,7 @@ export type Call = {
   /** HTTP status; undefined without a response. */
   status: number | undefined;
   /** The JSON of the response, or why there is none. */
-  answer: { json: unknown } | { code: WebhookErrorCode; message: string };
+  response: { json: unknown } | { code: WebhookErrorCode; message: string };
 };
 
 /** The calls of one check. A call is made once: the same request returns the same result. */
@@ -47,20 +47,20 @@ export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal:
     const startMs = performance.now();
     let endMs: number | undefined;
     let status: number | undefined;
-    let answer: Call['answer'];
+    let response: Call['response'];
     try {
       const accessToken = tokens[credential];
-      const response = await http.post({ url, accessToken, body: JSON.stringify(body), maxBytes, signal });
+      const reply = await http.post({ url, accessToken, body: JSON.stringify(body), maxBytes, signal });
       endMs = performance.now();
-      status = response.status;
-      answer = { json: await readJson(response, maxBytes) };
+      status = reply.status;
+      response = { json: await readJson(reply, maxBytes) };
     } catch (error) {
       if (!isWebhookError(error) || error.code === 'aborted') throw error;
       status ??= error.status;
-      answer = { code: error.code, message: error.message };
+      response = { code: error.code, message: error.message };
     }
     const latencyMs = Math.round((endMs ?? performance.now()) - startMs);
-    return { operation, body, credential, latencyMs, status, answer };
+    return { operation, body, credential, latencyMs, status, response };
   };
 
   return {

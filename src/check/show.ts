@@ -39,10 +39,10 @@ export const describeRequest = ({ operation, body, credential }: Call): string =
 
 /** The response in one line of at most 400 characters, without the token, which an application may echo. */
 export const describeResponse = (call: Call, accessToken: string): string => {
-  const { status, answer, operation } = call;
+  const { status, response, operation } = call;
   const head = status === undefined ? '' : `HTTP ${status} `;
-  if (!('json' in answer)) return `${head}${answer.code}: ${answer.message}`;
-  const json = operation === 'query_cp_kyc' ? maskKycResponse(answer.json) : answer.json;
+  if (!('json' in response)) return `${head}${response.code}: ${response.message}`;
+  const json = operation === 'query_cp_kyc' ? maskKycResponse(response.json) : response.json;
   const inJson = JSON.stringify(accessToken).slice(1, -1);
   const characters = [...(JSON.stringify(json) ?? '').replaceAll(inJson, '[access token]')];
   const text = characters.slice(0, CHARACTERS_MAX).join('');

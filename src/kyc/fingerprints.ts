@@ -30,7 +30,7 @@ export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<
   if (latest === undefined || !isDeepStrictEqual(latest.wraps, wraps)) {
     latest = { wraps, key: unwrapDataKey(keys.records, wraps, FINGERPRINT_KEY) };
     opened.set(keys, latest);
-    // A failure is not cached: the key service may answer next time.
+    // A failure is not cached: the key service may respond next time.
     latest.key.catch(() => opened.delete(keys));
   }
   return { wraps, key: await latest.key };

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '#src/contract/words.ts';
 import { createSampleGames, type SampleGames } from '#src/sample-application/game-data.ts';
 import { mediaAt } from '#src/sample-application/media.ts';
-import { fail, type WebhookAnswer, webhooksOf } from '#src/sample-application/webhooks.ts';
+import { fail, type WebhookResponse, webhooksOf } from '#src/sample-application/webhooks.ts';
 
 const MAX_REQUEST_BYTES = 64 * 1024;
 const GAMES_DEFAULT = 300;
@@ -92,7 +92,7 @@ export const startSampleApplication = async (
   const calls: Record<Operation, number> = { query_game_list: 0, query_game_detail: 0, query_cp_kyc: 0 };
   const operations = Object.keys(calls) as Operation[];
 
-  const answerCall = async (operation: Operation, request: IncomingMessage): Promise<WebhookAnswer> => {
+  const handleCall = async (operation: Operation, request: IncomingMessage): Promise<WebhookResponse> => {
     calls[operation] += 1;
     if (latencyMs > 0) await wait(latencyMs);
     if (request.method !== 'POST') return fail(405, 'the method must be POST');
@@ -103,7 +103,7 @@ export const startSampleApplication = async (
     return body === undefined ? fail(400, 'the body is not JSON') : handlers[operation](body);
   };
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
     const media = mediaAt(path, (gameId) => games.get(gameId)?.game_name ?? null);
     if (media !== null && request.method === 'GET') {
@@ -112,7 +112,7 @@ export const startSampleApplication = async (
     }
     const operation = operations.find((candidate) => pathOf(candidate) === path);
     const { status, envelope } =
-      operation === undefined ? fail(404, 'not found') : await answerCall(operation, request);
+      operation === undefined ? fail(404, 'not found') : await handleCall(operation, request);
     // The rest of a refused request stays unread, so the connection closes after the response.
     if (!request.complete) response.setHeader('connection', 'close');
     response
@@ -122,7 +122,7 @@ export const startSampleApplication = async (
 
   server.on('request', (request, response) => {
     // The only possible error is a client that disconnects.
-    answer(request, response).catch(() => response.destroy());
+    respond(request, response).catch(() => response.destroy());
   });
 
   return {

@@ -10,16 +10,16 @@ import type { Operation } from '#src/contract/words.ts';
 import type { SampleGames } from '#src/sample-application/game-data.ts';
 
 /** A response: HTTP status and the envelope of section 2.1. */
-export type WebhookAnswer = { status: number; envelope: Envelope };
+export type WebhookResponse = { status: number; envelope: Envelope };
 
 /** A success. */
-export const succeed = (data: unknown): WebhookAnswer => ({
+export const succeed = (data: unknown): WebhookResponse => ({
   status: 200,
   envelope: { ret_code: RET_CODE_SUCCESS, ret_msg: RET_MSG_SUCCESS, data },
 });
 
 /** A failure. Its ret_code is the status times 100 plus 1, as on the platform. */
-export const fail = (status: number, retMsg: string): WebhookAnswer => ({
+export const fail = (status: number, retMsg: string): WebhookResponse => ({
   status,
   envelope: { ret_code: status * 100 + 1, ret_msg: retMsg, data: null },
 });
@@ -44,7 +44,7 @@ const toSummary = ({ game_id, game_name, game_icon }: ApplicationGameDetail): Ap
 /** A handler behind a schema: a request that does not match fails with the name of its first wrong field. */
 const webhook =
   <Schema extends z.ZodType>(schema: Schema, handle: (request: z.infer<Schema>) => unknown) =>
-  (body: unknown): WebhookAnswer => {
+  (body: unknown): WebhookResponse => {
     const request = schema.safeParse(body);
     if (request.success) return succeed(handle(request.data));
     const [issue] = request.error.issues;
@@ -52,7 +52,7 @@ const webhook =
   };
 
 /** The three webhooks of section 4: from the parsed body to the response. */
-export const webhooksOf = (games: SampleGames): Record<Operation, (body: unknown) => WebhookAnswer> => ({
+export const webhooksOf = (games: SampleGames): Record<Operation, (body: unknown) => WebhookResponse> => ({
   query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
     total: games.size,
     list: games.page(page_num, page_size).map(toSummary),

@@ -26,8 +26,8 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}): KeyProvide
     KeyId: arn,
     EncryptionContext: { table, record_id },
   });
-  const requireBytes = async (answer: Promise<Uint8Array | undefined>, record: SealedRecord) => {
-    const bytes = await answer.catch((thrown) => {
+  const requireBytes = async (response: Promise<Uint8Array | undefined>, record: SealedRecord) => {
+    const bytes = await response.catch((thrown) => {
       // The name alone: a message of KMS may quote the request.
       const { name } = coerceError(thrown);
       throw DOES_NOT_OPEN.has(name)
@@ -42,14 +42,14 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}): KeyProvide
     wrap: (dataKey, record) => {
       const command = new EncryptCommand({ ...inputFor(record), Plaintext: dataKey });
       return requireBytes(
-        client.send(command).then((answer) => answer.CiphertextBlob),
+        client.send(command).then(({ CiphertextBlob }) => CiphertextBlob),
         record,
       );
     },
     unwrap: (wrapped, record) => {
       const command = new DecryptCommand({ ...inputFor(record), CiphertextBlob: wrapped });
       return requireBytes(
-        client.send(command).then((answer) => answer.Plaintext),
+        client.send(command).then(({ Plaintext }) => Plaintext),
         record,
       );
     },

@@ -10,7 +10,7 @@ export type KeyErrorCode =
   | 'does_not_open'
   /** This release does not read this version of the byte format. */
   | 'unknown_version'
-  /** The key service refused, or did not answer. */
+  /** The key service refused, or did not respond. */
   | 'key_service';
 
 /** Names the key id and the record, never content: it may be stored, logged and shown. */

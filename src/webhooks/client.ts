@@ -12,7 +12,7 @@ import type { Operation } from '#src/contract/words.ts';
 import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
-import { readData, readEnvelope } from '#src/webhooks/read-answer.ts';
+import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** Addresses and token of one application. */
 export type WebhookTarget = {
@@ -58,7 +58,7 @@ const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
  * The only way out to applications (design, sections 5 and 6). A request goes through http-post.ts, which checks the
- * address (egress.ts) and bounds time and bytes; the response through read-answer.ts, which yields validated `data`.
+ * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which yields validated `data`.
  * Create one client per process and `close` it at the end.
  */
 export const createWebhookClient = (options: HttpPostOptions): WebhookClient => {

@@ -15,7 +15,7 @@ export type EgressPolicy = {
   checkUrl(url: string): UrlVerdict;
   /**
    * The `lookup` option of a connection: the allowed addresses of a name. The socket connects to these and does not
-   * look the name up again, so a mixed or changing DNS answer has no effect.
+   * look the name up again, so a name whose addresses change has no effect.
    */
   lookup: LookupFunction;
   /** Resolves the name of a URL. Returns warnings for the operator who registers it; empty if there are none. */

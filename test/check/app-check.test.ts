@@ -5,14 +5,11 @@ import { startRawServer } from '#test/support/application-server.ts';
 import { webhooksAt } from '#test/support/fleet.ts';
 import { live, loopback, TOKEN } from '#test/webhooks/support.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test that spoils answers takes them apart at will
+// biome-ignore lint/suspicious/noExplicitAny: a test that spoils responses takes them apart at will
 type Json = any;
-type Answered = { status: number; json: Json };
-/** What a broken application does to an answer of the sample's. Returns text to send that instead. */
-type Spoil = (
-  call: { operation: string; body: Json; bearer: string },
-  answer: Answered,
-) => string | undefined;
+type Reply = { status: number; json: Json };
+/** What a broken application does to a response of the sample's. Returns text to send that instead. */
+type Spoil = (call: { operation: string; body: Json; bearer: string }, response: Reply) => string | undefined;
 
 const check = async (url: string, accessToken = TOKEN): Promise<CaseResult[]> => {
   const hooks = webhooksAt(url);
@@ -32,7 +29,7 @@ const startSample = async (games = 30) => {
   return sample;
 };
 
-/** The sample application behind something that spoils its answers. */
+/** The sample application behind something that spoils its responses. */
 const startBroken = async (spoil: Spoil, games?: number) => {
   const sample = await startSample(games);
   const server = await startRawServer(async (request, response) => {
@@ -42,11 +39,11 @@ const startBroken = async (spoil: Spoil, games?: number) => {
       method: 'POST',
       headers: { authorization },
       body,
-    }).then(async (answer) => ({ status: answer.status, json: await answer.json() }));
-    const answered: Answered = { status, json };
+    }).then(async (sent) => ({ status: sent.status, json: await sent.json() }));
+    const reply: Reply = { status, json };
     const operation = request.url?.split('/').at(-1) ?? '';
-    const text = spoil({ operation, body: JSON.parse(body), bearer: authorization }, answered);
-    response.writeHead(answered.status).end(text ?? JSON.stringify(answered.json));
+    const text = spoil({ operation, body: JSON.parse(body), bearer: authorization }, reply);
+    response.writeHead(reply.status).end(text ?? JSON.stringify(reply.json));
   });
   onTestFinished(server.close);
   return { sample, url: server.url };
@@ -93,10 +90,10 @@ const kyc =
   };
 const accepts =
   (operation: string, when: (bearer: string) => boolean, data: unknown): Spoil =>
-  (call, answer) => {
+  (call, response) => {
     if (call.operation !== operation || !when(call.bearer)) return undefined;
-    answer.status = 200;
-    answer.json = { ret_code: 0, ret_msg: 'success', data };
+    response.status = 200;
+    response.json = { ret_code: 0, ret_msg: 'success', data };
     return undefined;
   };
 const wrong = (bearer: string) => bearer !== '' && !isRight(bearer);
@@ -127,9 +124,9 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ['list.page-size', list((data, { page_size }) => page_size === 2 && data.list.splice(1, 1))],
   [
     'list.page-size-maximum',
-    ({ operation, body }, answer) => {
+    ({ operation, body }, response) => {
       if (operation !== 'query_game_list' || body.page_size !== 1_000) return undefined;
-      answer.json = { ret_code: 0, ret_msg: 'success', data: { total: 30, list: Array(101).fill({}) } };
+      response.json = { ret_code: 0, ret_msg: 'success', data: { total: 30, list: Array(101).fill({}) } };
       return undefined;
     },
   ],
@@ -162,10 +159,10 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ['detail.limits', detail((data) => Object.assign(data, { game_info: 'a\u0000' }))],
   [
     'detail.unknown-game',
-    ({ operation, bearer }, answer) => {
-      if (operation !== 'query_game_detail' || !isRight(bearer) || answer.json.data !== null)
+    ({ operation, bearer }, response) => {
+      if (operation !== 'query_game_detail' || !isRight(bearer) || response.json.data !== null)
         return undefined;
-      answer.json = { ret_code: 40401, ret_msg: 'no such game', data: null };
+      response.json = { ret_code: 40401, ret_msg: 'no such game', data: null };
       return undefined;
     },
   ],
@@ -204,7 +201,7 @@ test('every case but latency, which takes seconds to break, has a broken applica
   expect(CASES.map(({ name }) => name).filter((name) => !broken.has(name))).toEqual(['latency']);
 });
 
-test('neither the token nor a value of the KYC record is in a report, however the answers are broken', async () => {
+test('neither the token nor a value of the KYC record is in a report, however the responses are broken', async () => {
   const spoils: Spoil[] = [
     kyc((data) => Object.assign(data, { extra: data.id_number })),
     kyc((data, json) => Object.assign(json, { ret_msg: data.id_number, data: { ...data, tax_id: null } })),
@@ -213,8 +210,8 @@ test('neither the token nor a value of the KYC record is in a report, however th
     kyc((data, json) => Object.assign(json, { ret_code: 1, ret_msg: data.corporate_account })),
     ({ operation }, { json }) => (operation === 'query_cp_kyc' ? `${JSON.stringify(json)}}` : undefined),
     accepts('query_game_list', () => true, { total: TOKEN, list: [TOKEN] }),
-    (_, answer) => {
-      answer.json.ret_code = TOKEN;
+    (_, response) => {
+      response.json.ret_code = TOKEN;
       return undefined;
     },
   ];

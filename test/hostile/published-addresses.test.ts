@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import { aClient, anAnswer, askDetail, detail, envelope, errorOf } from '#test/webhooks/support.ts';
+import { aClient, askDetail, detail, envelope, errorOf, respondWith } from '#test/webhooks/support.ts';
 
 const require = createRequire(import.meta.url);
 /** Published lists that none of us wrote: addresses that must not be called, and some that may be. */
@@ -19,7 +19,7 @@ const policy = createEgressPolicy({
 });
 
 test('every bad address of the list is refused before a byte is sent', async () => {
-  const server = await anAnswer(envelope(detail()));
+  const server = await respondWith(envelope(detail()));
   const client = aClient({ egress: policy });
   expect(bad.length).toBeGreaterThan(200);
   for (const url of [...bad, server.url, `http://webhooks.example:${server.port}/`]) {

@@ -4,7 +4,7 @@ import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
-import { KycConflictError } from '#src/kyc/store-answer.ts';
+import { KycConflictError } from '#src/kyc/store-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, openTestPool, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';

@@ -9,7 +9,7 @@ import { findKycState } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
-import { KycConflictError, type KycPull, storeKycAnswer } from '#src/kyc/store-answer.ts';
+import { KycConflictError, type KycPull, storeKycRecord } from '#src/kyc/store-record.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
@@ -72,7 +72,7 @@ export const addApplication = async (
 
 /** Store the answer of one pull, as one attempt of the job does. */
 export const storeOnce = async (sql: Database, keys: KeyRing, pull: KycPull, record: KycRecord | null) =>
-  storeKycAnswer(sql, { keys, fingerprintKey: await openFingerprintKey(sql, keys) }, pull, record);
+  storeKycRecord(sql, { keys, fingerprintKey: await openFingerprintKey(sql, keys) }, pull, record);
 
 /** Store an answer to a pull that begins now, as the job does: it retries conflicts. */
 export const store = async (

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import {
   aClient,
-  anAnswer,
   aServer,
   askDetail,
   detail,
   envelope,
   errorOf,
   live,
+  respondWith,
   TOKEN,
   targetAt,
 } from '#test/webhooks/support.ts';
@@ -64,14 +64,18 @@ test('calls one application over one connection again and again', async () => {
 
 test('gives the list with its elements unread', async () => {
   const list = [{ game_id: 7 }, null, 'x'];
-  const server = await anAnswer(envelope({ total: 3, list, extra: true }));
-  const answer = await aClient().queryGameList(targetAt(server.url), { page_num: 1, page_size: 100 }, live());
-  expect(answer).toEqual({ total: 3, list });
+  const server = await respondWith(envelope({ total: 3, list, extra: true }));
+  const response = await aClient().queryGameList(
+    targetAt(server.url),
+    { page_num: 1, page_size: 100 },
+    live(),
+  );
+  expect(response).toEqual({ total: 3, list });
 });
 
 test('gives the detail with its unknown fields left out, and null where there is no data', async () => {
-  const full = await anAnswer(envelope({ ...detail(), audit_status: 'passed' }));
-  const none = await anAnswer(envelope(null));
+  const full = await respondWith(envelope({ ...detail(), audit_status: 'passed' }));
+  const none = await respondWith(envelope(null));
   const client = aClient();
   expect(await askDetail(client, full.url)).toEqual(detail());
   expect(await askDetail(client, none.url)).toBeNull();
@@ -80,19 +84,19 @@ test('gives the detail with its unknown fields left out, and null where there is
 
 test('gives the KYC record', async () => {
   const record = generateKycRecord('a');
-  const server = await anAnswer(envelope(record));
+  const server = await respondWith(envelope(record));
   expect(await aClient().queryCpKyc(targetAt(server.url), live())).toEqual(record);
 });
 
 test('refuses the detail of another game, and names the field', async () => {
-  const server = await anAnswer(envelope(detail('g2')));
+  const server = await respondWith(envelope(detail('g2')));
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'invalid_data', retryable: false, transport: false });
   expect(error.reasons).toEqual([{ path: 'game_id', code: 'mismatch' }]);
 });
 
 test('names the fields of a KYC record that are wrong, and none of its values', async () => {
-  const server = await anAnswer(
+  const server = await respondWith(
     envelope({ ...generateKycRecord('a'), id_number: 4711_0815, tax_id: 'NUL\u0000' }),
   );
   const error = await errorOf(aClient().queryCpKyc(targetAt(server.url), live()));
@@ -106,14 +110,14 @@ test('names the fields of a KYC record that are wrong, and none of its values', 
 test('follows an envelope whatever the HTTP status around it', async () => {
   const client = aClient();
   for (const status of [200, 201, 400, 404, 500, 503]) {
-    const server = await anAnswer(envelope(detail()), { status });
+    const server = await respondWith(envelope(detail()), { status });
     expect(await askDetail(client, server.url)).toEqual(detail());
   }
 });
 
 test('tells a non-zero ret_code with a message that is cut, on one line, and without the token', async () => {
   const ret_msg = `no such game\u0000\u001b[31m\r\nfor ${TOKEN}\u202e${'🎲'.repeat(400)}`;
-  const server = await anAnswer(JSON.stringify({ ret_code: 40401, ret_msg, data: null }), {
+  const server = await respondWith(JSON.stringify({ ret_code: 40401, ret_msg, data: null }), {
     status: 404,
   });
   const error = await errorOf(askDetail(aClient(), server.url));
@@ -123,7 +127,7 @@ test('tells a non-zero ret_code with a message that is cut, on one line, and wit
 });
 
 test('keeps no ret_msg for KYC, where it could hold a value', async () => {
-  const server = await anAnswer(
+  const server = await respondWith(
     JSON.stringify({ ret_code: 1, ret_msg: 'bad id_number S1234567', data: null }),
   );
   const error = await errorOf(aClient().queryCpKyc(targetAt(server.url), live()));

@@ -185,13 +185,13 @@ test('registration warns of names that resolve to nothing, or to what is never d
 });
 
 /** A client whose names resolve to these addresses: one list for each look-up, the last one for the rest. */
-const resolving = (allowNetworks: string[], ...answers: string[][]) => {
+const resolving = (allowNetworks: string[], ...lookups: string[][]) => {
   let asked = 0;
   const egress = createEgressPolicy({
     allowHttp: true,
     allowNetworks,
     resolve: (_hostname, _options, done) => {
-      const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
+      const addresses = lookups[Math.min(asked, lookups.length - 1)] ?? [];
       asked += 1;
       done(
         null,
@@ -239,7 +239,7 @@ test.each([
   expect(server.connections()).toBe(0);
 });
 
-test('of a mixed answer only the address that is allowed is dialled', async () => {
+test('a name with allowed and forbidden addresses connects to the allowed ones only', async () => {
   const server = await aGoodServer();
   const client = resolving(['127.0.0.1'], ['169.254.169.254', '127.0.0.2', '127.0.0.1']);
   expect(await askDetail(client, `http://shop.example:${server.port}/`)).toEqual(detail());

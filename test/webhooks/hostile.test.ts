@@ -8,13 +8,13 @@ import { type ApplicationGameDetail, applicationGameDetailSchema } from '#src/co
 import { isWebhookError } from '#src/webhooks/errors.ts';
 import {
   aClient,
-  anAnswer,
   aServer,
   askDetail,
   detail,
   envelope,
   errorOf,
   live,
+  respondWith,
   targetAt,
 } from '#test/webhooks/support.ts';
 
@@ -33,7 +33,7 @@ test.each([
   ['br', brotliBomb],
 ])('a bomb in %s is refused in under a second, and memory stays small', async (coding, bomb) => {
   const body = bomb();
-  const server = await anAnswer(body, { headers: { 'content-encoding': coding } });
+  const server = await respondWith(body, { headers: { 'content-encoding': coding } });
   const client = aClient();
   const target = targetAt(server.url);
   const ask = () => errorOf(client.queryGameList(target, { page_num: 1, page_size: 100 }, live()));
@@ -100,9 +100,9 @@ const mutations = fc.record({
 });
 
 test('thousands of spoiled envelopes end in a game that is valid at its source, in null, or in a reason', async () => {
-  let answer = { status: 200, body: Buffer.alloc(0) };
+  let reply = { status: 200, body: Buffer.alloc(0) };
   const server = await aServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(answer.status).end(answer.body));
+    request.resume().on('end', () => response.writeHead(reply.status).end(reply.body));
   });
   const client = aClient();
   await fc.assert(
@@ -119,7 +119,7 @@ test('thousands of spoiled envelopes end in a game that is valid at its source, 
           bytes.put.subarray(0, body.length),
           Math.min(bytes.at % body.length, body.length - bytes.put.length),
         );
-      answer = { status, body };
+      reply = { status, body };
       const outcome = await askDetail(client, server.url).catch((error: unknown) => error);
       if (outcome === null || isWebhookError(outcome)) return;
       const parsed = JSON.parse(body.toString());
@@ -134,7 +134,7 @@ test('thousands of spoiled envelopes end in a game that is valid at its source, 
 
 test('proxies of the environment are not used', async () => {
   const proxy = await aServer((_, response) => response.end(envelope(detail('proxied'))));
-  const server = await anAnswer(envelope(detail()));
+  const server = await respondWith(envelope(detail()));
   const script = `
     import { createWebhookClient } from '#src/webhooks/client.ts';
     import { createEgressPolicy } from '#src/webhooks/egress.ts';

@@ -34,8 +34,8 @@ export const aServer = async (handler: RequestListener): Promise<RawServer> => {
   return server;
 };
 
-/** A server that answers every request with this status, body and headers. */
-export const anAnswer = (
+/** A server that responds to every request with this status, body and headers. */
+export const respondWith = (
   body: string | Uint8Array,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Promise<RawServer> =>
@@ -45,14 +45,14 @@ export const anAnswer = (
 
 export const envelope = (data: unknown): string => JSON.stringify({ ret_code: 0, ret_msg: 'success', data });
 
-/** The WebhookError a call ends with; anything else fails the test. */
+/** The WebhookError with which a call rejects; any other result fails the test. */
 export const errorOf = async (call: Promise<unknown>): Promise<WebhookError> => {
   const outcome = await call.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
   if ('error' in outcome && isWebhookError(outcome.error)) return outcome.error;
-  throw new Error('the call was to end with a WebhookError', { cause: outcome });
+  throw new Error('the call did not reject with a WebhookError', { cause: outcome });
 };
 
 export const live = (): AbortSignal => new AbortController().signal;
@@ -66,6 +66,6 @@ export const detail = (gameId = 'g1') => ({
   game_store_pic: [],
 });
 
-/** The code of the error that asking for the detail of `g1` ends with, or what came. */
+/** Queries the detail of `g1`. */
 export const askDetail = (client: WebhookClient, url: string, signal = live()) =>
   client.queryGameDetail(targetAt(url), { game_id: 'g1' }, signal);

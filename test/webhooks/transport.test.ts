@@ -11,13 +11,13 @@ import { startRawTcpServer } from '#test/support/application-server.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 import {
   aClient,
-  anAnswer,
   aServer,
   askDetail,
   detail,
   envelope,
   errorOf,
   live,
+  respondWith,
   TOKEN,
   targetAt,
 } from '#test/webhooks/support.ts';
@@ -64,7 +64,7 @@ test('a closed port is connect_failed', async () => {
   });
 });
 
-test('a connection that is closed before an answer is connect_failed', async () => {
+test('a connection that is closed before a response is connect_failed', async () => {
   const server = await aTcpServer((socket) => socket.once('data', () => socket.destroy()));
   expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connect_failed');
 });
@@ -123,8 +123,8 @@ test('a server that switches protocols is a transport error', async () => {
 });
 
 test.each<[string, (socket: Socket) => void]>([
-  ['never answers', (socket) => socket.resume()],
-  ['sends informational answers for ever', (socket) => drip(socket, 'HTTP/1.1 102 Processing\r\n\r\n')],
+  ['never responds', (socket) => socket.resume()],
+  ['sends informational responses for ever', (socket) => drip(socket, 'HTTP/1.1 102 Processing\r\n\r\n')],
   ['trickles its headers', (socket) => drip(socket, 'x: y\r\n', 'HTTP/1.1 200 OK\r\n')],
   [
     'trickles its body',
@@ -141,7 +141,7 @@ test.each<[string, (socket: Socket) => void]>([
 
 test.each([301, 302, 303, 304, 307, 308])('status %i is never followed', async (status) => {
   const elsewhere = await aServer((_, response) => response.end(envelope(null)));
-  const server = await anAnswer('', { status, headers: { location: elsewhere.url } });
+  const server = await respondWith('', { status, headers: { location: elsewhere.url } });
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'redirect', status, retryable: false });
   expect(elsewhere.connections()).toBe(0);
@@ -159,7 +159,7 @@ test.each([
   [429, '1.5', undefined],
   [429, '', undefined],
 ])('status %i with Retry-After "%s" is retried after %s ms', async (status, header, retryAfterMs) => {
-  const server = await anAnswer('', { status, headers: { 'retry-after': header } });
+  const server = await respondWith('', { status, headers: { 'retry-after': header } });
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'http_status', status, retryable: true, retryAfterMs });
 });
@@ -189,7 +189,7 @@ test('an untrusted certificate is tls_failed, even with NODE_TLS_REJECT_UNAUTHOR
   expect(error).toMatchObject({ code: 'tls_failed', retryable: true, transport: true });
 });
 
-test('an answer over TLS is read where its certificate is trusted', async () => {
+test('a response over TLS is read where its certificate is trusted', async () => {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, CERTIFICATE]);
   onTestFinished(() => setDefaultCACertificates(trusted));
@@ -219,9 +219,9 @@ test('no error holds the access token or a query of the address, however deep on
       }),
     );
   });
-  const page = await anAnswer(`<p>${TOKEN}</p>`, { status: 500 });
-  const wrong = await anAnswer(envelope({ ...detail(), game_icon: [TOKEN], [TOKEN]: 1 }));
-  const garbled = await anAnswer(`{"ret_code":0,"${TOKEN}`);
+  const page = await respondWith(`<p>${TOKEN}</p>`, { status: 500 });
+  const wrong = await respondWith(envelope({ ...detail(), game_icon: [TOKEN], [TOKEN]: 1 }));
+  const garbled = await respondWith(`{"ret_code":0,"${TOKEN}`);
   const urls = [reset, silent, echo, page, wrong, garbled].map(({ url }) => `${url}/?secret=${TOKEN}`);
   urls.push(`http://10.0.0.1/?secret=${TOKEN}`, `http://${TOKEN}.invalid/`, `ftp://127.0.0.1/${TOKEN}`);
   urls.push(`http://user:${TOKEN}@127.0.0.1/`, await aTlsServer());
@@ -251,7 +251,7 @@ test('a connection that the server closes between two calls is replaced', async 
 });
 
 test('a token that a header cannot carry is never shown', async () => {
-  const server = await anAnswer(envelope(null));
+  const server = await respondWith(envelope(null));
   const target = { ...targetAt(server.url), accessToken: `${TOKEN}\n` };
   for (const call of [
     aClient().queryCpKyc(target, live()),

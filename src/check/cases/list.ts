@@ -44,8 +44,9 @@ const pageSizeMaximum: Case = {
   rule: `page_size is at most ${PAGE_SIZE_MAX}: a larger one is refused, or returns at most that many rows.`,
   check: async (session) => {
     const call = await session.call('query_game_list', { page_num: 1, page_size: 10 * PAGE_SIZE_MAX });
-    const list = (('json' in call.answer ? call.answer.json : null) as { data?: { list?: unknown } } | null)
-      ?.data?.list;
+    const list = (
+      ('json' in call.response ? call.response.json : null) as { data?: { list?: unknown } } | null
+    )?.data?.list;
     return Array.isArray(list) && list.length > PAGE_SIZE_MAX
       ? failed(`the page has ${list.length} rows`, call)
       : passed;

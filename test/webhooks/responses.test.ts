@@ -2,19 +2,19 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { expect, test } from 'vitest';
 import {
   aClient,
-  anAnswer,
   aServer,
   askDetail,
   detail,
   envelope,
   errorOf,
   live,
+  respondWith,
   targetAt,
 } from '#test/webhooks/support.ts';
 
 const good = Buffer.from(envelope(detail()));
-const codeFor = async (...answer: Parameters<typeof anAnswer>): Promise<string> => {
-  const server = await anAnswer(...answer);
+const codeFor = async (...response: Parameters<typeof respondWith>): Promise<string> => {
+  const server = await respondWith(...response);
   return (await errorOf(askDetail(aClient(), server.url))).code;
 };
 
@@ -25,8 +25,8 @@ test.each([
   ['br', brotliCompressSync(good)],
   ['identity', good],
   ['', good],
-])('reads an answer whose content-encoding is "%s"', async (coding, body) => {
-  const server = await anAnswer(body, { headers: { 'content-encoding': coding } });
+])('reads a response whose content-encoding is "%s"', async (coding, body) => {
+  const server = await respondWith(body, { headers: { 'content-encoding': coding } });
   expect(await askDetail(aClient(), server.url)).toEqual(detail());
 });
 
@@ -49,9 +49,9 @@ test('reads up to the cap of its operation and not a byte more', async () => {
   const padded = Buffer.alloc(cap, 0x20);
   good.copy(padded);
   const client = aClient();
-  const fits = await anAnswer(padded);
+  const fits = await respondWith(padded);
   expect(await askDetail(client, fits.url)).toEqual(detail());
-  const zipped = await anAnswer(gzipSync(padded), { headers: { 'content-encoding': 'gzip' } });
+  const zipped = await respondWith(gzipSync(padded), { headers: { 'content-encoding': 'gzip' } });
   expect(await askDetail(client, zipped.url)).toEqual(detail());
 
   const over = Buffer.concat([padded, Buffer.from(' ')]);
@@ -61,10 +61,10 @@ test('reads up to the cap of its operation and not a byte more', async () => {
     'body_too_large',
   );
 
-  const list = await anAnswer(Buffer.concat([Buffer.from(envelope({ total: 0, list: [] })), over]));
+  const list = await respondWith(Buffer.concat([Buffer.from(envelope({ total: 0, list: [] })), over]));
   const ask = client.queryGameList(targetAt(list.url), { page_num: 1, page_size: 100 }, live());
   expect((await errorOf(ask)).code).toBe('not_json');
-  const kyc = await anAnswer(Buffer.alloc(256 * 1024 + 1, 0x20));
+  const kyc = await respondWith(Buffer.alloc(256 * 1024 + 1, 0x20));
   expect((await errorOf(client.queryCpKyc(targetAt(kyc.url), live()))).code).toBe('body_too_large');
 });
 
@@ -114,7 +114,7 @@ test.each([
 
 test('lets the status speak where the body of an error cannot be read', async () => {
   const headers = { 'content-encoding': 'gzip', 'retry-after': '1' };
-  const server = await anAnswer('<h1>busy</h1>', { status: 503, headers });
+  const server = await respondWith('<h1>busy</h1>', { status: 503, headers });
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'http_status', status: 503, retryable: true, retryAfterMs: 1_000 });
 });
@@ -127,7 +127,7 @@ test.each([
   [404, '<h1>no such page</h1>', undefined],
   [500, refusal, undefined],
 ])('honours Retry-After with 429 and 503 alone: %i', async (status, body, retryAfterMs) => {
-  const server = await anAnswer(body, { status, headers: { 'retry-after': '60' } });
+  const server = await respondWith(body, { status, headers: { 'retry-after': '60' } });
   expect((await errorOf(askDetail(aClient(), server.url))).retryAfterMs).toBe(retryAfterMs);
 });
 
@@ -136,7 +136,7 @@ test('refuses bytes that are not UTF-8, and ignores a byte order mark', async ()
   const latin1 = Buffer.from(envelope({ ...detail(), game_name: 'Café' }), 'latin1');
   expect(await codeFor(latin1)).toBe('not_utf8');
   expect(await codeFor(Buffer.from(good.toString(), 'utf16le'))).toBe('not_json');
-  const marked = await anAnswer(`\ufeff${good}`);
+  const marked = await respondWith(`\ufeff${good}`);
   expect(await askDetail(client, marked.url)).toEqual(detail());
 });
 
@@ -147,17 +147,17 @@ test('refuses JSON nested deeper than it reads, before it is parsed', async () =
   expect(await codeFor(nested(32))).toBe('too_deep');
   expect(await codeFor('{"a":'.repeat(100_000))).toBe('too_deep');
   const brackets = { ...detail(), game_info: `\\"${'[{'.repeat(100)}\\` };
-  const server = await anAnswer(envelope(brackets));
+  const server = await respondWith(envelope(brackets));
   expect(await askDetail(aClient(), server.url)).toEqual(brackets);
 });
 
 test('takes no harm from __proto__', async () => {
   const poison = '"__proto__":{"polluted":true,"ret_code":0}';
   const body = envelope({ ...detail() }).replaceAll('{', `{${poison},`);
-  const server = await anAnswer(body);
-  const answer = await askDetail(aClient(), server.url);
-  expect(answer).toEqual(detail());
-  expect(Object.getPrototypeOf(answer)).toBe(Object.prototype);
+  const server = await respondWith(body);
+  const response = await askDetail(aClient(), server.url);
+  expect(response).toEqual(detail());
+  expect(Object.getPrototypeOf(response)).toBe(Object.prototype);
   expect('polluted' in {}).toBe(false);
   expect(await codeFor(`{"__proto__":{"ret_code":0,"ret_msg":"","data":null}}`)).toBe('not_envelope');
 });
@@ -170,7 +170,7 @@ test.each([
   ['a script for a URL', { game_icon: ['javascript:alert(1)'] }, 'game_icon.0', 'not_http_url'],
   ['one icon instead of a list', { game_icon: 'https://cdn.example/i.png' }, 'game_icon', 'invalid_type'],
 ])('refuses a detail with %s, and names the field', async (_, change, path, code) => {
-  const server = await anAnswer(envelope({ ...detail(), ...change }));
+  const server = await respondWith(envelope({ ...detail(), ...change }));
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error.code).toBe('invalid_data');
   expect(error.reasons).toEqual([{ path, code }]);

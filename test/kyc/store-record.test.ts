@@ -6,7 +6,7 @@ import { findContentProvider, findKycRecord, findKycState, listKycStates } from 
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { recordKycFailure } from '#src/kyc/store-answer.ts';
+import { recordKycFailure } from '#src/kyc/store-record.ts';
 import {
   addApplication,
   keyErrorOf,

@@ -19,28 +19,32 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** One pull: the application, and when the pull began by the database's clock. */
 export type KycPull = { application_id: string; asked_at: Date };
-/** Result of storing an answer. `overtaken`: nothing was written. */
+/** Result of storing a pull. `overtaken`: nothing was written. */
 export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_changed' | 'overtaken';
 
-/** The stored record or the fingerprint key changed while an answer was sealed. Nothing was written: retry. */
+/** The stored record or the fingerprint key changed during the seal. Nothing was written: retry. */
 export class KycConflictError extends CatalogueError {
   override readonly name = 'KycConflictError';
 
   constructor(application_id: string) {
-    super(`The KYC record or the fingerprint key changed while the answer of ${application_id} was sealed.`);
+    super(`The KYC record or the fingerprint key changed while a record of ${application_id} was sealed.`);
   }
 }
 
-type Answer = { application_cp_id: string; fingerprint: Uint8Array; tax_id_fingerprint: Uint8Array | null };
+type PulledRecord = {
+  application_cp_id: string;
+  fingerprint: Uint8Array;
+  tax_id_fingerprint: Uint8Array | null;
+};
 
 /**
- * Write the answer of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
+ * Write the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
  * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
  * service must not occupy a connection.
  * @param record null: no data (design, section 5, decision 16); the stored record stays
  * @throws KeyError when the record can't be sealed, KycConflictError on a race; nothing is written then
  */
-export const storeKycAnswer = async (
+export const storeKycRecord = async (
   sql: Database,
   { keys, fingerprintKey }: { keys: KeyRing; fingerprintKey: FingerprintKey },
   pull: KycPull,
@@ -49,26 +53,26 @@ export const storeKycAnswer = async (
   const { application_id } = pull;
   if (record === null) return sql.begin((tx) => storeNotProvided(tx, pull)) as Promise<KycOutcome>;
   const { cp_id: application_cp_id, ...fields } = record;
-  const answer = {
+  const pulled = {
     application_cp_id,
     fingerprint: recordFingerprint(fingerprintKey.key, application_id, fields),
     tax_id_fingerprint: taxIdFingerprint(fingerprintKey.key, fields.tax_id),
   };
-  const isChanged = compare(await findContentProvider(sql, application_id), answer) === 'sealed';
+  const isChanged = compare(await findContentProvider(sql, application_id), pulled) === 'sealed';
   const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
-  return sql.begin((tx) => storeRecord(tx, pull, answer, fingerprintKey, sealed)) as Promise<KycOutcome>;
+  return sql.begin((tx) => storeRecord(tx, pull, pulled, fingerprintKey, sealed)) as Promise<KycOutcome>;
 };
 
-const compare = (stored: CurrentProvider | undefined, answer: Answer) => {
+const compare = (stored: CurrentProvider | undefined, pulled: PulledRecord) => {
   if (stored === undefined) return 'sealed';
-  if (stored.application_cp_id !== answer.application_cp_id) return 'cp_id_changed';
+  if (stored.application_cp_id !== pulled.application_cp_id) return 'cp_id_changed';
   const { fingerprint } = stored;
-  return fingerprint !== null && Buffer.compare(fingerprint, answer.fingerprint) === 0
+  return fingerprint !== null && Buffer.compare(fingerprint, pulled.fingerprint) === 0
     ? 'unchanged'
     : 'sealed';
 };
 
-/** Lock the application and its KYC state. @returns false after a later answer, an erasure or a removal */
+/** Lock the application and its KYC state. @returns false after a later pull, an erasure or a removal */
 const lockIfLatest = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
   if (!(await lockActiveApplication(tx, application_id))) return false;
   const stored = await lockKycState(tx, application_id);
@@ -85,7 +89,7 @@ const storeNotProvided = async (tx: Queryable, pull: KycPull): Promise<KycOutcom
 const storeRecord = async (
   tx: Queryable,
   pull: KycPull,
-  { application_cp_id, ...fingerprints }: Answer,
+  { application_cp_id, ...fingerprints }: PulledRecord,
   { wraps }: FingerprintKey,
   sealed: SealedFields | undefined,
 ): Promise<KycOutcome> => {

@@ -11,7 +11,7 @@ const envelopeCase = (operation: Operation): Case => ({
   rule: 'The response is a JSON object with ret_code (integer, 0 for success), ret_msg (string) and data.',
   check: async (session) => {
     const call = await callFirst(session, operation);
-    if (!('json' in call.answer)) return failed(call.answer.message, call);
+    if (!('json' in call.response)) return failed(call.response.message, call);
     const envelope = envelopeOf(call);
     if (envelope === undefined) return failed('ret_code is not an integer, or ret_msg is not a string', call);
     if (envelope.ret_code !== RET_CODE_SUCCESS) return failed(`ret_code is ${envelope.ret_code}`, call);
@@ -86,7 +86,7 @@ const latencyCase: Case = {
 };
 
 /** Envelope, token and errors of all three webhooks. */
-export const answerCases: readonly Case[] = [
+export const responseCases: readonly Case[] = [
   ...OPERATIONS.map(envelopeCase),
   retMsgCase,
   ...OPERATIONS.flatMap((operation) => [
