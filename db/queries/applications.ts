@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
-import { closeRun, type RunFence } from '#db/queries/runs.ts';
+import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
@@ -79,15 +79,28 @@ export const setApplicationStatus = async (
   return rows.length === 1;
 };
 
+const openedMeanwhile = new Error('a run was opened while its application is removed');
+
 /**
- * Remove an application: end its open run, delete its access token and failures, withdraw its games, and revoke its API
- * tokens. Games, revisions and decisions stay readable.
+ * Remove an application: no more calls, its access token deleted, its open run closed, its games withdrawn, its
+ * failures deleted, the API tokens that read its games revoked. Games, revisions and decisions stay readable.
  *
- * Separate statements, so that each sees what was committed while the one before waited for a lock: games of a writer
- * that held it are withdrawn too. All transactions lock run, application and games in this order.
- * @returns false when there is no such application
+ * Every transaction locks run, application and games in this order. A run that opens between the locks on the runs and
+ * on the application is not locked in this order, so the transaction starts again: afterwards no run can open.
+ * @returns false when there is no such application.
  */
-export const removeApplication = (sql: Database, application_id: string): Promise<boolean> =>
+export const removeApplication = async (sql: Database, application_id: string): Promise<boolean> => {
+  for (;;) {
+    try {
+      return await removeOnce(sql, application_id);
+    } catch (error) {
+      if (error !== openedMeanwhile) throw error;
+    }
+  }
+};
+
+const removeOnce = (sql: Database, application_id: string): Promise<boolean> =>
+  // Separate statements: each reads what was committed while the one before it waited for a lock.
   sql.begin(async (tx): Promise<boolean> => {
     const open = await tx<RunFence[]>`
       select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
@@ -98,6 +111,7 @@ export const removeApplication = (sql: Database, application_id: string): Promis
     if (removed.count === 0) return false;
     const verdict = { outcome: 'abandoned', reason: 'the application was removed' } as const;
     for (const run of open) await closeRun(tx, run, verdict);
+    if ((await findOpenRun(tx, application_id)) !== undefined) throw openedMeanwhile;
     await tx`
       update games set withdrawn_at = now(), updated_at = now()
       where application_id = ${application_id} and withdrawn_at is null`;

@@ -2,6 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
+import { PermanentError } from '#src/errors.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
@@ -12,19 +13,29 @@ export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
 export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
 
 /**
- * Open a run, unless one is open: at most one an application (partial unique index).
+ * Open a run, unless one is open: at most one an application (partial unique index). Waits for a removal of the
+ * application; `removeApplication` waits for this statement and then finds the run.
  * @returns the run that is open now, and whether this call opened it
+ * @throws PermanentError when there is no such application, or it is removed
  */
 export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
   for (;;) {
     const inserted = await sql<RunRow[]>`
-      insert into sync_runs ${sql(run)}
+      insert into sync_runs (run_id, application_id, trigger, "full", accept_withdrawals)
+      select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals}
+      from applications a
+      where application_id = ${run.application_id} and status <> 'removed' and not exists (
+        select from sync_runs r where r.application_id = a.application_id and finished_at is null)
+      for share of a
       on conflict (application_id) where finished_at is null do nothing
       returning *`;
     if (inserted[0] !== undefined) return { run: inserted[0], opened: true };
     const open = await findOpenRun(sql, run.application_id);
     if (open !== undefined) return { run: open, opened: false };
-    // The open run ended between the two statements.
+    const registered = await sql`
+      select from applications where application_id = ${run.application_id} and status <> 'removed'`;
+    if (registered.length === 0) throw new PermanentError(`There is no application ${run.application_id}.`);
+    // The open run ended between the statements.
   }
 };
 
@@ -45,12 +56,21 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<Ru
     RunRow[]
   >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
-/** Lock the run until the transaction ends: to close it or raise its fence waits. @returns undefined if the fence is stale */
-export const lockRun = async (tx: Queryable, { run_id, fence }: RunFence): Promise<RunRow | undefined> => {
+/**
+ * Lock the run until the transaction ends: to close it or raise its fence waits.
+ * @param of `removed`: also a run of a removed application
+ * @returns undefined if the fence is stale
+ */
+export const lockRun = async (
+  tx: Queryable,
+  { run_id, fence }: RunFence,
+  of: 'active' | 'removed' = 'active',
+): Promise<RunRow | undefined> => {
   const rows = await tx<RunRow[]>`
-    select * from sync_runs
-    where run_id = ${run_id} and fence = ${fence} and finished_at is null
-    for update`;
+    select r.* from sync_runs r join applications a using (application_id)
+    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
+      and (a.status <> 'removed' or ${of === 'removed'})
+    for update of r`;
   return rows[0];
 };
 

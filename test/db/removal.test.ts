@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Queryable } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication, recordSuccess, removeApplication } from '#db/queries/applications.ts';
 import { listFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { findOpenRun, findRun, lockRun } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
 import { emptyBatch } from '#src/ingest/fetch-details.ts';
-import { finishRun } from '#src/ingest/finish-run.ts';
+import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { recordPage } from '#src/ingest/record-page.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { gamesOf } from '#test/ingest/landed.ts';
@@ -27,6 +27,14 @@ const ownApplication = async (...game_ids: string[]) => {
   return application;
 };
 
+/** Wait until this many sessions wait for a lock. */
+const untilBlocked = (sessions: number) =>
+  until(`${sessions} sessions wait for a lock`, async () => {
+    const rows = await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length >= sessions;
+  });
+
 /** In one transaction `first`; then `second` on another connection, up to where it waits; then the `rest`. */
 const meet = async <Result>(
   first: (tx: Queryable) => Promise<unknown>,
@@ -38,11 +46,7 @@ const meet = async <Result>(
     await first(tx);
     waiting = second();
     waiting.catch(() => {});
-    await until('the other one waits for a lock', async () => {
-      const rows = await database.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return rows.length > 0;
-    });
+    await untilBlocked(1);
     await rest(tx);
   });
   return waiting as unknown as Promise<Result>;
@@ -119,6 +123,67 @@ it('a pull may write a game that the end of a run is about to withdraw', async (
     (tx) => upsertGames(tx, application_id, [later('gone')]),
   );
   expect(closed).toMatchObject({ outcome: 'succeeded', withdrawn: 2 });
+});
+
+it('a run that opens while its application is removed writes no live game', async () => {
+  const application = await ownApplication('known', 'slow');
+  const { application_id } = application;
+  let opening: Promise<RunRow> | undefined;
+  await database.sql.begin(async (tx) => {
+    // The removal waits at this game, after it has set the status.
+    await tx`select from games where application_id = ${application_id} and application_game_id = 'slow' for update`;
+    const removal = removeApplication(database.sql, application_id);
+    removal.catch(() => {});
+    await untilBlocked(1);
+    opening = anOpenRun(database.sql, application_id);
+    opening.catch(() => {});
+    await untilBlocked(2);
+  });
+  await expect(opening).rejects.toThrow(`There is no application ${application_id}.`);
+  expect(await findOpenRun(database.sql, application_id)).toBeUndefined();
+  expect(await shown(application_id)).toEqual([]);
+});
+
+it('removing an application closes a run that opened while the removal waited to set the status', async () => {
+  const application = await ownApplication('known');
+  const { application_id } = application;
+  let removal: Promise<boolean> | undefined;
+  let run: RunRow | undefined;
+  await database.sql.begin(async (tx) => {
+    expect(await lockActiveApplication(tx, application_id)).toBe(true);
+    removal = removeApplication(database.sql, application_id);
+    removal.catch(() => {});
+    await untilBlocked(1);
+    run = await anOpenRun(tx as unknown as Database, application_id);
+  });
+  expect(await removal).toBe(true);
+  const { run_id } = run as RunRow;
+  expect(await findRun(database.sql, run_id)).toMatchObject({
+    outcome: 'abandoned',
+    reason: 'the application was removed',
+  });
+  const page = { total: 1, list: [summaryOf(aDetail({ game_id: 'known' }))] };
+  const cursor = { application, run: run as RunRow, previous: undefined };
+  expect(await recordPage(database.sql, cursor, page, 10)).toBeUndefined();
+  expect(await shown(application_id)).toEqual([]);
+});
+
+it('a run that is open on a removed application writes nothing', async () => {
+  const application = await ownApplication('known');
+  const { application_id } = application;
+  const run = await anOpenRun(database.sql, application_id);
+  const page = { total: 1, list: [summaryOf(aDetail({ game_id: 'new' }))] };
+  await recordPage(database.sql, { application, run, previous: undefined }, page, 10);
+  await database.sql`update applications set status = 'removed' where application_id = ${application_id}`;
+  const now = (await findRun(database.sql, run.run_id)) as RunRow;
+  const again = { application, run: now, previous: undefined };
+  expect(await recordPage(database.sql, again, page, 10)).toBeUndefined();
+  const batch = { ...emptyBatch(), games: [later('new')] };
+  expect(await writePageDetails(database.sql, run, 1, batch)).toBeUndefined();
+  expect(await finishRun(database.sql, run)).toBeUndefined();
+  expect([...(await gamesOf(database.sql, application_id)).keys()]).toEqual(['known']);
+  // It can be closed all the same.
+  expect(await abandonRun(database.sql, run, 'no progress')).toMatchObject({ outcome: 'abandoned' });
 });
 
 it('removing an application forgets its failures alone, and happens once', async () => {
