@@ -1,20 +1,17 @@
+import type { Queryable } from '#db/client.ts';
+import { findDetailEvidence } from '#db/queries/run-pages.ts';
 import { findRunStep } from '#db/queries/run-steps.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
-import { emptyBatch, fetchDetails } from '#src/ingest/fetch-details.ts';
+import { emptyBatch, type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { failRun } from '#src/ingest/finish-run.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
 import { defineJob, RetryAfter } from '#src/queue/job.ts';
+import { isAnswer, isDetailWebhookDown } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
-
-/**
- * An application is down when every detail call of a page fails in transport, if the page wants at least this many:
- * one or two games that always fail must not end every run at their page.
- */
-const DOWN_MIN = 3;
 
 /** The details of one page of one run (application-side game.queryDetail, section 4.5): called, checked, written. */
 export const queryGameDetailJob = defineJob(
@@ -36,7 +33,7 @@ export const queryGameDetailJob = defineJob(
       writePageDetails(sql, fence, page_num, batch),
     );
     if (results === undefined) return STALE_FENCE;
-    const { counts, failures, answered } = results;
+    const { counts, failures } = results;
     let open = results.open.length;
 
     const waitMs = longestRetryAfter(failures);
@@ -52,12 +49,8 @@ export const queryGameDetailJob = defineJob(
     signal.throwIfAborted();
 
     if (mayWait && open > 0) throw new RetryAfter(waitMs);
-    const isDown =
-      page.answered + answered === 0 &&
-      failures.length > 0 &&
-      failures.every(({ error }) => error.transport) &&
-      wanted.length >= DOWN_MIN;
-    if (isDown && (lastAttempt || failures.every(({ error }) => !error.retryable))) {
+    const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
+    if (isLast && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;
       await failRun(sql, fence, reason, 'application');
       throw new PermanentError(reason);
@@ -70,3 +63,15 @@ export const queryGameDetailJob = defineJob(
     return counts;
   },
 );
+
+/** Did no call of this page, nor of the run so far, get an answer? Read only after a page whose calls all failed. */
+const isDown = async (
+  sql: Queryable,
+  run_id: string,
+  wanted: readonly WantedGame[],
+  failures: readonly FailedCall[],
+): Promise<boolean> => {
+  if (failures.length === 0 || failures.some(({ error }) => isAnswer(error))) return false;
+  const ids = wanted.map(([application_game_id]) => application_game_id);
+  return isDetailWebhookDown(await findDetailEvidence(sql, run_id, ids));
+};

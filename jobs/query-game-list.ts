@@ -5,7 +5,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainWebhookError } from '#src/ingest/explain-failures.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { type ListCursor, type RecordedPage, recordPage } from '#src/ingest/record-page.ts';
+import { type ListCursor, type RecordedPage, recordPage, recordUnreadPage } from '#src/ingest/record-page.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
   enqueueNextPage,
@@ -17,6 +17,7 @@ import {
   STALE_FENCE,
 } from '#src/ingest/steps.ts';
 import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
+import { maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait, postponeMs } from '#src/rules/waiting.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
@@ -90,11 +91,11 @@ const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
  * @param clock the database's, for the page that the job was added for. Without it, a page that fails gets a job of
  *   its own, whatever the failure: it has had one attempt, and the application's token or address may have changed
  *   since this job began.
- * @returns undefined when the page got a job of its own
+ * @returns undefined when the page got a job of its own, or was skipped because it cannot be read
  */
 const fetchPage = async (
   context: JobContext,
-  { application, run }: ListCursor,
+  { application, run, previous }: ListCursor,
   clock: (() => Date) | undefined,
 ): Promise<ApplicationGameList | undefined> => {
   const { deps, log, signal, lastAttempt, mayPostpone } = context;
@@ -106,7 +107,7 @@ const fetchPage = async (
     const error = coerceError(thrown);
     const failure = isWebhookError(error) ? error : undefined;
     if (failure?.code === 'aborted') throw error;
-    const reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainWebhookError(failure)}`;
+    let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainWebhookError(failure)}`;
     const waitMs = failure?.retryAfterMs;
     if (clock === undefined) {
       const { run_id, application_id } = run;
@@ -119,6 +120,15 @@ const fetchPage = async (
       throw new RetryAfter(waitMs);
     // An unreadable body may be a proxy's page in place of the answer, so it is retried; a refusal is not.
     const isRefusal = failure?.transport === true && !failure.retryable;
+    if (lastAttempt && failure !== undefined && maySkipPage(run.next_page, failure)) {
+      if (previous?.kind !== 'unread') {
+        log.warn({ run_id: run.run_id, application_id: run.application_id, reason }, 'page skipped');
+        const next = await recordUnreadPage(deps.sql, run, reason, deps.pageCap);
+        if (next !== undefined) await enqueueNextPage(deps.producer, next);
+        return undefined;
+      }
+      reason = `${previous.reason}; ${reason}`;
+    }
     if (isRefusal || lastAttempt)
       await failRun(deps.sql, run, reason, failure === undefined ? 'none' : 'application');
     throw isRefusal ? new PermanentError(reason) : error;

@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
-import type { PageRow, RunFence } from '#db/queries/runs.ts';
+import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
+import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
  * Those of these games that an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
@@ -38,6 +39,31 @@ export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unname
   listing_end: ListingEnd | null;
 };
 
+/**
+ * Record that a page could not be read: the listing continues with the next one.
+ * @returns the run at its next page; undefined when the fence is stale or the page is recorded already
+ */
+export const insertUnreadPage = async (
+  sql: Queryable,
+  { run_id, fence }: RunFence,
+  page: Pick<PageRow, 'page_num' | 'reason'> & { listing_end: ListingEnd | null },
+): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    with locked as (
+      select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
+    ), recorded as (
+      insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, open_games)
+      select run_id, ${page.page_num}, 'unread', ${page.reason}, 0, 0, '{}', '{}' from locked
+      on conflict (run_id, page_num) do nothing
+      returning run_id
+    )
+    update sync_runs
+    set next_page = ${page.page_num + 1}, listing_end = ${page.listing_end}, progress_at = now()
+    where run_id in (select run_id from recorded)
+    returning *`;
+  return rows[0];
+};
+
 /** When a stored detail is fetched again: always, or once it is older than this. */
 export type DetailAge = { full: boolean; detailMaxAgeMs: number };
 
@@ -63,7 +89,8 @@ export const insertPage = async (
   const invalid = page.named.filter((game) => game.list_hash === '').length + page.unnamed;
   const [row] = await sql<{ locked: boolean; recorded: boolean; wanted: number }[]>`
     with locked as (
-      select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
+      select run_id from sync_runs r join applications a using (application_id)
+      where run_id = ${run_id} and fence = ${fence} and finished_at is null and a.status <> 'removed' for update of r
     ), failing as materialized (
       select from ingest_failures
       where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
@@ -136,8 +163,9 @@ export const lockRunPage = async (
     select r.application_id, p.open_games, exists (
         select from ingest_failures f
         where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
-    from sync_runs r join sync_run_pages p using (run_id)
+    from sync_runs r join sync_run_pages p using (run_id) join applications a using (application_id)
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and p.page_num = ${page_num}
+      and a.status <> 'removed'
     for update of r, p`;
   return rows[0];
 };
@@ -163,6 +191,30 @@ export const countDetails = async (
     )
     update sync_runs set progress_at = now()
     where run_id = ${run_id} and ${application_game_ids.length > 0}`;
+};
+
+/**
+ * Is the detail webhook of a run down? `application_game_ids` are the games that one of its pages wanted: those without
+ * a failure from before the run count as newly failed, with the games that began to fail on the run's other pages.
+ */
+export const findDetailEvidence = async (
+  sql: Queryable,
+  run_id: string,
+  application_game_ids: readonly string[],
+): Promise<DetailEvidence> => {
+  const ids = application_game_ids as string[];
+  const rows = await sql<DetailEvidence[]>`
+    with failures as (
+      select f.application_game_id as id, f.first_at >= r.started_at as is_new
+      from sync_runs r join ingest_failures f using (application_id)
+      where r.run_id = ${run_id} and f.operation = 'query_game_detail'
+    )
+    select (select coalesce(sum(answered), 0)::int from sync_run_pages where run_id = ${run_id}) as answered,
+           (select count(*)::int from unnest(${ids}::text[]) as wanted(id)
+            where id not in (select id from failures where not is_new))
+           + (select count(*)::int from failures
+              where is_new and id not in (select unnest(${ids}::text[]))) as "newlyFailed"`;
+  return rows[0] ?? { answered: 0, newlyFailed: 0 };
 };
 
 /** Count the open games of all pages of the run as failed. @returns their ids */

@@ -25,8 +25,10 @@ export const summariseListing = async (
              coalesce(sum(failed), 0)::int as failed,
              coalesce(min(total) filter (where row_count > 0) < max(total) filter (where row_count > 0), false)
                as "totalChanged",
-             (count(*) filter (where row_count = 0 and page_num < (
-               select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int as holes
+             (count(*) filter (where row_count = 0 and kind = 'listed' and page_num < (
+               select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int
+               as "emptyPages",
+             coalesce(array_agg(reason order by page_num) filter (where kind = 'unread'), '{}') as unread
       from sync_run_pages where run_id = ${run_id}
     ), baseline as (
       select coalesce(a.last_success_at, r.started_at) as at, r.started_at

@@ -14,7 +14,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
-import { LISTING_ENDS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
+import { LISTING_ENDS, PAGE_KINDS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
 
 /** Counters of a page or a run. A listed game counts under exactly one of the others. */
 const counters = () => ({
@@ -81,6 +81,9 @@ export const syncRunPages = pgTable(
       .notNull()
       .references(() => syncRuns.run_id, { onDelete: 'cascade' }),
     page_num: integer().notNull(),
+    kind: text({ enum: PAGE_KINDS }).notNull().default('listed'),
+    /** Why the page could not be read; null for the other kinds. */
+    reason: text(),
     /** Rows in the answer. */
     row_count: integer().notNull(),
     total: bigint({ mode: 'number' }).notNull(),
@@ -90,7 +93,7 @@ export const syncRunPages = pgTable(
     unnamed: integer().notNull().default(0),
     /** Games that wait for their detail, with the hash of their list entry. */
     open_games: jsonb().$type<Record<string, string>>().notNull(),
-    /** Detail calls with an answer, valid or not. None means that the application is down. */
+    /** Detail calls with an answer, valid or not: see src/rules/down.ts. */
     answered: integer().notNull().default(0),
     ...counters(),
     listed_at: moment('listed_at').notNull().defaultNow(),

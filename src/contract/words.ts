@@ -33,6 +33,10 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 export const LISTING_ENDS = ['complete', 'repeated', 'page_cap'] as const;
 export type ListingEnd = (typeof LISTING_ENDS)[number];
 
+/** Pages of a run: `unread` pages could not be read after their last attempt. */
+export const PAGE_KINDS = ['listed', 'unread'] as const;
+export type PageKind = (typeof PAGE_KINDS)[number];
+
 /** What became of the details of one page or one batch. */
 export const DETAIL_COUNTERS = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing'] as const;
 export type DetailCounts = Record<(typeof DETAIL_COUNTERS)[number], number>;

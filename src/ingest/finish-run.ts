@@ -54,7 +54,8 @@ export const finishRun = (sql: Database, fence: RunFence): Promise<RunRow | unde
     await clearBackoff(tx, run.application_id);
     if (verdict.outcome !== 'suspect') await recordSuccess(tx, run.application_id);
     const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
-    if (run.listing_end === 'complete') await clearUnlistedFailures(tx, run.run_id, run.application_id);
+    if (run.listing_end === 'complete' && listing.unread.length === 0)
+      await clearUnlistedFailures(tx, run.run_id, run.application_id);
     return closeRun(tx, fence, { ...verdict, withdrawn });
   });
 
@@ -69,7 +70,7 @@ const endEarly = (
   fault: 'application' | 'none',
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
-    const run = await lockRun(tx, fence);
+    const run = await lockRun(tx, fence, 'removed');
     if (run === undefined) return undefined;
     await failOpen(tx, run, 'not_asked');
     const closed = await closeRun(tx, fence, verdict);

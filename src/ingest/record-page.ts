@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { recordFailures } from '#db/queries/failures.ts';
-import { insertPage, selectNamedBefore } from '#db/queries/run-pages.ts';
+import { insertPage, insertUnreadPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import type { CalledApplication, StoredPage } from '#db/queries/run-steps.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
@@ -8,11 +8,13 @@ import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
 import { listingEnd, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 
+type PreviousPage = Pick<StoredPage, 'kind' | 'reason' | 'row_count' | 'application_game_ids'>;
+
 /** Where a listing stands: its run, which names the next page, and the page before that. */
 export type ListCursor = {
   application: CalledApplication;
   run: RunRow;
-  previous: Pick<StoredPage, 'row_count' | 'application_game_ids'> | undefined;
+  previous: PreviousPage | undefined;
 };
 
 export type RecordedPage = {
@@ -43,7 +45,9 @@ const findNamedBefore = async (
 ): Promise<ReadonlySet<string>> => {
   const onPrevious = new Set(previous?.application_game_ids);
   const repeated = new Set(ids.filter((id) => onPrevious.has(id)));
-  const isDoubtful = hasSurplusRows || repeated.size === ids.length || isPowerOfTwo(run.next_page);
+  const isAfterUnread = previous?.kind === 'unread';
+  const isDoubtful =
+    hasSurplusRows || isAfterUnread || repeated.size === ids.length || isPowerOfTwo(run.next_page);
   if (!isDoubtful || ids.length === 0 || previous === undefined) return repeated;
   return selectNamedBefore(sql, run.run_id, run.next_page, ids);
 };
@@ -84,9 +88,10 @@ export const recordPage = async (
     total: answer.total,
     pageSize: PAGE_SIZE_MAX,
     largestPageBefore: run.largest_page,
-    previous: previous
-      ? { rows: previous.row_count, newlyNamed: previous.application_game_ids.length }
-      : null,
+    previous:
+      previous === undefined || previous.kind === 'unread'
+        ? null
+        : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
   const failures = invalid.map((row) => ({ ...row, kind: 'invalid_item' }));
@@ -116,6 +121,26 @@ export const recordPage = async (
     listed: named.length,
     invalid: invalid.length + unnamed,
     end,
-    next: { application, run: next, previous: { row_count: rows, application_game_ids } },
+    next: {
+      application,
+      run: next,
+      previous: { kind: 'listed', reason: null, row_count: rows, application_game_ids },
+    },
   };
+};
+
+/**
+ * Record that the run's next page could not be read. It is no empty page: the rules that end a listing ignore it.
+ * @param reason `page 3: not_utf8`
+ * @returns the run at the page after it; undefined when the fence is stale or the page is recorded already
+ */
+export const recordUnreadPage = (
+  sql: Database,
+  run: RunRow,
+  reason: string,
+  pageCap: number,
+): Promise<RunRow | undefined> => {
+  const page_num = run.next_page;
+  const listing_end = page_num >= pageCap ? 'page_cap' : null;
+  return insertUnreadPage(sql, run, { page_num, reason, listing_end });
 };

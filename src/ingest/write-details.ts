@@ -5,6 +5,7 @@ import { countDetails, lockRunPage } from '#db/queries/run-pages.ts';
 import type { RunFence } from '#db/queries/runs.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
 import { type DetailBatch, emptyBatch, type FailedCall, type WantedGame } from '#src/ingest/fetch-details.ts';
+import { isAnswer } from '#src/rules/down.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
 
@@ -12,8 +13,6 @@ import type { WebhookError } from '#src/webhooks/errors.ts';
 export type DetailResults = {
   counts: DetailCounts;
   failures: FailedCall[];
-  /** Calls with an answer, valid or not. */
-  answered: number;
   /** Games to be retried: their call failed in a way that may pass, or did not begin. */
   open: string[];
 };
@@ -21,10 +20,11 @@ export type DetailResults = {
 /** Failures that a retry of the same call would only repeat. */
 const isFinal = ({ error }: FailedCall): boolean => !error.retryable;
 
+/** Answers that no retry follows. */
 const countAnswers = ({ games, missing, failures }: DetailBatch): number =>
   games.length +
   missing.length +
-  failures.filter((failure) => isFinal(failure) && !failure.error.transport).length;
+  failures.filter((failure) => isFinal(failure) && isAnswer(failure.error)).length;
 
 const idsOf = (items: readonly { application_game_id: string }[]): string[] =>
   items.map(({ application_game_id }) => application_game_id);
@@ -46,15 +46,19 @@ const failureCode = ({ code, status, retCode, retMsg }: WebhookError): string =>
   return status === undefined ? code : `${code} ${status}`;
 };
 
+/** The failure of a game that is not retried. */
+export type LastFailure = Failure & { isAnswered?: boolean };
+
 /** The row to keep of a failed call: field paths and codes, and the application's own message. */
-const toFailure = ({ application_game_id, error }: FailedCall): Failure => ({
+const toFailure = ({ application_game_id, error }: FailedCall): LastFailure => ({
   application_game_id,
   kind: error.code,
   reasons: error.reasons.length > 0 ? error.reasons : [{ path: '', code: failureCode(error) }],
+  isAnswered: isAnswer(error),
 });
 
 /** The rows to keep of open games that are not retried: failed calls, and calls that did not begin. */
-export const finalFailures = ({ open, failures }: DetailResults): Failure[] => {
+export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] => {
   const failed = new Map(failures.map((failure) => [failure.application_game_id, toFailure(failure)]));
   const kind = 'not_asked';
   return open.map(
@@ -76,12 +80,10 @@ export const writeBatches = async (
   const counts: DetailCounts = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
   const failures: FailedCall[] = [];
   const open = new Set(wanted.map(([application_game_id]) => application_game_id));
-  let answered = 0;
   let unwritten = emptyBatch();
   let writeError: unknown;
   for await (const batch of batches) {
     failures.push(...batch.failures);
-    answered += countAnswers(batch);
     append(unwritten, batch);
     const ids = finalIdsOf(unwritten);
     if (ids.length === 0) continue;
@@ -97,7 +99,7 @@ export const writeBatches = async (
     }
   }
   if (writeError !== undefined) throw writeError;
-  return { counts, failures, answered, open: [...open] };
+  return { counts, failures, open: [...open] };
 };
 
 /** Write games, and the failures of the others. */
@@ -134,7 +136,7 @@ export const writePageDetails = (
   fence: RunFence,
   page_num: number,
   batch: DetailBatch,
-  notRetried: readonly Failure[] = [],
+  notRetried: readonly LastFailure[] = [],
 ): Promise<DetailCounts | undefined> =>
   inSpan(
     'upsert games',
@@ -153,7 +155,8 @@ export const writePageDetails = (
         const failed = notRetried.filter((failure) => isOpen(failure.application_game_id));
         const counts = await writeGames(tx, page.application_id, open, failed, page.has_failures);
         const ids = [...finalIdsOf(open), ...idsOf(failed)];
-        await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered: countAnswers(open) });
+        const answered = countAnswers(open) + failed.filter(({ isAnswered }) => isAnswered).length;
+        await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
         return counts;
       }) as Promise<DetailCounts | undefined>,
   );

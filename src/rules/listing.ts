@@ -56,7 +56,7 @@ export type PageFacts = {
   /** Rows requested, and the most rows of an earlier page (0 on the first). */
   pageSize: number;
   largestPageBefore: number;
-  /** The page before this one. Null on the first page. */
+  /** The page before this one. Null on the first page, and after an unread page. */
   previous: { rows: number; newlyNamed: number } | null;
   pageCap: number;
 };

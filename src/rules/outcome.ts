@@ -12,7 +12,9 @@ export type FinishedListing = {
   invalid: number;
   failed: number;
   /** Empty pages before a page with rows. */
-  holes: number;
+  emptyPages: number;
+  /** Why each unread page could not be read: `page 3: not_utf8`. */
+  unread: readonly string[];
   totalFirst: number;
   totalLast: number;
   totalMax: number;
@@ -41,10 +43,22 @@ const tooMany = (run: FinishedListing): string | null => {
 /** Why the listing does not prove that games which it did not name are gone. */
 const doubt = (run: FinishedListing): string | null => {
   if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
-  if (run.holes > 0) return 'an empty page stood before others';
+  if (run.unread.length > 0) return 'a page could not be read';
+  if (run.emptyPages > 0) return 'an empty page stood before others';
   // A game that moves to a page already read while others come or go is not listed.
   const hasMoved = (run.totalChanged || run.totalFirst !== run.totalLast) && run.listed <= run.totalMax;
   return hasMoved ? 'games moved while they were listed' : null;
+};
+
+const UNREAD_SHOWN = 3;
+
+/** `page 3 could not be read: not_utf8`, for the first pages. */
+const unreadReason = (unread: readonly string[]): string => {
+  const shown = unread
+    .slice(0, UNREAD_SHOWN)
+    .map((reason) => reason.replace(/^page \d+/, (page) => `${page} could not be read`));
+  const others = unread.length - shown.length;
+  return others > 0 ? `${shown.join('; ')}; and ${others} more` : shown.join('; ');
 };
 
 /**
@@ -71,7 +85,11 @@ export const runVerdict = (run: FinishedListing): Verdict => {
     const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
     return { outcome: 'suspect', reason, note, withdraw: false };
   }
-  if (run.invalid + run.failed === 0) return { outcome: 'succeeded', reason: null, note, withdraw };
-  const reason = `${run.invalid} invalid, ${run.failed} failed: see failure list`;
-  return { outcome: 'partial', reason, note, withdraw };
+  const reasons = [];
+  if (run.unread.length > 0) reasons.push(unreadReason(run.unread));
+  if (run.invalid + run.failed > 0) {
+    reasons.push(`${run.invalid} invalid, ${run.failed} failed: see failure list`);
+  }
+  const outcome = reasons.length > 0 ? 'partial' : 'succeeded';
+  return { outcome, reason: reasons.join('; ') || null, note, withdraw };
 };

@@ -46,9 +46,9 @@ test.each([
   expect(run).toMatchObject({
     outcome: 'failed',
     inserted: 0,
-    reason: 'page 1: invalid_data (total: invalid_type)',
+    reason: 'page 1: invalid_data (total: invalid_type); page 2: invalid_data (total: invalid_type)',
   });
-  expect(calls.list).toBe(5);
+  expect(calls.list).toBe(10);
 });
 
 test('an application that ignores page_num is told apart after two calls, and its games land', async () => {
@@ -159,11 +159,19 @@ test.each([
     raw('{"ret_code":50001,"ret_msg":"no database","data":null}', 500),
     'page 2: ret_code 50001 "no database"',
   ],
-  ['a redirect', raw('', 301, { location: '/elsewhere' }), 'page 2: redirect HTTP 301'],
-])('%s in place of the second page fails the run, and the first page stays', async (_, answer, reason) => {
+])('%s in place of the second page costs that page alone', async (_, answer, reason) => {
   const { run } = await runOf((pageNum, pageSize) =>
     pageNum === 2 ? answer : list(slice(pageNum, pageSize), 250),
   );
+  expect(run).toMatchObject({ outcome: 'partial', inserted: 150, withdrawn: 0 });
+  expect(run.reason).toBe(reason.replace('page 2', 'page 2 could not be read'));
+});
+
+test('a redirect in place of the second page fails the run, and the first page stays', async () => {
+  const { run } = await runOf((pageNum, pageSize) =>
+    pageNum === 2 ? raw('', 301, { location: '/elsewhere' }) : list(slice(pageNum, pageSize), 250),
+  );
+  const reason = 'page 2: redirect HTTP 301';
   expect(run).toMatchObject({ outcome: 'failed', inserted: 100, withdrawn: 0, reason });
 });
 

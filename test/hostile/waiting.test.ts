@@ -239,7 +239,7 @@ test('an application that goes down in the middle does not get a hundred calls',
     { ...wellBehaved(ids), detail: down.detail },
     { concurrency: 8 },
   );
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'failed', failed: 100 });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', failed: 100 });
   // Four attempts; each stops after eight failures, with at most seven more on their way.
   expect(application.calls.detail).toBeLessThanOrEqual(4 * 15);
 });

@@ -7,7 +7,8 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   end: 'complete',
   listed: 100,
   unnamed: 0,
-  holes: 0,
+  emptyPages: 0,
+  unread: [],
   invalid: 0,
   failed: 0,
   totalFirst: 100,
@@ -136,7 +137,7 @@ describe('Withdrawals', () => {
   });
 
   it('do not happen when an empty page stood before others: its games may be there all the same', () => {
-    const verdict = runVerdict(without(5, { holes: 1 }));
+    const verdict = runVerdict(without(5, { emptyPages: 1 }));
     expect(verdict).toMatchObject({ outcome: 'succeeded', withdraw: false });
     expect(verdict.note).toContain('an empty page stood before others');
   });

@@ -1,0 +1,49 @@
+/** How one call failed: a WebhookError in the parts that these rules read. */
+export type FailedAnswer = {
+  code: string;
+  /** The call failed before a body that could be read. */
+  transport: boolean;
+  /** HTTP status of the response, if there was one. */
+  status?: number | undefined;
+  retryAfterMs?: number | undefined;
+};
+
+/**
+ * Did the application answer this call? Any HTTP status is an answer, except one that asks to wait (Retry-After): the
+ * application itself reports that it cannot answer now.
+ */
+export const isAnswer = ({ transport, status, retryAfterMs }: FailedAnswer): boolean =>
+  retryAfterMs === undefined && (!transport || status !== undefined);
+
+/** Evidence about the detail webhook, from all pages of a run. */
+export type DetailEvidence = {
+  /** Detail calls of the run that were answered. */
+  answered: number;
+  /** Games whose detail this run could not fetch, and that were no known failure before it. */
+  newlyFailed: number;
+};
+
+/**
+ * At least this many games must begin to fail in one run. Fewer may be broken games in a run that wants few details.
+ */
+const DOWN_MIN = 10;
+
+/**
+ * Is the detail webhook down, so that its run ends as failed? A known failure is no evidence, and one answered call
+ * disproves it. A first page of many new games ends its run; a run never spends its attempts on more than one such page.
+ */
+export const isDetailWebhookDown = ({ answered, newlyFailed }: DetailEvidence): boolean =>
+  answered === 0 && newlyFailed >= DOWN_MIN;
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+/**
+ * May the listing go on without this page after its last attempt? A body that cannot be read costs only its page. An
+ * error that the application reports costs only its page, unless it is the first; a refusal concerns every page.
+ */
+export const maySkipPage = (page_num: number, { code, transport, status = 0 }: FailedAnswer): boolean => {
+  if (code === 'aborted') return false;
+  if (!transport && code !== 'ret_code') return true;
+  if (page_num === 1) return false;
+  return code === 'ret_code' ? !REFUSALS.has(status) : code === 'http_status' && status >= 500;
+};
