@@ -62,8 +62,8 @@ export const selectGamePage = async (
 };
 
 /**
- * Read one game in full. An id that is not a UUID is looked up as the nil UUID, so that neither the answer nor its
- * duration shows why there is no such game.
+ * Read one game in full. One statement serves every id, an id that is not a UUID as the nil UUID, so that an answer does
+ * not show why there is no such game.
  * @returns undefined if the scope has no such game
  */
 export const selectGameDetail = async (

@@ -1,9 +1,9 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openDatabase } from '#db/client.ts';
+import { type Database, openDatabase } from '#db/client.ts';
 import { type Scope, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
-import { addApplication, startApi } from '#test/api/support.ts';
+import { addApplication, addGames, addToken, DETAIL, post, startApi } from '#test/api/support.ts';
 
 test('a page is read from its index alone, without the games of other statuses before it', async () => {
   const own = await startApi();
@@ -71,6 +71,56 @@ test.for<[who: string, scope: Scope]>([
     select gen_random_uuid(), sha256(i::text::bytea), 'one of many' from generate_series(1, 10_000) i`;
   await own.sql`select fold_game_counts()`;
   expect(await readAll()).toBeLessThan(500);
+  await pool.end({ timeout: 1 });
+  await own.close();
+});
+
+/** Run a statement with the plan of the API's pool. @returns the plan, with the rows and pages that were read */
+const explain = (sql: Database, statement: string, parameters: unknown[]): Promise<string[]> =>
+  sql.begin(async (tx) => {
+    const literals = parameters.map((value) =>
+      value === null ? 'null' : `'${String(value).replaceAll("'", "''")}'`,
+    );
+    await tx.unsafe(`prepare explained as ${statement}`);
+    const plan = await tx.unsafe(
+      `explain (analyze, buffers, costs off, timing off, summary off) execute explained (${literals.join(', ')})`,
+    );
+    await tx.unsafe('deallocate explained');
+    return plan.map((line): string => line['QUERY PLAN']);
+  });
+
+test('a game of another application, an unknown id and a malformed id get one answer, by the same statements and plans', async () => {
+  const own = await startApi();
+  for (const application_id of ['one', 'two']) await addApplication(own.sql, application_id);
+  const { token } = await addToken(own.sql, 'one');
+  const [mine = ''] = await addGames(own.sql, 'one', 300);
+  const [theirs = ''] = await addGames(own.sql, 'two', 300);
+  await own.sql`vacuum analyze`;
+  const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
+  const statements: [text: string, parameters: unknown[]][] = [];
+  own.sql.options.debug = (_connection, text, parameters) => void statements.push([text, parameters]);
+  const readWork = async (game_id: string) => {
+    statements.length = 0;
+    const { status, body } = await post(own.url, DETAIL, token, { game_id });
+    // The API records the last use of the token once a minute, beside the answer.
+    const sent = statements.filter(([text]) => !text.includes('update api_tokens'));
+    const lines = [];
+    for (const [text, parameters] of sent) lines.push(...(await explain(pool, text, parameters)));
+    const plans = lines.filter((line) => !/Buffers|Rows Removed/.test(line));
+    const buffers = lines.filter((line) => line.includes('Buffers'));
+    return { status, body, statements: sent.map(([text]) => text), plans, buffers };
+  };
+  // The first execution also reads the system catalogs.
+  expect((await readWork(mine)).body.data.game_id).toBe(mine);
+  const { buffers, ...unknown } = await readWork(randomUUIDv7());
+  expect(unknown).toMatchObject({ status: 200, body: { ret_code: 0, data: null } });
+  expect(unknown.statements).toHaveLength(2);
+  expect(buffers).toHaveLength(3);
+  expect(await readWork('malformed')).toEqual({ ...unknown, buffers });
+  // One page more is the row that the filter on application_id removes. Ids have 62 random bits or more: they cannot be guessed.
+  const [ofToken, ofApplication, ofGame = ''] = buffers;
+  const onePageMore = ofGame.replace(/\d+$/, (pages) => String(Number(pages) + 1));
+  expect(await readWork(theirs)).toEqual({ ...unknown, buffers: [ofToken, ofApplication, onePageMore] });
   await pool.end({ timeout: 1 });
   await own.close();
 });
