@@ -5,7 +5,7 @@ import { listSchedules } from '#db/queries/applications.ts';
 import { SCHEDULES, type Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import { type Producer, retryOptions } from '#src/queue/producer.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
@@ -90,7 +90,9 @@ const schedulerId = (schedule: Schedule, application_id: string): string => `${s
 
 const tickTemplate = (application_id: string, schedule: Schedule): Template => {
   const payload = { application_id, schedule };
-  const opts = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 }, ...OWN_TRACE };
+  const { attempts, backoff } = retryOptions(tick);
+  const keep = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 } };
+  const opts = { attempts, backoff, ...keep, ...OWN_TRACE };
   return { name: tick.title(payload), data: payload, opts };
 };
 

@@ -9,8 +9,8 @@ import { type AnySpec, defineSpec } from '#src/queue/job.ts';
 export const tick = defineSpec({
   name: 'tick',
   payload: z.object({ application_id: z.string(), schedule: z.enum(SCHEDULES) }),
-  // Not retried: the next tick follows.
-  options: { attempts: 1, backoffMs: 0, concurrency: 20 },
+  // Retried for two to four minutes, because the next tick may come a day later.
+  options: { attempts: 8, backoffMs: 2_000, concurrency: 20 },
   title: ({ application_id, schedule }) => `${application_id} ${schedule}`,
 });
 

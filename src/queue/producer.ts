@@ -44,9 +44,14 @@ const CHAIN_MAX = 1_000;
 const backoffMs = (job: AnySpec, attemptsMade: number): number =>
   job.options.backoffMs * 2 ** (attemptsMade - 1);
 
-const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement = {}): JobsOptions => ({
+/** How BullMQ retries the job. */
+export const retryOptions = (job: AnySpec, attemptsMade = 0) => ({
   attempts: job.options.attempts - attemptsMade,
   backoff: { type: 'exponential', delay: backoffMs(job, attemptsMade + 1), jitter: 0.5 },
+});
+
+const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement = {}): JobsOptions => ({
+  ...retryOptions(job, attemptsMade),
   delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : backoffMs(job, attemptsMade)),
   removeOnComplete: KEEP_COMPLETED,
   removeOnFail: KEEP_FAILED,

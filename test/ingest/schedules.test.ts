@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { reconcileSchedules, tickOffset } from '#src/ingest/schedules.ts';
-import { prune, tick } from '#src/ingest/specs.ts';
+import { prune, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
@@ -182,6 +182,51 @@ onBothBackends('Schedules', (kind) => {
       expect(at).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     }
     expect(new Set(next).size).toBe(3);
+  });
+
+  it('get retries when an earlier version has set them without', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const ticks = fleet.producer.queue(tick);
+    const before = await ticks.getJobScheduler('games.one');
+    const timing = { every: HOUR_MS, offset: tickOffset('games.one', HOUR_MS) };
+    await ticks.upsertJobScheduler('games.one', timing, { name: 'one games', data: {}, opts: {} });
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    expect(await ticks.getJobScheduler('games.one')).toMatchObject({ ...timing, next: before?.next });
+    expect((await ticks.getDelayed()).map(({ opts }) => opts.attempts)).toEqual([8, 8]);
+  });
+
+  it('lose no tick to a database that does not answer for a while', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: 24 * HOUR_MS });
+    await reconcile();
+    // Its first four answers are errors, as while Postgres restarts.
+    await fleet.sql.unsafe(`
+      create sequence answers;
+      create function answer() returns boolean language plpgsql as $$ begin
+        if nextval('answers') <= 4 then raise exception 'starting up' using errcode = '57P03'; end if;
+        return true;
+      end $$;
+      alter table applications rename to stored_applications;
+      create view applications as select * from stored_applications where answer()`);
+    try {
+      const worker = await fleet.startWorker();
+      const due = await fleet.producer.queue(tick).getDelayed();
+      expect(due).toHaveLength(2);
+      for (const job of due) await job.promote();
+      await until('both ticks have come through', async () => {
+        const runs =
+          await fleet.sql`select from sync_runs where application_id = 'one' and trigger = 'schedule'`;
+        const kyc = await fleet.producer
+          .queue(queryCpKyc)
+          .getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
+        return runs.length === 1 && kyc === 1;
+      });
+      await worker.stop(5_000);
+    } finally {
+      await fleet.sql.unsafe(
+        'drop view applications; alter table stored_applications rename to applications; drop function answer; drop sequence answers',
+      );
+    }
   });
 
   it('really fire a run, and the next after it', async () => {
