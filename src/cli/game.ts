@@ -10,12 +10,11 @@ import {
   listRevisions,
 } from '#db/queries/games.ts';
 import { defineCommand, withContext } from '#src/cli/command.ts';
-import { integerBetween, parseApplicationId, parseUuid } from '#src/cli/parsers.ts';
+import { integerBetween, parseApplicationId, parseNonEmpty, parseUuid } from '#src/cli/parsers.ts';
 import { checkListFilter } from '#src/cli/require-application.ts';
 import { SUMMARIES } from '#src/cli/summaries.ts';
 import { AUDIT_STATUSES, type Decision } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
-import { requireNonEmpty } from '#src/kyc/guards.ts';
 
 /** @throws UsageError when there is no such game */
 const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
@@ -43,17 +42,20 @@ const defineDecision = (game: CommandUnknownOpts, name: keyof typeof HELP, audit
     examples: [`game ${name} 019a… --by kim ${example}`],
   })
     .argument('<game_id>', 'the game', parseUuid)
-    .requiredOption('--by <who>', 'name of the operator who decides')
+    .requiredOption('--by <who>', 'name of the operator who decides', parseNonEmpty)
     .option(
       '--revision <revision>',
       'revision that the decision applies to (default: the current one)',
       integerBetween(1, REVISION_MAX),
     )
-    .addOption(new Option('--reason <why>', 'reason for the decision').makeOptionMandatory(name === 'reject'))
+    .addOption(
+      new Option('--reason <why>', 'reason for the decision')
+        .argParser(parseNonEmpty)
+        .makeOptionMandatory(name === 'reject'),
+    )
     .action(
       withContext(async ({ openDatabase, out }, game_id, options) => {
-        const decided_by = requireNonEmpty(options.by, '--by');
-        const reason = options.reason === undefined ? null : requireNonEmpty(options.reason, '--reason');
+        const { by: decided_by, reason = null } = options;
         const sql = await openDatabase();
         const revision = options.revision ?? (await requireGame(sql, game_id)).revision;
         const isDecided = await decideGame(sql, { game_id, audit_status, decided_by, reason, revision });

@@ -48,6 +48,13 @@ export const parseName = (text: string): string => {
   throw new InvalidArgumentError(`Give a name of 1 to ${NAME_MAX} characters.`);
 };
 
+/** @returns the text without outer spaces */
+export const parseNonEmpty = (text: string): string => {
+  const trimmed = text.trim();
+  if (trimmed !== '') return trimmed;
+  throw new InvalidArgumentError('It is empty.');
+};
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const parseUuid = (text: string): string => {

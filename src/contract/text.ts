@@ -49,7 +49,10 @@ const AUTHORITY = /^https?:\/\/([^/\\?#]+)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes these characters
 const REPAIRED = /^\s|\s$|[\u0000-\u001f\u007f]/;
 
-/** The time that URL.canParse takes grows with the square of a host's length, so longer hosts are not parsed. */
+/**
+ * URL.canParse encodes each label of a host as Punycode, in time quadratic in the label's different characters: 0.2 ms
+ * for 253 Han characters, 20 to 40 ms for 2,000. Without this limit, 256 hostile rows block the process for seconds.
+ */
 const isHostTooLong = (authority: string): boolean => authority.replace(/^.*@|:\d*$/g, '').length > HOST_MAX;
 
 /** A text that a URL parser would repair is invalid, because it is stored as it was sent. */

@@ -15,7 +15,7 @@ export const MAX_BODY_BYTES: Record<Operation, number> = {
   query_cp_kyc: 256 * KIB,
 };
 
-/** Levels of JSON nesting. The document needs four: envelope, data, list, element. */
+/** Levels of JSON nesting. A response needs four: envelope, data, list, element. */
 export const MAX_JSON_DEPTH = 32;
 
 /** Characters of `ret_msg` that are kept (decision 14). */

@@ -37,7 +37,7 @@ export type WebhookClient = {
     request: QueryGameDetailRequest,
     signal: AbortSignal,
   ): Promise<ApplicationGameDetail | null>;
-  /** Section 4.3: null if there is no data. Its errors hold paths and codes, never a value or a `ret_msg`. */
+  /** Section 4.3: null if there is no data. Its errors contain paths and codes, never a value or a `ret_msg`. */
   queryCpKyc(target: WebhookTarget, signal: AbortSignal): Promise<KycRecord | null>;
   /** Destroys every connection. */
   close(): void;
@@ -49,7 +49,6 @@ const WEBHOOKS = {
   query_cp_kyc: 'queryCpKycWebhook',
 } as const satisfies Record<Operation, keyof WebhookTarget>;
 
-/** The address of an operation. */
 export const webhookUrl = (target: WebhookTarget, operation: Operation): string =>
   target[WEBHOOKS[operation]];
 
@@ -57,8 +56,8 @@ const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * The only way out to applications (design, sections 5 and 6). A request goes through http-post.ts, which checks the
- * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which yields validated `data`.
+ * Makes every call to an application (design, sections 5 and 6). A request goes through http-post.ts, which checks the
+ * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which validates `data`.
  * Create one client per process and `close` it at the end.
  */
 export const createWebhookClient = (options: HttpPostOptions): WebhookClient => {

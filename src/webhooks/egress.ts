@@ -6,8 +6,8 @@ import { createForbiddenCheck, type Network, parseNetwork } from '#src/webhooks/
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
 
 /**
- * The addresses that a connection may use (design, section 6). `checkUrl` decides for hosts that are addresses, which
- * are not looked up; `lookup` decides for names. `net.BlockList` as an option of the connection does not work over
+ * Decides which addresses a connection may use (design, section 6): `checkUrl` for hosts that are addresses, `lookup`
+ * for hosts that are names. `net.BlockList` as an option of the connection does not work over
  * https: tls.connect does not pass `blockList` to its socket (Node 26.10).
  */
 export type EgressPolicy = {
@@ -23,11 +23,11 @@ export type EgressPolicy = {
 };
 
 export type EgressOptions = {
-  /** Plain http beside https (`WEBHOOK_ALLOW_HTTP`). */
+  /** Allow plain http too (`WEBHOOK_ALLOW_HTTP`). */
   allowHttp: boolean;
-  /** CIDRs that are allowed although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
+  /** CIDRs to allow although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
   allowNetworks: readonly string[];
-  /** Returns all addresses of a name, or an error if there are none. Default: `dns.lookup`. */
+  /** Finds all addresses of a name. Default: `dns.lookup`. */
   resolve?: Resolve;
 };
 
@@ -37,7 +37,7 @@ type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The code of `lookup` when a name has addresses and none of them is allowed. */
+/** Error code of `lookup`: the name has addresses, and none is allowed. */
 export const NO_ALLOWED_ADDRESS = 'ERR_NO_ALLOWED_ADDRESS';
 
 const LOOPBACK = ['127.0.0.1', '::1'];

@@ -1,12 +1,12 @@
 import type { Reason } from '#src/contract/reasons.ts';
 
 /**
- * What can go wrong with one call. `transport`: the call failed on its way, before a response that could be read.
+ * What can go wrong with one call. `transport`: the call failed before it had a readable response.
  * `retryable`: the same call may succeed later, so BullMQ retries it (the only retry layer). `http_status` depends
  * on the status.
  */
 const CODES = {
-  /** The URL or every address of its name is outside of what we may connect to (design, section 6). */
+  /** The URL, or every address of its name, is forbidden (design, section 6). */
   forbidden_address: { transport: true, retryable: false },
   /** DNS returned no address. */
   name_not_found: { transport: true, retryable: true },
@@ -88,7 +88,7 @@ export class WebhookError extends Error {
     return this.code === 'http_status' ? isRetryableStatus(this.status) : CODES[this.code].retryable;
   }
 
-  /** Did the call fail on its way, rather than in what the application responded? */
+  /** Did the call fail before it had a readable response? */
   get transport(): boolean {
     return CODES[this.code].transport;
   }

@@ -6,7 +6,7 @@ import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { connectError, exchangeError } from '#src/webhooks/transport-errors.ts';
 
-/** Below the idle timeout of most servers (Node and Apache: 5 s): a request rarely meets a connection that closes. */
+/** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
 const IDLE_CONNECTION_MS = 4_000;
 
 /** zstd is not accepted: a frame may require a window of 128 MiB. */
@@ -48,8 +48,7 @@ export type HttpPostOptions = {
 
 export type HttpPost = {
   /**
-   * One POST and its bounded response, over connections that are kept alive. Every status but a redirect is a
-   * response.
+   * Sends one POST over a kept-alive connection. Every status except a redirect is a response.
    *
    * @throws WebhookError `forbidden_address`, `name_not_found`, `connect_failed`, `tls_failed`, `timeout`,
    *   `connection_lost`, `redirect` or `aborted`
@@ -131,7 +130,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
 
 const aborted = (): WebhookError => new WebhookError('aborted', 'the call was cancelled');
 
-/** undici's connector, whose errors name the phase that failed. */
+/** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
 const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
   // `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
   const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
@@ -144,8 +143,8 @@ const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnec
 };
 
 /**
- * All bytes of a body, or null if there are more than `maxBytes`. The bytes are copied into one buffer that
- * doubles: a list of chunks would keep a Buffer object, and the packet it came in, for each chunk of one byte.
+ * Reads all bytes of a body; null if there are more than `maxBytes`. One buffer that doubles receives the bytes: a list
+ * of chunks would keep a Buffer object and a whole packet for each chunk, even a chunk of one byte.
  */
 const readBytes = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> => {
   let bytes: Buffer = Buffer.alloc(0);

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A network: its address, its prefix length in bits, and its family as `node:net` names it. */
 export type Network = { address: string; prefix: number; family: 'ipv4' | 'ipv6' };
 
 /**
@@ -64,18 +63,18 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 };
 
 /**
- * A predicate of literal IPv4 and IPv6 addresses: is the address neither public unicast nor in one of the `allowed`
- * networks (design, section 6)?
+ * @returns a predicate of literal addresses: is the address neither public unicast nor in an `allowed` network (design,
+ *   section 6)?
  */
 export const createForbiddenCheck = (allowed: readonly Network[]): ((address: string) => boolean) => {
   const forbidden = [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6]
     .map(parseNetwork)
     .filter((network) => network !== null);
-  const closed = blockListOf(forbidden);
-  for (const [first, last] of FORBIDDEN_IPV6_RANGES) closed.addRange(first, last, 'ipv6');
-  const open = blockListOf(allowed);
+  const blocked = blockListOf(forbidden);
+  for (const [first, last] of FORBIDDEN_IPV6_RANGES) blocked.addRange(first, last, 'ipv6');
+  const exceptions = blockListOf(allowed);
   return (address) => {
     const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    return closed.check(address, family) && !open.check(address, family);
+    return blocked.check(address, family) && !exceptions.check(address, family);
   };
 };

@@ -15,12 +15,12 @@ const DECODERS = {
 };
 const isCoding = (text: string): text is keyof typeof DECODERS => Object.hasOwn(DECODERS, text);
 
-/** The body without its content coding. One layer only: each layer multiplies what a byte can cost. */
+/** Decompresses the body. One coding only: each further one multiplies the size that a byte can expand to. */
 const decode = async ({ bytes, contentEncoding = '' }: PostResponse, maxBytes: number): Promise<Buffer> => {
   const tooLarge = () => new WebhookError('body_too_large', `the response is larger than ${maxBytes} bytes`);
   if (bytes === null) throw tooLarge();
   const coding = contentEncoding.trim().toLowerCase();
-  // An empty body (204, for one) needs no decoding.
+  // An empty body, as of a 204, needs no decoding.
   if (coding === '' || coding === 'identity' || bytes.length === 0) return bytes;
   if (!isCoding(coding)) {
     throw new WebhookError('not_decodable', `its content-encoding is not one of: ${ACCEPT_ENCODING}`);
@@ -29,10 +29,7 @@ const decode = async ({ bytes, contentEncoding = '' }: PostResponse, maxBytes: n
     return await DECODERS[coding](bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge();
-    throw new WebhookError(
-      'not_decodable',
-      `the response is not ${coding}, but its headers name that coding`,
-    );
+    throw new WebhookError('not_decodable', `the response is not ${coding}, as its headers say`);
   }
 };
 
@@ -43,7 +40,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Does this JSON text nest deeper than `max`? One pass over the brackets outside of strings, before parsing. */
+/** Does this JSON text nest deeper than `max`? Counts the brackets outside strings, without parsing. */
 export const isDeeperThan = (text: string, max: number): boolean => {
   let depth = 0;
   let isInString = false;
@@ -63,7 +60,7 @@ export const isDeeperThan = (text: string, max: number): boolean => {
   return false;
 };
 
-/** Fatal: a wrong byte is an error, not U+FFFD. A byte order mark is ignored (RFC 8259, section 8.1). */
+/** Throws at a byte that is not UTF-8. A byte order mark is ignored (RFC 8259, section 8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -92,7 +89,7 @@ export const readJson = async (response: PostResponse, maxBytes: number): Promis
 };
 
 // Control characters, line separators and bidirectional marks: unsafe in a terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are the point
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */
@@ -119,8 +116,8 @@ export type EnvelopeOptions = {
 };
 
 /**
- * The `data` of a response, not yet validated. An envelope counts with any HTTP status (sections 2.1 and 7); the
- * status counts only without one.
+ * Reads the `data` of a response, which `readData` validates. The HTTP status matters only without an envelope
+ * (sections 2.1 and 7).
  *
  * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, and as `readJson`
  */

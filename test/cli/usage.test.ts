@@ -134,7 +134,7 @@ describe('A decision on a game', () => {
   ])('is refused without a name, or with an empty reason: %j', async ([args, names]) => {
     const result = await runCli(['game', ...args, '--json']);
     expect(result.exit).toBe(2);
-    expect(documentOf(result).error).toContain(`${names} is empty`);
+    expect(documentOf(result).error).toMatch(new RegExp(`'${names} .*is invalid\\. It is empty`));
   });
 });
 
