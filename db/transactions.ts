@@ -38,7 +38,7 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   return Object.assign(sql, { begin: guardedBegin as typeof sql.begin });
 };
 
-/** `begin` has rejected: the driver must not get a result, on which it would write. */
+/** Never resolves: a result would make the driver write to the closed connection. */
 const never = (): Promise<never> => new Promise(() => {});
 
 const refuseWhen = (tx: postgres.TransactionSql, isClosed: () => boolean): postgres.TransactionSql => {

@@ -122,7 +122,7 @@ export const findContentProvider = async (
   return rows[0];
 };
 
-/** Map a cp_id of an application to one of the platform, and replace the current mapping. */
+/** Map an application's cp_id to a platform cp_id, and replace the current mapping. */
 export const mapContentProvider = async (
   tx: Queryable,
   provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id' | 'accepted_by'>,

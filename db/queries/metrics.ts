@@ -37,7 +37,7 @@ export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
 };
 
 export type LaggingApplication = Pick<ApplicationRow, 'application_id' | 'every_ms'> & {
-  /** When a run of it last succeeded, wholly or partly; when it was registered if none did. */
+  /** The last success of a run, whole or partial; the registration if there is none. */
   since: Date;
 };
 

@@ -32,7 +32,7 @@ export const applications = pgTable(
     next_attempt_at: moment('next_attempt_at'),
     /** Why it was paused automatically; null when an operator paused it. */
     pause_reason: text(),
-    /** When a run last came through, in whole or in part. */
+    /** When a run last succeeded, wholly or partly. */
     last_success_at: moment('last_success_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),

@@ -32,8 +32,8 @@ export const gameCounts = pgTable(
 );
 
 /**
- * Changes that are not folded into `game_counts` yet. Transactions that change games only insert rows here, so that they
- * never wait for each other; readers add these rows up.
+ * Changes that are not folded into `game_counts` yet. Transactions that change games only insert rows here, so they
+ * never wait for each other; readers add these rows.
  */
 export const gameCountChanges = pgTable('game_count_changes', {
   application_id: text().notNull(),

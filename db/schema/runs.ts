@@ -84,7 +84,7 @@ export const syncRunPages = pgTable(
     kind: text({ enum: PAGE_KINDS }).notNull().default('listed'),
     /** Why the page could not be read; null for the other kinds. */
     reason: text(),
-    /** Rows in the answer. */
+    /** Rows in the response. */
     row_count: integer().notNull(),
     total: bigint({ mode: 'number' }).notNull(),
     /** Games that no earlier page of the run named. */

@@ -24,7 +24,7 @@ export const passed: Verdict = { outcome: 'passed' };
 export const failed = (problem: string, call: Call): Verdict => ({ outcome: 'failed', problem, call });
 export const skipped = (problem: string): Verdict => ({ outcome: 'skipped', problem });
 
-/** Skips a case: another case reports the response that it needs. */
+/** Thrown to skip a case that needs a response which another case reports as wrong. */
 export class SkipCase extends Error {
   override readonly name = 'SkipCase';
 }

@@ -17,7 +17,7 @@ export const CASES: readonly Case[] = [
   ...lastCases,
 ];
 
-/** The result of one case, as `--json` prints it. */
+/** The result of one case, as `--json` prints it. A failure has the request (`sent`) and the response (`came`). */
 export type CaseResult = {
   name: string;
   section: string | null;
@@ -39,10 +39,8 @@ const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
 };
 
 /**
- * Runs every case against an application's three webhooks (session.ts makes the calls, cases/ judges them). Results
- * mask KYC values and never hold the token.
- *
- * @param onResult receives the result of each case as it ends
+ * Runs every case against an application's three webhooks (session.ts makes the calls, cases/ checks them). Results
+ * mask KYC values and never contain the token.
  */
 export const checkApplication = async (
   target: WebhookTarget,
@@ -55,8 +53,8 @@ export const checkApplication = async (
   try {
     for (const each of CASES) {
       const verdict = await runCase(session, each);
-      const { name, section, rule } = each;
-      const result: CaseResult = { name, section, rule, outcome: verdict.outcome };
+      const { check: _, ...rule } = each;
+      const result: CaseResult = { ...rule, outcome: verdict.outcome };
       if (verdict.outcome !== 'passed') result.problem = verdict.problem;
       if (verdict.outcome === 'failed') {
         result.sent = describeRequest(verdict.call);

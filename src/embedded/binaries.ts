@@ -8,7 +8,7 @@ import { CatalogueError } from '#src/errors.ts';
 
 const run = promisify(execFile);
 
-/** The two Postgres programs that this code runs, and the npm package that contains them. */
+/** Paths of the two Postgres programs, and the npm package that contains them. */
 export type Binaries = { initdb: string; postgres: string; package: string; version: string };
 
 const manifestSchema = z.object({ name: z.string(), version: z.string() });
@@ -66,7 +66,7 @@ export const copyBinaries = async (binaries: Binaries, parent: string): Promise<
   return copied;
 };
 
-/** Whether this program succeeds as that user (null: our own). It is run: file modes do not decide alone. */
+/** Runs the program as that user (null: our own), because file modes alone do not decide. @returns whether it succeeds */
 export const canRun = async (
   program: string,
   args: string[],

@@ -40,7 +40,7 @@ export type Cluster = {
 /** The superuser of every embedded instance. */
 export const SUPERUSER = 'catalogue';
 
-/** Postgres's programs get none of our environment: no PGDATA, no locale that this machine may lack. */
+/** The whole environment of Postgres's programs: no PGDATA, and no locale that this machine may lack. */
 export const POSTGRES_ENV = { LC_ALL: 'C', TZ: 'UTC' };
 
 const SYSTEM_USER = 'postgres';
@@ -68,7 +68,7 @@ export const openCluster = async (home: string, onProgress: (message: string) =>
 
   const elsewhere: string[] = [];
   if (isAbsolute(record.directory)) {
-    // Names the owner for a person who cleans up below /var/lib.
+    // Names the home, for an administrator who cleans up below /var/lib.
     await writeFile(join(directory, 'home'), `${home}\n`);
     elsewhere.push(`its data is in ${directory}`);
   }
@@ -127,7 +127,7 @@ const chooseDirectory = async (home: string, user: SystemUser | null): Promise<s
 
 const makeSystemDirectory = async (): Promise<string> => {
   await mkdir(SYSTEM_DIRECTORY, { recursive: true });
-  // Whatever the umask: other users must be able to pass.
+  // mkdir applies the umask; other users must be able to pass.
   await chmod(SYSTEM_DIRECTORY, 0o755);
   return SYSTEM_DIRECTORY;
 };

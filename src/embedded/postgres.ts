@@ -24,7 +24,7 @@ const instanceFile = (home: string): string => join(home, 'instance.json');
 
 /**
  * Starts the Postgres of one home (design, section 2), and creates it at the first start: on 127.0.0.1, a free port and
- * with a password of its own. Recovers what a process killed with SIGKILL left. Registers no signal handler: the caller
+ * with a password of its own. Stops the Postgres of a process killed with SIGKILL. Registers no signal handler: the caller
  * stops it.
  *
  * @param options.home the directory of this instance (CATALOGUE_HOME)
@@ -74,7 +74,7 @@ const start = async (home: string, options: StartOptions): Promise<EmbeddedInsta
   };
 };
 
-/** Locks in this process: the garbage collector must not close them. */
+/** Keeps the locks of this process from the garbage collector, which would close them. */
 const locks = new Set<DatabaseSync>();
 
 const SQLITE_BUSY = 5;
@@ -115,7 +115,7 @@ const writeInstance = async (home: string, databaseUrl: string): Promise<void> =
   await rename(draft, instanceFile(home));
 };
 
-/** The database URL of this home's instance if one runs and answers, in any process; else null. */
+/** Finds the instance of this home, in any process. @returns its database URL; null if no instance accepts a query */
 export const findRunningInstance = async (home: string): Promise<string | null> => {
   try {
     const { databaseUrl } = instanceSchema.parse(JSON.parse(await readFile(instanceFile(home), 'utf8')));

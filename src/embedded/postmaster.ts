@@ -25,7 +25,7 @@ const DATABASE = 'catalogue';
 
 /** Recovery after a crash takes minutes on a large database. */
 const READY_LIMIT_MS = 300_000;
-/** SIGINT is Postgres's fast shutdown: it ends sessions and writes a checkpoint. SIGQUIT leaves that to recovery. */
+/** SIGINT: end sessions, write a checkpoint. SIGQUIT: end at once; the next start recovers. */
 const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 25;
@@ -48,7 +48,7 @@ const DEFAULT_SETTINGS = {
 };
 
 /**
- * Starts Postgres on the cluster and returns when it answers and has its database. It runs in a session of its own: a
+ * Starts Postgres on the cluster; resolves when it accepts queries and has its database. It runs in a session of its own: a
  * Ctrl-C in the terminal does not reach it, so it ends last. The caller has locked the cluster's directory.
  *
  * @throws CatalogueError with the end of Postgres's log when it does not start.
@@ -131,7 +131,7 @@ const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): 
       return;
     } catch (thrown) {
       const error = coerceError(thrown);
-      // Any other answer of Postgres is final.
+      // Any other error that Postgres reports is final.
       const isStarting = !isPostgresError(error) || error.code === CANNOT_CONNECT_NOW;
       if (hasEnded(child) || Date.now() > deadline || !isStarting) throw error;
     } finally {

@@ -14,8 +14,8 @@ import { type Actor, requireActor, requireNonEmpty, requireRegistered } from '#s
 
 /**
  * Delete every version of an application's KYC record, with data keys and fingerprints. The access log keeps
- * who, when and why. Needs no key. A pull in progress writes nothing any more, and scheduled pulls skip the
- * application until an operator pulls it.
+ * who, when and why. A pull in progress then writes nothing, and scheduled pulls skip the application until an operator
+ * pulls its record.
  * @returns the number of versions
  * @throws UsageError without a name or a reason
  */

@@ -7,7 +7,7 @@ import { openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-val
 
 /** The nine sealed fields of a KYC record in clear. */
 export type KycFields = Record<KycSealedField, string>;
-/** The nine fields sealed, and their data key. */
+/** The nine fields sealed, and their wrapped data key. */
 export type SealedFields = Record<KycSealedField, Uint8Array> & {
   record_id: string;
   data_keys: WrappedKey[];
@@ -21,8 +21,8 @@ export const mapFields = <Value>(valueFor: (field: KycSealedField) => Value): Re
   >;
 
 /**
- * The record that values are sealed for. It includes the application: a row moved to another application does
- * not open. A former version keeps its table's name.
+ * The record that values are sealed for. It includes the application, so a row moved to another application does not
+ * open. Rows moved to `kyc_former_records` keep the table name `kyc_records`.
  */
 export const kycRecord = (application_id: string, record_id: string): SealedRecord => ({
   table: 'kyc_records',

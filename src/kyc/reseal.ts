@@ -37,8 +37,8 @@ const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): Seal
 };
 
 /**
- * Wrap one data key by the ring's first key. An access token keeps its wraps by installation keys, also those of
- * other machines, as a way back from a mistake with the ring; without one it gets ours.
+ * Wrap one data key by the ring's first key. An access token keeps its wraps by the installation keys of all machines, so
+ * that it still opens if the ring is lost; without one it gets a wrap by ours.
  */
 const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Promise<WrappedKey[]> => {
   const record = recordOf(table, row);
@@ -52,8 +52,8 @@ const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Prom
 
 /**
  * Wrap every data key of the installation by the ring's first key; sealed values do not change. The fingerprint
- * key comes first: from then on a process without the new key seals nothing. Killed at any moment, a reseal loses
- * nothing and can be run again. Workers may write meanwhile: passes repeat until one finds nothing to do.
+ * key is first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run
+ * again. Workers may write during it: passes repeat until one finds nothing to do.
  * @param options.onProgress data keys wrapped so far, and their number at the start
  * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when
  * the fingerprint key does not open: nothing is wrapped then

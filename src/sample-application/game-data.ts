@@ -14,7 +14,6 @@ export type SampleGames = {
   update(gameId: string, changes: Partial<Omit<ApplicationGameDetail, 'game_id'>>): void;
   /** Returns the removed game. Throws if the game does not exist. */
   remove(gameId: string): ApplicationGameDetail;
-  /** Every game, in order. */
   all(): ApplicationGameDetail[];
   /** null: the application has no record (section 4.3). */
   kyc: KycRecord | null;

@@ -8,10 +8,10 @@ const ID_STYLES = ['game-', 'g', 'GM_', 'app.title.', '88'] as const;
 
 const NUMERALS = ['II', 'III', 'IV', 'X', '2049', 'DX', 'Zero'] as const;
 
-/** Identifiers of an application's games, and the ordinals that they stand for. */
+/** Converts between ordinals (from 0) and identifiers of games. */
 export type GameIds = { of(ordinal: number): string; ordinalOf(gameId: string): number | null };
 
-/** The identifiers of an application: `game-000001` and on, or another style, as `seed` decides. */
+/** `seed` chooses the style: `game-000001`, `GM_000001` … */
 export const createGameIds = (seed: string): GameIds => {
   const prefix = choicesFrom(`${seed} ids`).pick(ID_STYLES);
   const of = (ordinal: number): string => prefix + String(ordinal + 1).padStart(6, '0');
@@ -25,7 +25,7 @@ export const createGameIds = (seed: string): GameIds => {
 const pictures = (baseUrl: string, gameId: string, count: number, from: number): string[] =>
   Array.from({ length: count }, (_, index) => baseUrl + picturePath(gameId, from + index));
 
-/** Most have one icon, some two, some none: [] (section 2.5). */
+/** Most games have one icon, some two, some none (section 2.5). */
 const iconCount = (choices: Choices): number => (choices.chance(0.06) ? 0 : choices.chance(0.2) ? 2 : 1);
 
 /** The detail of the game with this ordinal (section 2.5). It depends on seed and ordinal only, so no game is stored. */
@@ -39,9 +39,9 @@ export const generateGame = (
   const language = choices.pick(LANGUAGES);
   const title = choices.pick(language.first) + language.joiner + choices.pick(language.second);
   const name = choices.chance(0.3) ? `${title} ${choices.pick(NUMERALS)}` : title;
-  const say = (sentence: string): string => sentence.replaceAll('%', name);
+  const fillIn = (sentence: string): string => sentence.replaceAll('%', name);
   const paragraphs = [
-    `${say(choices.pick(language.opening))} ${choices.pick(language.body)}`,
+    `${fillIn(choices.pick(language.opening))} ${choices.pick(language.body)}`,
     choices.pick(language.closing),
   ];
   const gameId = ids.of(ordinal);

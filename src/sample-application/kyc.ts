@@ -1,7 +1,7 @@
 import type { KycRecord } from '#src/contract/application.ts';
 import { choicesFrom } from '#src/sample-application/random.ts';
 
-const HOUSES = ['Lantern', 'Gearwheel', 'Paperboat', 'Moonfish', 'Thimble', 'Copperleaf'] as const;
+const NAMES = ['Lantern', 'Gearwheel', 'Paperboat', 'Moonfish', 'Thimble', 'Copperleaf'] as const;
 const KINDS = ['Games', 'Interactive', 'Play Works', 'Entertainment'] as const;
 const FORMS = ['Ltd', 'GmbH', 'S.A.', 'Co., Ltd'] as const;
 const GIVEN = ['Robin', 'Ada', 'Imre', 'Noor', 'Tove', 'Kei'] as const;
@@ -12,7 +12,7 @@ const STREETS = ['1 Nowhere Lane', '12 Sample Street', '7 Placeholder Quay', '99
 export const generateKycRecord = (seed: string): KycRecord => {
   const choices = choicesFrom(`${seed} kyc`);
   const digits = (count: number): string => Array.from({ length: count }, () => choices.below(10)).join('');
-  const short = `${choices.pick(HOUSES)} ${choices.pick(KINDS)}`;
+  const short = `${choices.pick(NAMES)} ${choices.pick(KINDS)}`;
   return {
     cp_id: `cp-${digits(6)}`,
     cp_name: `${short} (Sample) ${choices.pick(FORMS)}`,

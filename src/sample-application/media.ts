@@ -1,6 +1,5 @@
 import { choicesFrom } from '#src/sample-application/random.ts';
 
-/** A served file. */
 export type Media = { contentType: string; content: string | Buffer };
 
 /** One grey frame of 8 x 8 pixels as WebM (VP8): a minimal video that players accept. */

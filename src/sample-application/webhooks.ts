@@ -12,13 +12,12 @@ import type { SampleGames } from '#src/sample-application/game-data.ts';
 /** A response: HTTP status and the envelope of section 2.1. */
 export type WebhookResponse = { status: number; envelope: Envelope };
 
-/** A success. */
 export const succeed = (data: unknown): WebhookResponse => ({
   status: 200,
   envelope: { ret_code: RET_CODE_SUCCESS, ret_msg: RET_MSG_SUCCESS, data },
 });
 
-/** A failure. Its ret_code is the status times 100 plus 1, as on the platform. */
+/** ret_code is the status times 100 plus 1, as on the platform. */
 export const fail = (status: number, retMsg: string): WebhookResponse => ({
   status,
   envelope: { ret_code: status * 100 + 1, ret_msg: retMsg, data: null },
@@ -41,7 +40,7 @@ const toSummary = ({ game_id, game_name, game_icon }: ApplicationGameDetail): Ap
   game_icon: game_icon[0] ?? '',
 });
 
-/** A handler behind a schema: a request that does not match fails with the name of its first wrong field. */
+/** Validates a request before `handle`. A request that does not match fails with the name of its first wrong field. */
 const webhook =
   <Schema extends z.ZodType>(schema: Schema, handle: (request: z.infer<Schema>) => unknown) =>
   (body: unknown): WebhookResponse => {

@@ -28,11 +28,10 @@ const faultsOf = (schema: z.ZodType, { value, call, where }: Item): Fault[] => {
   });
 };
 
-const verdictOn = (faults: readonly Fault[], kind: Fault['kind']): Verdict => {
-  const found = faults.filter((fault) => fault.kind === kind);
-  const [first] = found;
+const judge = (faults: readonly Fault[]): Verdict => {
+  const [first] = faults;
   if (first === undefined) return passed;
-  const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
   return failed(`${first.where}: ${first.what}${more}`, first.call);
 };
 
@@ -44,39 +43,32 @@ export const fieldCases = (
   items: (session: Session) => Promise<Item[]>,
   { urls }: { urls: boolean },
 ): Case[] => {
-  const checkFor = (kind: Fault['kind']) => async (session: Session) =>
-    verdictOn(
-      (await items(session)).flatMap((item) => faultsOf(schema, item)),
-      kind,
-    );
+  const fieldCase = (name: string, kind: Fault['kind'], rule: string): Case => ({
+    name: `${prefix}.${name}`,
+    section: kind === 'limit' ? null : section,
+    rule,
+    check: async (session) => {
+      const faults = (await items(session)).flatMap((item) => faultsOf(schema, item));
+      return judge(faults.filter((fault) => fault.kind === kind));
+    },
+  });
+  const urlCase = fieldCase(
+    'urls',
+    'url',
+    'Icons, pictures and videos are URLs; the platform accepts http and https.',
+  );
   return [
-    {
-      name: `${prefix}.field-types`,
-      section,
-      rule: 'Every field is present and has the type of the table.',
-      check: checkFor('type'),
-    },
-    {
-      name: `${prefix}.empty-not-null`,
-      section,
-      rule: 'A field without a value is an empty string or an empty array [], never null.',
-      check: checkFor('null'),
-    },
-    ...(urls
-      ? [
-          {
-            name: `${prefix}.urls`,
-            section,
-            rule: 'Icons, pictures and videos are URLs; the platform accepts http and https.',
-            check: checkFor('url'),
-          },
-        ]
-      : []),
-    {
-      name: `${prefix}.limits`,
-      section: null,
-      rule: 'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
-      check: checkFor('limit'),
-    },
+    fieldCase('field-types', 'type', 'Every field is present and has the type of the table.'),
+    fieldCase(
+      'empty-not-null',
+      'null',
+      'A field without a value is an empty string or an empty array [], never null.',
+    ),
+    ...(urls ? [urlCase] : []),
+    fieldCase(
+      'limits',
+      'limit',
+      'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
+    ),
   ];
 };

@@ -10,7 +10,6 @@ export const SECTION: Record<Operation, string> = {
   query_cp_kyc: '4.3',
 };
 
-/** At most 20 pages are read, and the details of 10 games. */
 const PAGES_MAX = 20;
 const DETAILS_MAX = 10;
 
@@ -24,7 +23,7 @@ const idOf = (row: unknown): string | undefined => {
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-/** One page. @throws SkipCase if it is not a list: `list.envelope` or `list.shape` reports it */
+/** @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
 export const fetchPage = async (session: Session, page_num: number, page_size: number): Promise<Page> =>
   parsePage(await session.call('query_game_list', { page_num, page_size }));
 
