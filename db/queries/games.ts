@@ -18,7 +18,6 @@ export type FetchedGame = GameContent & {
   list_hash: string;
   fetched_at: Date;
 };
-export type UpsertedGames = { inserted: string[]; updated: string[] };
 
 /** A Postgres array literal, for columns that are arrays themselves (`unnest` would flatten them). */
 const textArray = (items: readonly string[]): string =>
@@ -39,7 +38,7 @@ export const upsertGames = async (
   sql: Queryable,
   application_id: string,
   batch: readonly FetchedGame[],
-): Promise<UpsertedGames> => {
+): Promise<{ inserted: string[]; updated: string[] }> => {
   if (batch.length === 0) return { inserted: [], updated: [] };
   const column = <K extends keyof FetchedGame>(name: K): FetchedGame[K][] => batch.map((game) => game[name]);
   const rows = await sql<{ application_game_id: string; revision: number }[]>`
@@ -131,10 +130,8 @@ export const countGames = async (sql: Queryable): Promise<Record<AuditStatus, nu
   return counts;
 };
 
-export const findGame = async (sql: Queryable, game_id: string): Promise<GameRow | undefined> => {
-  const rows = await sql<GameRow[]>`select * from games where game_id = ${game_id}`;
-  return rows[0];
-};
+export const findGame = async (sql: Queryable, game_id: string): Promise<GameRow | undefined> =>
+  (await sql<GameRow[]>`select * from games where game_id = ${game_id}`)[0];
 
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;

@@ -45,10 +45,8 @@ export const findOpenRun = async (sql: Queryable, application_id: string): Promi
   return rows[0];
 };
 
-export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`;
-  return rows[0];
-};
+export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | undefined> =>
+  (await sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`)[0];
 
 /** Runs by id, in the order of their applications. */
 export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<RunRow[]> =>

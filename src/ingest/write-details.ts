@@ -3,7 +3,7 @@ import { clearFailures, type Failure, recordFailures } from '#db/queries/failure
 import { upsertGames } from '#db/queries/games.ts';
 import { countDetails, lockRunPage } from '#db/queries/run-pages.ts';
 import type { RunFence } from '#db/queries/runs.ts';
-import type { DetailCounts } from '#src/contract/words.ts';
+import { DETAIL_COUNTERS, type DetailCounts } from '#src/contract/words.ts';
 import { type DetailBatch, emptyBatch, type FailedCall, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { isAnswer } from '#src/rules/down.ts';
 import { inSpan } from '#src/tracing/span.ts';
@@ -90,7 +90,7 @@ export const writeBatches = async (
     try {
       const written = await write(unwritten);
       if (written === undefined) return undefined;
-      for (const name of Object.keys(counts) as (keyof DetailCounts)[]) counts[name] += written[name];
+      for (const name of DETAIL_COUNTERS) counts[name] += written[name];
       for (const id of ids) open.delete(id);
       unwritten = emptyBatch();
       writeError = undefined;

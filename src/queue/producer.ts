@@ -67,8 +67,9 @@ export const createProducer = (
   jobs: readonly AnySpec[],
   onError: (error: Error) => void,
 ): Producer => {
-  const open = (job: AnySpec): Queue => backend.createQueue(job.name).on('error', onError);
-  const queues = new Map<string, Queue>(jobs.map((job) => [job.name, open(job)]));
+  const queues = new Map<string, Queue>(
+    jobs.map(({ name }) => [name, backend.createQueue(name).on('error', onError)]),
+  );
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
@@ -80,13 +81,8 @@ export const createProducer = (
     return flows.add(flow);
   };
   const node = (job: AnySpec, payload: unknown, placement?: Placement): FlowJob => {
-    const parsed = job.payload.parse(payload);
-    return {
-      name: job.title(parsed),
-      queueName: job.name,
-      data: parsed,
-      opts: jobOptions(job, placement),
-    };
+    const data = job.payload.parse(payload);
+    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, placement) };
   };
   /** `then`, to run when `first` has ended. */
   const after = (first: FlowJob, then: FlowJob): FlowJob => ({
@@ -106,8 +102,8 @@ export const createProducer = (
   };
   return {
     add: async (job, payload, placement) => {
-      const parsed = job.payload.parse(payload);
-      return queue(job).add(job.title(parsed), parsed, jobOptions(job, placement));
+      const data = job.payload.parse(payload);
+      return queue(job).add(job.title(data), data, jobOptions(job, placement));
     },
     addAfter: async (parent, child) => {
       const first = node(child.job, child.payload, { id: child.id });
