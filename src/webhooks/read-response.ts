@@ -29,7 +29,7 @@ const decode = async ({ bytes, contentEncoding = '' }: PostResponse, maxBytes: n
     return await DECODERS[coding](bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge();
-    throw new WebhookError('not_decodable', `the response is not ${coding}, as its headers say`);
+    throw new WebhookError('not_decodable', `its content-encoding is ${coding}, but its bytes are not`);
   }
 };
 
