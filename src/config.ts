@@ -17,13 +17,10 @@ const flag = z
     return z.NEVER;
   });
 
-const port = (fallback: number) =>
-  z.coerce
-    .number('is not a port number')
-    .int('is not a port number')
-    .min(0, 'is not a port number')
-    .max(65_535, 'is not a port number')
-    .default(fallback);
+const port = (fallback: number) => {
+  const error = 'is not a port number';
+  return z.coerce.number(error).int(error).min(0, error).max(65_535, error).default(fallback);
+};
 
 /** Parses with a function that throws; its message becomes the issue. */
 const parsed = <Out>(parse: (text: string) => Out) =>
@@ -63,29 +60,21 @@ const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(tex
 /** Rejects a prefix of 0: it would trust the `X-Forwarded-For` of any client. */
 const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
 
-const timeZone = z
-  .string()
-  .default('UTC')
-  .refine(
-    (zone) => {
-      try {
-        new Intl.DateTimeFormat('en', { timeZone: zone });
-        return true;
-      } catch {
-        return false;
-      }
-    },
-    { error: 'is not a time zone such as UTC or Asia/Shanghai' },
-  );
-
-const isPercentEncoded = (url: string): boolean => {
+const succeeds = (work: () => unknown): boolean => {
   try {
-    decodeURIComponent(url);
+    work();
     return true;
   } catch {
     return false;
   }
 };
+
+const timeZone = z
+  .string()
+  .default('UTC')
+  .refine((zone) => succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone })), {
+    error: 'is not a time zone such as UTC or Asia/Shanghai',
+  });
 
 const databaseUrl = z
   .string()
@@ -93,7 +82,9 @@ const databaseUrl = z
     error: 'is not postgres://user:password@host:5432/database',
     abort: true,
   })
-  .refine(isPercentEncoded, { error: 'has a "%" that is not percent-encoded: write it as %25' });
+  .refine((text) => succeeds(() => decodeURIComponent(text)), {
+    error: 'has a "%" that is not percent-encoded: write it as %25',
+  });
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -112,7 +103,7 @@ const environmentSchema = z.object({
   BOARD_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
-  // OpenTelemetry reads its own variables; these enable tracing (isTracingEnabled).
+  // OpenTelemetry reads these variables itself; here they only enable tracing.
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
@@ -135,7 +126,7 @@ const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
-/** Problems of variables in combination. */
+/** @returns the problems of variables that conflict */
 const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
   if ((present.BOARD_USER === undefined) !== (present.BOARD_PASSWORD === undefined)) {
@@ -153,7 +144,7 @@ const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
 };
 
 /**
- * Reads the environment. No other function does. An empty variable counts as absent.
+ * Reads the environment. An empty variable counts as absent.
  * @throws UsageError with all problems in one message, without the values of secrets
  */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {

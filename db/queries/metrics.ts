@@ -4,10 +4,11 @@ import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/wrapped-keys.ts';
 import type { AuditStatus, Operation } from '#src/contract/words.ts';
 
 export type FleetFacts = {
-  /** Applications by status, those whose last runs failed, and those without a success for three intervals. */
   active: number;
   paused: number;
+  /** Applications whose last scheduled run failed. */
   failing: number;
+  /** Active applications without a successful run for more than three intervals. */
   overdue: number;
   open_runs: number;
   /** When the oldest open run started. */
@@ -50,22 +51,18 @@ export const listLaggingApplications = (sql: Queryable, limit: number): Promise<
     limit ${limit}`;
 
 /** Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. */
-export const countConnections = (
-  sql: Queryable,
-): Promise<{ holder: string; state: string; count: number }[]> =>
+export const countConnections = (sql: Queryable) =>
   sql<{ holder: string; state: string; count: number }[]>`
     select substr(application_name, 11) as holder, coalesce(state, 'starting') as state, count(*)::int as count
     from pg_stat_activity
     where datname = current_database() and application_name like 'catalogue %'
     group by 1, 2`;
 
-export const countFailures = (
-  sql: Queryable,
-): Promise<{ operation: Operation; kind: string; count: number }[]> =>
+export const countFailures = (sql: Queryable) =>
   sql<{ operation: Operation; kind: string; count: number }[]>`
     select operation, kind, count(*)::int as count from ingest_failures group by operation, kind`;
 
-export const countGamesByStatus = (sql: Queryable): Promise<{ audit_status: AuditStatus; count: number }[]> =>
+export const countGamesByStatus = (sql: Queryable) =>
   sql<{ audit_status: AuditStatus; count: number }[]>`
     select audit_status, sum(games)::float8 as count from (
       select audit_status, games from game_counts where application_id = '' and level = 0

@@ -5,7 +5,7 @@ import type { apiTokens } from '#db/schema/api-tokens.ts';
 export type ApiTokenRow = InferSelectModel<typeof apiTokens>;
 export type ApiToken = Omit<ApiTokenRow, 'token_hash'>;
 
-/** What authentication reads of a token. */
+/** The state of a token that a call presents. */
 export type PresentedToken = {
   token_id: string;
   application_id: string | null;
@@ -56,7 +56,7 @@ export const findPresentedToken = async (
   return token;
 };
 
-/** Write `last_used_at`, at most once a minute. Of several calls at the same time one writes. */
+/** Write `last_used_at`, at most once a minute. Of concurrent calls only one writes. */
 export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<void> => {
   await sql`
     update api_tokens set last_used_at = now()

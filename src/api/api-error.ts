@@ -3,7 +3,7 @@ import { isPostgresError } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError, isUnreachable } from '#src/errors.ts';
 
-/** An error that is answered with one of the contract's failure codes. */
+/** An error with the failure code of its answer. */
 export class ApiError extends CatalogueError {
   override readonly name = 'ApiError';
   readonly failure: PlatformFailure;
@@ -34,16 +34,17 @@ const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
-/** Convert anything thrown while a call is answered. An error that is not known becomes `fault`. */
+/** Convert a thrown value. An unknown error becomes `fault`. */
 export const toApiError = (thrown: unknown): ApiError => {
   const error = coerceError(thrown);
   if (error instanceof ApiError) return error;
-  const { code, statusCode } = error as Partial<FastifyError>;
-  const known = code === undefined ? undefined : FASTIFY_FAILURES[code];
-  if (known !== undefined) return new ApiError(known, undefined, { cause: error });
-  // Fastify's other client errors: a wrong Content-Length, a malformed path, a body that broke off.
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new ApiError('invalidHttp', undefined, { cause: error });
-  }
-  return new ApiError(isUnavailable(error) ? 'unavailable' : 'fault', undefined, { cause: error });
+  return new ApiError(failureOf(error), undefined, { cause: error });
+};
+
+const failureOf = (error: Error): PlatformFailure => {
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  if (FASTIFY_FAILURES[code] !== undefined) return FASTIFY_FAILURES[code];
+  // Fastify's other client errors: a wrong Content-Length, a malformed path, an incomplete body.
+  if (statusCode >= 400 && statusCode < 500) return 'invalidHttp';
+  return isUnavailable(error) ? 'unavailable' : 'fault';
 };

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 const PREFIX = 'gct_';
 const RANDOM_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-/** The prefix, then base64url of 32 random bytes and of the 4 bytes of the checksum. */
+/** The prefix, 32 random bytes and 4 bytes of checksum, the latter two in base64url. */
 const SHAPE = /^gct_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$/;
 
 const checksumOf = (body: string): string => {
@@ -14,13 +14,13 @@ const checksumOf = (body: string): string => {
   return bytes.toString('base64url');
 };
 
-/** @returns a new API token: the prefix, 256 random bits, and a CRC-32 of both that detects typing errors */
+/** Create an API token. Its CRC-32 detects typing errors. */
 export const createApiToken = (): string => {
   const body = PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
   return body + checksumOf(body);
 };
 
-/** @returns whether the text has the shape and the checksum of an API token; false needs no database lookup */
+/** Does the text have the shape and the checksum of an API token? If not, no database lookup is needed. */
 export const isApiToken = (text: string): boolean =>
   SHAPE.test(text) && checksumOf(text.slice(0, -6)) === text.slice(-6);
 

@@ -25,7 +25,7 @@ export type ApiOptions = {
   auditTimeZone: string;
   /** Default: `RATE_LIMIT_DEFAULT`. */
   rateLimit?: RateLimit;
-  /** Counts the calls of a token for the whole fleet. The API does not close it. */
+  /** Counts the calls of a token in the whole fleet. The caller closes it. */
   redis?: Redis | Cluster | undefined;
   logger: FastifyBaseLogger;
   /** Rejects while the database, or with `all` the database or the queue, is unreachable. */
@@ -37,13 +37,13 @@ const CALL_TIMEOUT_MS = 10_000;
 
 /**
  * Build the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2); it does not listen
- * yet. A call passes the deadline, authentication, the rate limit and the validation of its body, then its handler reads
- * the database and the answer is validated. Every answer except /docs and /openapi.json is an envelope.
+ * yet. A call passes the deadline, authentication, the rate limit and the validation of its body. Its handler then reads
+ * the database, and the answer is validated. Every answer except /docs and /openapi.json is an envelope.
  */
 export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
   const app: FastifyInstance = fastify({
     loggerInstance: options.logger,
-    // Only failures of the platform are logged, by `answer`.
+    // `answer` logs failures of the platform. Other calls are not logged.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: CALL_TIMEOUT_MS,
@@ -61,14 +61,14 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   app.decorateRequest('caller', null);
   app.setErrorHandler((error, request, reply) => answer(toApiError(error), request, reply));
 
-  const allowed = collectMethods(app);
+  const methodsByPath = collectMethods(app);
   app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS, answer));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw new ApiError('invalidHttp');
-    // In a hook, so that the body is not read.
-    if (request.is404) throw noRoute(allowed.get(request.url.split('?', 1)[0] ?? ''));
+    // Fastify's own 404 handler would read the body first.
+    if (request.is404) throw routeError(methodsByPath.get(request.url.split('?', 1)[0] ?? ''));
   });
 
   const authenticator = createAuthenticator(options.sql);
@@ -82,7 +82,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   return app;
 };
 
-/** @returns the methods of each path, updated by every route that is added after this call */
+/** @returns the methods of each path; routes that are added later are included */
 const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ path, method }) => {
@@ -93,7 +93,7 @@ const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
   return methods;
 };
 
-const noRoute = (allowed: Set<string> | undefined): ApiError =>
+const routeError = (allowed: Set<string> | undefined): ApiError =>
   allowed === undefined
     ? new ApiError('noSuchPath')
     : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });

@@ -34,13 +34,13 @@ export const callerOf = (request: FastifyRequest): Caller => {
 };
 
 /**
- * Create a hook that accepts calls with a bearer token of ours (section 5) and sets `request.caller`. Every call looks
- * its token up, so that a revocation applies from the next call on.
+ * Create a hook that requires an API token (section 5) and sets `request.caller`. Each call reads its token from the
+ * database, so a revocation applies to the next call.
  */
 export const createAuthenticator = (sql: Database) => {
   const writes = new Map<string, Promise<void>>();
 
-  /** The call does not wait for this write. */
+  /** Starts the write and returns: the call does not wait for it. */
   const recordUse = (token_id: string, request: FastifyRequest): void => {
     if (writes.has(token_id)) return;
     const write = recordTokenUse(sql, token_id)
@@ -62,7 +62,6 @@ export const createAuthenticator = (sql: Database) => {
       if (!found.recently_used) recordUse(found.token_id, request);
       request.caller = { token_id: found.token_id, application_id: found.application_id };
     },
-    /** Wait for writes of `last_used_at`, for at most two seconds. */
     close: async (): Promise<void> => {
       await pTimeout(Promise.all(writes.values()), { milliseconds: CLOSE_MS, message: false });
     },

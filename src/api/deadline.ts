@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { ApiError } from '#src/api/api-error.ts';
 
 /**
- * Create a hook that answers a call after `timeoutMs` if nothing has answered it: 408 if its body has not arrived, else
- * 503. Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
+ * Create a hook that answers a call that has no answer after `timeoutMs`: 408 if its body is incomplete, else 503.
+ * Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
  */
 export const createDeadline =
   (

@@ -34,7 +34,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** On narrow screens a table scrolls by itself, not with the page. */
+/** On narrow screens wide tables scroll instead of the page. */
 const STYLE = '.swagger-ui .responses-inner, .swagger-ui .opblock-section { overflow-x: auto }';
 
 /** Calls come from servers, never from clients (section 1): the page offers no "Try it out" and takes no token. */

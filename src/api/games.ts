@@ -1,7 +1,7 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
-import { createAuditTimeFormat } from '#src/api/audit-time.ts';
+import { createAuditTimeFormatter } from '#src/api/audit-time.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { success } from '#src/api/wire.ts';
 import {
@@ -27,7 +27,7 @@ export const addGameRoutes = (
     onRequest,
   }: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
-  const formatAuditTime = createAuditTimeFormat(auditTimeZone);
+  const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
     LIST_BY_AUDIT_STATUS_PATH,
@@ -36,7 +36,6 @@ export const addGameRoutes = (
       schema: { body: listByAuditStatusRequestSchema, response: { 200: listByAuditStatusResponseSchema } },
     },
     async (request) => {
-      const { audit_status } = request.body;
       const { total, list } = await selectGamePage(sql, {
         scope: callerOf(request).application_id,
         ...request.body,
@@ -46,7 +45,7 @@ export const addGameRoutes = (
         list: list.map(({ game_id, game_name, audit_time }) => ({
           game_id,
           game_name,
-          audit_status,
+          audit_status: request.body.audit_status,
           audit_time: formatAuditTime(audit_time),
         })),
       });
@@ -57,8 +56,8 @@ export const addGameRoutes = (
     QUERY_DETAIL_PATH,
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
     async (request) => {
-      const { game_id } = request.body;
-      const game = await selectGameDetail(sql, { scope: callerOf(request).application_id, game_id });
+      const scope = callerOf(request).application_id;
+      const game = await selectGameDetail(sql, { scope, game_id: request.body.game_id });
       return success(game ?? null);
     },
   );

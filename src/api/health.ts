@@ -3,9 +3,9 @@ import { ApiError } from '#src/api/api-error.ts';
 import { success } from '#src/api/wire.ts';
 
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: database and queue are reachable. `GET /readyz?only=database`:
- * the database is reachable, which is enough to answer calls; use it for a load balancer. None needs a token.
- * @param ready rejects if one of these is unreachable
+ * Add `GET /healthz` (the process is alive), `GET /readyz` (database and queue are reachable) and
+ * `GET /readyz?only=database`, for load balancers: the API answers calls without the queue. None needs a token.
+ * @param ready rejects if one of them is unreachable
  */
 export const addHealthRoutes = (
   app: FastifyInstance,

@@ -10,16 +10,15 @@ export type RateLimit = {
   timeWindowMs: number;
 };
 
-/** An average of 20 calls a second; bursts are allowed. 100,000 games are listed in under a minute. */
+/** 20 calls a second on average, with bursts. 100,000 games are listed within a minute. */
 export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 };
 
 /** Longest wait for Redis. */
 const REDIS_WAIT_MS = 250;
 
 /**
- * Create a hook that limits the calls of each token; it runs after authentication, so that only valid tokens are counted.
- * With Redis the whole fleet counts together. While Redis is unreachable or does not answer in time, calls are not
- * limited, so that the API does not depend on Redis.
+ * Create a hook that limits the calls of each token. It runs after authentication. With Redis the limit applies to the
+ * whole fleet. If Redis does not answer in time, calls are not limited: the API does not depend on Redis.
  */
 export const addRateLimit = async (
   app: FastifyInstance,

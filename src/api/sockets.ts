@@ -22,15 +22,15 @@ const CLIENT_ERRORS: Record<string, PlatformFailure> = {
   HPE_HEADER_OVERFLOW: 'headersTooLarge',
 };
 
-/** Answer bytes that Node's HTTP parser rejects, with the envelope. */
+/** Answer bytes that Node's HTTP parser rejects. */
 export const answerClientError = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
 };
 
-/** Answer requests that Node answers or drops without Fastify, with the envelope. */
+/** Answer the requests that Node does not pass to Fastify: CONNECT, an unknown expectation, methods of RTSP. */
 export const answerUnroutedRequests = (server: Server): void => {
-  // Node also parses RTSP requests, and Fastify cannot route their methods. TRACE gets the same answer: 405 or 404.
+  // Fastify cannot route methods of RTSP, which Node parses. As TRACE they get 405 or 404.
   server.prependListener('request', (request: IncomingMessage) => {
     if (!METHODS.includes(request.method ?? '')) request.method = 'TRACE';
   });

@@ -38,12 +38,12 @@ const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   };
 };
 
-/** An answer that does not match its schema is not sent: the error becomes `fault`. */
+/** Throws on an answer that does not match its schema; the error becomes `fault`. */
 const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   return (answer) => JSON.stringify(schema.parse(answer));
 };
 
-/** Make the app read and write JSON in strict UTF-8 alone, validated by the zod schemas of the routes. */
+/** Accept only JSON in valid UTF-8, and validate requests and answers with the zod schemas of the routes. */
 export const useStrictJson = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

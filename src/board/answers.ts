@@ -28,12 +28,12 @@ export const SECURITY_HEADERS = {
 export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
   reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(html);
 
-/** Does the client expect JSON? Bull Board's script and curl under `/api` do; every other address is a page. */
+/** Does the client expect JSON? Under `/api` it does; every other address is a page. */
 export const isApi = (request: FastifyRequest): boolean => request.url.startsWith('/api/');
 
 export type ErrorAnswer = { status: number; title: string; message: string };
 
-/** Sends an error: JSON that Bull Board's script shows under `/api`, else a page. */
+/** Sends an error: under `/api` the JSON that Bull Board's script shows, else a page. */
 export const sendError = (request: FastifyRequest, reply: FastifyReply, error: ErrorAnswer): FastifyReply => {
   reply.code(error.status);
   return isApi(request)

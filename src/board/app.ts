@@ -28,7 +28,7 @@ export type BoardOptions = {
   logger: FastifyBaseLogger;
 };
 
-/** The line above every page: who can open this board, and whether it is read only. */
+/** The line above every page: is there a login, and is the board read only? */
 const describeAccess = (login: Login | null, readOnly: boolean): string | undefined => {
   if (login === null) {
     return `No login is set: only this machine can open this board${readOnly ? ', read only' : ''}`;
@@ -97,7 +97,7 @@ export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
-    // Without a login, another host name is a site that rebinds its DNS name to this machine.
+    // Without a login, another host name means DNS rebinding: a site points its name at this machine.
     if (login === null && !isLoopback(request.hostname)) {
       return sendError(request, reply, {
         status: 421,

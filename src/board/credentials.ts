@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 /** BOARD_USER and BOARD_PASSWORD, or the credentials of a request. */
 export type Login = { user: string; password: string };
 
-// timingSafeEqual requires equal lengths, which digests have.
+// timingSafeEqual requires equal lengths.
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Returns a check of credentials against `login` in constant time. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** From sign-in; use does not extend a session. */
+/** Counted from sign-in: use does not extend a session. */
 export const SESSION_MS = 12 * 60 * 60_000;
 
-/** Beyond it, the oldest session ends. */
+/** One more sign-in ends the oldest session. */
 const MAX_SESSIONS = 1_000;
 
 export type Sessions = {

@@ -11,7 +11,7 @@ const COOKIE = 'catalogue_board';
 
 const loginForm = z.object({ user: z.string(), password: z.string(), next: z.string().default('/') });
 
-/** @returns the path if it is one of this board, else `/`: the sign-in must not redirect to another site */
+/** @returns the path if it belongs to this board, else `/`: sign-in must not redirect to another site */
 const localPath = (path: string): string => {
   const here = 'http://board.invalid';
   if (!URL.canParse(path, here)) return '/';
@@ -44,14 +44,14 @@ export const addSignIn = async (app: FastifyInstance, login: Login) => {
     async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   );
 
-  /** Checks credentials. @returns in `waitMs` how long this address must wait before the next attempt */
+  /** Checks credentials. @returns `waitMs` > 0 if they were not checked, because the address must wait */
   const attempt = (request: FastifyRequest, typed: Login): { ok: boolean; waitMs: number } => {
     const waitMs = throttle.waitMs(request.ip);
     if (waitMs > 0) return { ok: false, waitMs };
     const ok = verify(typed);
     if (ok) throttle.succeeded(request.ip);
     else throttle.failed(request.ip);
-    // Without the user: some type their password there.
+    // The user is not logged: it may be a password in the wrong field.
     if (!ok) request.log.warn({ address: request.ip }, 'board sign-in refused');
     return { ok, waitMs: 0 };
   };

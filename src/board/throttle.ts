@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
-/** The wait begins at one second with this failure and doubles with each further one. */
+/** This failure delays the next attempt by one second; each further failure doubles the delay. */
 const FIRST_DELAYED_FAILURE = 5;
 const MAX_WAIT_MS = 60_000;
-/** Failures are forgotten after this time without another one. */
+/** Failures expire after this time without another failure. */
 const FORGET_MS = 60 * 60_000;
-/** Bounds memory: beyond it, the address that failed longest ago is forgotten. */
+/** Bounds memory: one more address evicts the one that failed longest ago. */
 const MAX_ADDRESSES = 1_000;
 
 export type Throttle = {
@@ -27,8 +27,8 @@ const networkOf = (address: string): string => {
 };
 
 /**
- * Slows the guessing of passwords: from the fifth wrong one on, an address waits up to a minute between attempts.
- * While it waits, the right password is refused too.
+ * Slows the guessing of passwords: from the fifth wrong password on, an address waits up to a minute between attempts.
+ * During the wait even the right password is refused.
  */
 export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}): Throttle => {
   const failures = new LRUCache<string, { count: number; at: number; until: number }>({ max: MAX_ADDRESSES });
@@ -43,10 +43,8 @@ export const createThrottle = ({ now = Date.now }: { now?: () => number } = {}):
     failed(address) {
       const network = networkOf(address);
       const count = (current(network)?.count ?? 0) + 1;
-      const waitMs =
-        count < FIRST_DELAYED_FAILURE
-          ? 0
-          : Math.min(MAX_WAIT_MS, 1_000 * 2 ** (count - FIRST_DELAYED_FAILURE));
+      const doublings = count - FIRST_DELAYED_FAILURE;
+      const waitMs = doublings < 0 ? 0 : Math.min(MAX_WAIT_MS, 1_000 * 2 ** doublings);
       failures.set(network, { count, at: now(), until: now() + waitMs });
     },
     succeeded(address) {

@@ -19,7 +19,7 @@ export const applicationGameSummarySchema = z.object({
 });
 export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
 
-/** Any integer, clamped to the safe range: `total` may be wrong, the pages decide (decision 18). */
+/** Any integer, clamped to the safe range. `total` may be wrong: the pages count (decision 18). */
 const anyInteger = z
   .number()
   .refine((value) => Number.isInteger(value), {
@@ -28,12 +28,12 @@ const anyInteger = z
   })
   .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
 
-/** Most rows of one page. A page larger than `page_size` is accepted, but 4 MiB hold two million empty rows. */
+/** Maximum rows of one page. More than `page_size` are accepted, but 4 MiB can contain two million empty rows. */
 export const LIST_ROWS_MAX = 10_000;
 
 /**
- * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated
- * on its own, so that one invalid row does not fail the page.
+ * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated separately,
+ * so that one invalid row does not fail the page.
  */
 export const applicationGameListSchema = z.object({
   total: anyInteger,

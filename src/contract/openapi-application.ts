@@ -54,7 +54,7 @@ type Callback = {
   responseExamples: Examples;
 };
 
-const callback = (of: Callback): { post: ZodOpenApiOperationObject } => ({
+const describeCallback = (of: Callback): { post: ZodOpenApiOperationObject } => ({
   post: {
     operationId: of.operationId,
     summary: of.summary,
@@ -72,7 +72,7 @@ const callback = (of: Callback): { post: ZodOpenApiOperationObject } => ({
   },
 });
 
-const queryKyc = callback({
+const queryKyc = describeCallback({
   operationId: 'queryKYC',
   summary: "The developer's KYC record",
   description: 'cp.queryKYC, at your query_cp_kyc_webhook. `data` is null if there is no record.',
@@ -99,7 +99,7 @@ const queryKyc = callback({
 
 const GAME = { game_id: 'g-1001', game_name: 'Lantern Harbour' };
 
-const queryList = callback({
+const queryList = describeCallback({
   operationId: 'queryList',
   summary: 'One page of your games',
   description:
@@ -134,7 +134,7 @@ const queryList = callback({
   },
 });
 
-const queryDetail = callback({
+const queryDetail = describeCallback({
   operationId: 'queryDetail',
   summary: 'One of your games in full',
   description:

@@ -39,22 +39,11 @@ An application's token reads the games of that application, an operator's token 
 |---|---|
 ${codeTable.join('\n')}`;
 
-/** Failures of a call that reaches an operation. */
-const CALL_FAILURES: PlatformFailure[] = [
-  'invalidField',
-  'invalidJson',
-  'invalidHttp',
-  'noToken',
-  'unknownToken',
-  'endedToken',
-  'requestTimeout',
-  'bodyTooLarge',
-  'wrongContentType',
-  'tooManyRequests',
-  'headersTooLarge',
-  'fault',
-  'unavailable',
-];
+/** Failures of calls that reach no operation. */
+const OTHER_FAILURES: PlatformFailure[] = ['noSuchPath', 'wrongMethod', 'unmetExpectation'];
+const CALL_FAILURES = (Object.keys(PLATFORM_FAILURES) as PlatformFailure[]).filter(
+  (failure) => !OTHER_FAILURES.includes(failure),
+);
 
 const STATUS_DESCRIPTIONS: Record<number, string> = {
   400: 'The request is invalid.',

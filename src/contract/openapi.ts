@@ -2,12 +2,13 @@ import type { z } from 'zod';
 import { createDocument, type ZodOpenApiObject } from 'zod-openapi';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 
-// The two OpenAPI 3.1 documents are generated from the zod schemas that validate the same requests and answers.
-
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/** Add what both documents share, and convert the zod schemas; a schema with an `id` becomes a component. */
+/**
+ * Create an OpenAPI 3.1 document from the zod schemas that validate requests and answers. A schema with an `id` becomes
+ * a component.
+ */
 export const createOpenApiDocument = (
   document: Pick<ZodOpenApiObject, 'servers' | 'tags' | 'paths'> & {
     title: string;

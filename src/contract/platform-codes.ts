@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Failures of the platform-side operations. Section 7 does not specify codes: `ret_code` is the matching HTTP status times
- * 100 plus a detail number (design, section 5, decision 4). A code never changes its meaning; new codes may be added.
+ * Failures of the platform-side operations. Section 7 specifies no codes: `ret_code` is the HTTP status times 100 plus a
+ * detail number (design, section 5, decision 4). The meaning of a code never changes; new codes may be added.
  */
 export const PLATFORM_FAILURES = {
   invalidField: {
@@ -12,10 +12,7 @@ export const PLATFORM_FAILURES = {
   invalidJson: { ret_code: 40002, meaning: 'The body is not JSON in UTF-8.' },
   invalidHttp: { ret_code: 40003, meaning: 'The request is not well-formed HTTP.' },
   noToken: { ret_code: 40101, meaning: 'There is no Authorization: Bearer <ACCESS_TOKEN> header.' },
-  unknownToken: {
-    ret_code: 40102,
-    meaning: 'The access token is unknown: check that it is complete.',
-  },
+  unknownToken: { ret_code: 40102, meaning: 'The access token is unknown: check that it is complete.' },
   endedToken: {
     ret_code: 40103,
     meaning: 'The access token has expired or is revoked: request a new one from the platform.',
@@ -35,10 +32,7 @@ export const PLATFORM_FAILURES = {
   },
   headersTooLarge: { ret_code: 43101, meaning: 'The request headers are too large.' },
   fault: { ret_code: 50001, meaning: 'An internal error of the platform; it has been logged.' },
-  unavailable: {
-    ret_code: 50301,
-    meaning: 'The platform cannot reach its database: retry later.',
-  },
+  unavailable: { ret_code: 50301, meaning: 'The platform cannot reach its database: retry later.' },
 } as const satisfies Record<string, { ret_code: number; meaning: string }>;
 export type PlatformFailure = keyof typeof PLATFORM_FAILURES;
 

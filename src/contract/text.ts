@@ -1,28 +1,26 @@
 import { z } from 'zod';
 
-/** Longest name, in characters (Unicode code points). */
+// Lengths are in characters (Unicode code points).
 export const NAME_MAX = 512;
-/** Longest description, in characters (Unicode code points). */
 export const DESCRIPTION_MAX = 65_536;
-/** Most URLs in one list. */
+/** Maximum number of URLs in one list. */
 export const URLS_MAX = 100;
-/** Longest URL, in characters (Unicode code points). */
 export const URL_MAX = 2_048;
-/** Longest identifier, in characters: it becomes part of an index key. */
+/** Limited, because identifiers are parts of index keys. */
 export const IDENTIFIER_MAX = 512;
 /** Longest name of a host (RFC 1035, section 2.3.4). */
 const HOST_MAX = 253;
 
 const NUL = '\u0000';
 
-/** Characters as Postgres counts them: an emoji is one, JavaScript's `length` says two. */
-const codePoints = (text: string): number => {
+/** Counts characters as Postgres does. `length` counts an emoji as two. */
+const countCharacters = (text: string): number => {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 };
 
-/** The first failed check ends the validation: later ones expect a text of bounded length. */
+/** A failed check ends the validation (`abort`): later checks require a text of bounded length. */
 const refinement = (code: string, error: string) => ({ params: { code }, error, abort: true });
 
 /**
@@ -33,7 +31,8 @@ export const storableText = (maxLength: number) =>
   z
     .string()
     .refine(
-      (text) => text.length <= maxLength || (text.length <= 2 * maxLength && codePoints(text) <= maxLength),
+      (text) =>
+        text.length <= maxLength || (text.length <= 2 * maxLength && countCharacters(text) <= maxLength),
       refinement('too_long', `is longer than ${maxLength} characters`),
     )
     .refine(
@@ -47,7 +46,7 @@ export const identifier = storableText(IDENTIFIER_MAX).min(1);
 
 const AUTHORITY = /^https?:\/\/([^/\\?#]+)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes these characters
-const REPAIRED = /^\s|\s$|[\u0000-\u001f\u007f]/;
+const REMOVED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
 
 /**
  * URL.canParse encodes each label of a host as Punycode, in time quadratic in the label's different characters: 0.2 ms
@@ -55,13 +54,13 @@ const REPAIRED = /^\s|\s$|[\u0000-\u001f\u007f]/;
  */
 const isHostTooLong = (authority: string): boolean => authority.replace(/^.*@|:\d*$/g, '').length > HOST_MAX;
 
-/** A text that a URL parser would repair is invalid, because it is stored as it was sent. */
+/** Rejects a text that a URL parser would repair, because the text is stored unchanged. */
 const isHttpUrl = (text: string): boolean => {
   const [, authority = ''] = AUTHORITY.exec(text) ?? [];
-  return authority !== '' && !REPAIRED.test(text) && !isHostTooLong(authority) && URL.canParse(text);
+  return authority !== '' && !REMOVED_BY_PARSER.test(text) && !isHostTooLong(authority) && URL.canParse(text);
 };
 
-/** What the OpenAPI document states of a URL. */
+/** A URL in the OpenAPI document. */
 const HTTP_URL = { format: 'uri', pattern: '^https?://', maxLength: URL_MAX };
 
 /** An http or https URL, stored exactly as it was sent (decision 11). */

@@ -1,13 +1,13 @@
 /**
- * The words that the wire, the database, the queue and the command line share, each list once. Interface document
- * sections 3 and 4; design sections 4 and 7.
+ * The words that the wire, the database, the queue and the command line share (interface document, sections 3 and 4;
+ * design, sections 4 and 7).
  */
 
 /** `audit_status` of a game (section 3). */
 export const AUDIT_STATUSES = ['pending', 'passed', 'rejected'] as const;
 export type AuditStatus = (typeof AUDIT_STATUSES)[number];
 
-/** What an operator decides: every status but `pending`. */
+/** The decisions of an operator: every status but `pending`. */
 export const DECISIONS = ['passed', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
@@ -37,11 +37,11 @@ export type ListingEnd = (typeof LISTING_ENDS)[number];
 export const PAGE_KINDS = ['listed', 'unread'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
-/** What became of the details of one page or one batch. */
+/** Results of the details of one page or one batch. */
 export const DETAIL_COUNTERS = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing'] as const;
 export type DetailCounts = Record<(typeof DETAIL_COUNTERS)[number], number>;
 
-/** What a run counts: the games it listed, what became of each, and the games it withdrew. */
+/** The counters of a run: games listed, the results of their details, and games withdrawn. */
 export const RUN_COUNTERS = ['listed', ...DETAIL_COUNTERS, 'withdrawn'] as const;
 export type RunCounts = Record<(typeof RUN_COUNTERS)[number], number>;
 
@@ -49,7 +49,7 @@ export type RunCounts = Record<(typeof RUN_COUNTERS)[number], number>;
 export const KYC_STATES = ['pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'] as const;
 export type KycState = (typeof KYC_STATES)[number];
 
-/** What the KYC access log records. */
+/** The actions that the KYC access log records. */
 export const KYC_ACTIONS = ['reveal', 'erase'] as const;
 
 /** `application_game_id` of a failure that belongs to no game. */

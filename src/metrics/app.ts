@@ -3,14 +3,14 @@ import type { Registry } from 'prom-client';
 
 export type MetricsAppOptions = {
   registry: Registry;
-  /** Rejects or resolves to false while the process cannot work. */
+  /** Rejects or resolves to false if the process cannot work. */
   ready: () => Promise<boolean>;
   logger: FastifyBaseLogger;
 };
 
 /**
  * Builds the server of `GET /metrics` (Prometheus), `GET /healthz` (the process is alive) and `GET /readyz` (it can
- * work). It has no login: only the network of the fleet should reach it. No metric carries a secret.
+ * work). It has no login: expose it to the network of the fleet only. No metric contains a secret.
  * @returns the app, not listening
  */
 export const buildMetricsApp = async ({
@@ -21,7 +21,7 @@ export const buildMetricsApp = async ({
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Prometheus waits 10 s.
+    // Less than Prometheus's default scrape timeout, 10 s.
     handlerTimeout: 9_000,
   });
   app.get('/metrics', async (_request, reply) => {

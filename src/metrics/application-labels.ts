@@ -1,11 +1,11 @@
-/** The label of applications without series of their own. No application id begins with "_". */
+/** The label of applications without their own series. No application id begins with "_". */
 export const OTHERS = '_others';
 
 /**
- * Bounds the number of series: at most `max` applications have a label of their own, first come first served. After
- * that, an application that fails replaces one that never failed, or else the one that failed longest ago.
+ * Bounds the number of series: the first `max` applications get their own label. After that, an application that fails
+ * replaces one that never failed, or else the one that failed longest ago.
  * @param onEvicted removes the series of this application
- * @returns a function that returns the label to count a call under
+ * @returns a function from a call to its label
  */
 export const createApplicationLabels = (
   max: number,
@@ -16,13 +16,13 @@ export const createApplicationLabels = (
   const failing = new Set<string>();
   return (application_id, failed) => {
     const known = healthy.has(application_id) || failing.has(application_id);
+    const isFull = healthy.size + failing.size >= max;
     if (!failed) {
-      if (known) return application_id;
-      if (healthy.size + failing.size >= max) return OTHERS;
-      healthy.add(application_id);
+      if (!known && isFull) return OTHERS;
+      if (!known) healthy.add(application_id);
       return application_id;
     }
-    if (!known && healthy.size + failing.size >= max) {
+    if (!known && isFull) {
       const [evicted] = healthy.size > 0 ? healthy : failing;
       if (evicted !== undefined) {
         healthy.delete(evicted);

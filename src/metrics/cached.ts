@@ -1,9 +1,9 @@
 import pTimeout from 'p-timeout';
 
 /**
- * Caches what `read` returns for `maxAgeMs`; concurrent callers share one read.
- * @returns a function that resolves to undefined if the read fails or takes longer than `timeoutMs`: a missing
- *   metric is better than an outdated one
+ * Caches the result of `read` for `maxAgeMs`. Concurrent callers share one read.
+ * @returns a function that resolves to undefined if the read fails or takes longer than `timeoutMs`: a missing metric
+ * is better than an outdated one
  */
 export const cached = <Facts>(
   maxAgeMs: number,
@@ -16,7 +16,7 @@ export const cached = <Facts>(
       const reading = read().catch(() => undefined);
       const attempt = { facts: reading, until: Number.POSITIVE_INFINITY };
       current = attempt;
-      // The next call repeats a failed read, but never starts a second one beside a read that hangs.
+      // The next call repeats a read that failed. It waits for a read that hangs, and starts no second one.
       reading.then((facts) => {
         attempt.until = facts === undefined ? 0 : performance.now() + maxAgeMs;
       });

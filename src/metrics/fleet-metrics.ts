@@ -13,8 +13,9 @@ import { cached } from '#src/metrics/cached.ts';
 /** Only the applications that lag most have series of their own. */
 const LAGGING_MAX = 20;
 
+/** Maximum age of the other queries. */
 const QUICK_MS = 30_000;
-/** For queries that read whole tables. */
+/** Maximum age of queries that read whole tables. */
 const SLOW_MS = 60_000;
 /** A scrape waits this long for a query; Prometheus waits 10 s for the scrape. */
 const WAIT_MS = 3_000;
@@ -31,9 +32,8 @@ const seconds = (moment: Date): number => moment.getTime() / 1_000;
 type Labels = Partial<Record<string, string>>;
 
 /**
- * Adds the metrics of the fleet, read from the database at a scrape. Every process reports the same values:
- * `max without (instance)` takes one. If the database does not answer, `catalogue_database_up` is 0 and the others
- * are absent.
+ * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
+ * with `max without (instance)`. If the database does not answer, `catalogue_database_up` is 0 and the others are absent.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>
@@ -76,7 +76,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
         if (facts !== undefined) for (const [labels, value] of values(facts)) this.set(labels, value);
       },
     });
-  /** A gauge without labels; null: absent. */
+  /** A gauge without labels; it is absent if `value` returns null. */
   const single = <Facts>(
     name: string,
     help: string,

@@ -4,7 +4,7 @@ import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
 
-/** At most this many applications have series of their own in one process. */
+/** At most this many applications have their own series in one process. */
 const APPLICATIONS_MAX = 100;
 
 /** Up to the deadline of a call (15 s). */
@@ -15,9 +15,8 @@ const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
 const CHANGES = [...DETAIL_COUNTERS, 'withdrawn'] as const;
 
 /**
- * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label carries a secret
- * or text that an application chose; `application_id` is chosen by the operator, and bounded
- * (application-labels.ts). Disposing of it stops the counting.
+ * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label contains a secret
+ * or text of an application. `application_id` comes from the operator, and application-labels.ts bounds its values.
  */
 export const createProcessMetrics = (role: string): Disposable & { registry: Registry } => {
   const registry = new Registry();
@@ -44,7 +43,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     labelNames: ['outcome'],
     registers,
   });
-  // A series that starts at 1 shows no increase: an alert would miss the first suspect run.
+  // From 0: a series that starts at 1 shows no increase, so an alert would miss the first suspect run.
   for (const outcome of RUN_OUTCOMES) runs.inc({ outcome }, 0);
   const runSeconds = new Histogram({
     name: 'catalogue_run_duration_seconds',
@@ -61,7 +60,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   });
   for (const change of CHANGES) games.inc({ change }, 0);
 
-  /** "operation outcome" of the series of each application. */
+  /** The labels "operation outcome" of each application's series. */
   const series = new Map<string, Set<string>>();
   const removeSeries = (application_id: string): void => {
     for (const key of series.get(application_id) ?? []) {

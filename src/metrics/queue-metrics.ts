@@ -2,13 +2,13 @@ import type { Queue } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
 import { cached } from '#src/metrics/cached.ts';
 
-/** PostgreSQL counts jobs row by row. */
+/** Cached: PostgreSQL counts jobs row by row. */
 const COUNTS_MS = 5_000;
 const WAIT_MS = 2_000;
 
 /**
- * Adds the number of jobs in each queue, under the name of BullMQ's own export (`bullmq_job_count`; promtool rejects
- * that export, which repeats its headings for each queue), and whether the queue answers.
+ * Adds the number of jobs in each queue, and whether the queue answers. `bullmq_job_count` is the name of BullMQ's own
+ * export, which promtool rejects because its headings repeat for each queue.
  * @param ping rejects while the queue is unreachable
  */
 export const addQueueMetrics = (
@@ -17,10 +17,7 @@ export const addQueueMetrics = (
   ping: () => Promise<void>,
 ): void => {
   const registers = [registry];
-  const up = cached(0, WAIT_MS, async () => {
-    await ping();
-    return true;
-  });
+  const up = cached(0, WAIT_MS, () => ping().then(() => true));
   const counts = cached(COUNTS_MS, WAIT_MS, () =>
     Promise.all(queues.map(async (queue) => ({ queue: queue.name, jobs: await queue.getJobCounts() }))),
   );

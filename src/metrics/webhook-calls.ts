@@ -4,7 +4,7 @@ import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 
-/** One call of a webhook, after its end. */
+/** A webhook call that ended. */
 export type WebhookCall = {
   application_id: string;
   operation: Operation;
@@ -14,7 +14,7 @@ export type WebhookCall = {
 
 const CHANNEL = channel('catalogue.webhook-call');
 
-/** Calls `listener` after every call of an observed client. @returns a function that stops it */
+/** Calls `listener` after every call of an observed client. @returns a function that removes it */
 export const onWebhookCall = (listener: (call: WebhookCall) => void): (() => void) => {
   const onMessage = (call: unknown): void => listener(call as WebhookCall);
   CHANNEL.subscribe(onMessage);
@@ -40,7 +40,7 @@ const observe = <Answer>(
     }
   });
 
-/** Returns the client with each call published to `onWebhookCall` and as a span of the current trace. */
+/** Reports each call of the client to `onWebhookCall`, and as a span of the current trace. */
 export const observeWebhooks = (client: WebhookClient): WebhookClient => ({
   queryGameList: (target, request, signal) =>
     observe('query_game_list', target, () => client.queryGameList(target, request, signal)),

@@ -15,7 +15,7 @@ import { openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
 type Own<Options> = Omit<Options, 'connection' | 'prefix'>;
 
-/** The store of the queues: Redis or PostgreSQL. No file outside this room depends on which one it is. */
+/** The store of the queues: Redis or PostgreSQL. Only src/queue distinguishes the two. */
 export type QueueBackend = {
   readonly kind: 'redis' | 'postgres';
   createQueue: (name: string, options?: Own<QueueOptions>) => Queue;
@@ -23,16 +23,16 @@ export type QueueBackend = {
   createFlowProducer: (options?: Own<FlowProducerOptions>) => FlowProducer;
   /** Migrates the schema of the queue in PostgreSQL. */
   migrate: () => Promise<void>;
-  /** For the rate limit of the API, which a fleet counts together; undefined on PostgreSQL. */
+  /** The client, for the API's rate limit; undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
-  /** Rejects when the backend does not answer; on Redis within seconds. */
+  /** Rejects if the backend does not answer; on Redis within seconds. */
   ping: () => Promise<void>;
-  /** Rejects when Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
+  /** Rejects if Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
   probe: () => Promise<void>;
   /** Checks the version and settings of Redis. @returns warnings. @throws CatalogueError if it is too old */
   check: () => Promise<string[]>;
   /**
-   * Frees jobs whose lock ends far from the clock of PostgreSQL: BullMQ writes it by the clocks of the workers.
+   * Frees jobs whose lock expiry, which workers write by their own clocks, is far from the clock of PostgreSQL.
    * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
    */
   freeAstrayLocks: () => Promise<number>;
@@ -41,7 +41,7 @@ export type QueueBackend = {
 
 export type BackendOptions = {
   databaseUrl: string;
-  /** Absent: the queues are in the database (embedded default). */
+  /** Undefined: the queues are in PostgreSQL (embedded default). */
   redisUrl?: string | undefined;
   /** Namespace of the queues in Redis. A cluster requires a hash tag: `{catalogue}`. */
   prefix: string;
@@ -54,7 +54,7 @@ export type BackendOptions = {
 export const openQueueBackend = (options: BackendOptions): QueueBackend =>
   options.redisUrl === undefined ? openPostgres(options) : openRedisBackend(options, options.redisUrl);
 
-/** `withBackend` types its classes by their backend; the methods that we call are the same. */
+/** The classes of `withBackend` have types of their own, with the same methods. */
 const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
@@ -94,8 +94,8 @@ const FREE_ASTRAY_LOCKS = `
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${ASTRAY_MS}`;
 
 /**
- * BullMQ 6.7 checks its schema before the first statement and caches the result, a broken connection too: every later
- * statement of the process then fails with that error. This clears a failed result.
+ * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
+ * fails with that error. This clears an error.
  */
 const createRecoveringBackend: typeof createPostgresBackend = (name, options, more) => {
   const backend = createPostgresBackend(name, options, more);

@@ -12,18 +12,17 @@ export type JobOptions = {
   concurrency: number;
 };
 
-/** The specification of a job: everything but its handler. Its name is its queue, its file in jobs/ and its name on the board. */
+/** A job without its handler. Its name is also the name of its queue, of its file in jobs/, and on the board. */
 export type JobSpec<Payload = unknown> = {
   name: string;
-  /** Ids only: Redis and the board show payloads in clear. New fields start optional, for jobs in flight. */
+  /** Ids only: Redis and the board show payloads in clear. A new field is optional, for jobs already queued. */
   payload: z.ZodType<Payload>;
   options: JobOptions;
   /** The job's title on the board, from ids alone: `acme page 3`. */
   title: (payload: Payload) => string;
 };
 
-/** A specification of any payload, for lists. */
-// biome-ignore lint/suspicious/noExplicitAny: Payload is both a parameter and a result, so no single type covers all
+// biome-ignore lint/suspicious/noExplicitAny: no other type covers the specifications of all payloads
 export type AnySpec = JobSpec<any>;
 
 /** Define a specification: the type of the payload follows from its schema. */
@@ -34,7 +33,7 @@ export const defineSpec = <Schema extends z.ZodType>(
 /** What a handler receives beside its payload. */
 export type JobContext<Deps> = {
   deps: Deps;
-  /** Aborts at the deadline of a shutdown and when the job's lock is lost: pass it to everything that waits. */
+  /** Aborts at the deadline of a shutdown and when the job's lock is lost: pass it to each call that waits. */
   signal: AbortSignal;
   /** Is this BullMQ's last attempt? */
   lastAttempt: boolean;
@@ -43,13 +42,13 @@ export type JobContext<Deps> = {
   mayPostpone: (ms: number) => boolean;
 };
 
-/** Thrown by a handler: the runner runs the job again after `ms`, which spends no attempt. */
+/** A handler throws it to postpone its job by `ms`. It does not count as an attempt. */
 export class RetryAfter extends CatalogueError {
   override readonly name = 'RetryAfter';
   readonly ms: number;
 
   constructor(ms: number) {
-    super(`asked to wait ${Math.ceil(ms / 1_000)} s`);
+    super(`retry after ${Math.ceil(ms / 1_000)} s`);
     this.ms = ms;
   }
 }
@@ -57,13 +56,12 @@ export class RetryAfter extends CatalogueError {
 /** What a job returns, shown on the board: ids and counts, never content. */
 export type JobResult = Record<string, string | number | boolean | null | undefined>;
 
-/** A specification with its handler. The handler throws to be retried. */
+/** A specification with its handler. BullMQ retries the job if the handler throws. */
 export type Job<Payload, Deps> = {
   spec: JobSpec<Payload>;
   handler: (payload: Payload, context: JobContext<Deps>) => Promise<JobResult>;
 };
 
-/** A job of any payload, for lists. */
 // biome-ignore lint/suspicious/noExplicitAny: as AnySpec
 export type AnyJob<Deps> = Job<any, Deps>;
 
@@ -73,8 +71,8 @@ export const defineJob = <Payload, Deps>(
 ): Job<Payload, Deps> => ({ spec, handler });
 
 /**
- * The jobs that a worker runs.
- * @throws Error when two jobs share a name, or a specification has no handler
+ * Checks the jobs of a worker.
+ * @throws Error if two jobs share a name, or a specification has no handler
  */
 export const defineJobs = <Deps>(
   specs: readonly AnySpec[],

@@ -7,9 +7,9 @@ import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
 
 const LOOK_MS = 10_000;
-/** Longer than two looks: a single failed look does not end readiness. */
+/** Longer than two checks: a single failed check does not end readiness. */
 const READY_MS = 30_000;
-/** One minute at LOOK_MS. An idle BullMQ worker fetches jobs at least every 5 s. */
+/** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
 const LOOKS = 6;
 const ANSWER_MS = 5_000;
 
@@ -26,7 +26,7 @@ type Options = {
   backend: Pick<QueueBackend, 'probe'>;
   producer: Pick<Producer, 'queue'>;
   runner: Pick<Runner, 'loads'>;
-  /** Writes to the database that this worker runs. */
+  /** Writes to the database that this worker is alive. */
   recordHeartbeat: () => Promise<void>;
   /** Called once. */
   onStuck: (stuck: Stuck) => void;
@@ -35,10 +35,10 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, records a heartbeat, and looks whether this process takes jobs. A BullMQ worker can
- * stop fetching after a reconnect while its process looks healthy. It is stuck when, in six looks in a row, jobs
- * wait, the process has room, and it takes none. A look at an unreachable server starts the count again. Looks are
- * counted instead of time, so that a process that was suspended is not reported when it continues.
+ * Every 10 s: probes the queue, records a heartbeat, and checks that this process takes jobs. A BullMQ worker can stop
+ * fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it takes
+ * none. An unreachable server resets the count. Checks are counted instead of time: a process that was suspended is
+ * not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
   const { backend, producer, runner, recordHeartbeat, onStuck, logger, lookMs = LOOK_MS } = options;
@@ -79,12 +79,12 @@ export const startLiveness = (options: Options): Liveness => {
   };
 };
 
-/** One look at a queue: its waiting jobs, and what this process has taken. */
+/** One check of a queue: its waiting jobs, and the jobs that this process has taken. */
 type QueueLook = Load & { waiting: number };
 
 /**
- * @returns a function that takes one look after the other (undefined: a server did not answer) and returns the queue
- *   that showed the signs in `looks` looks in a row
+ * @returns a function that receives each check (undefined: a server did not answer) and returns the queue that was stuck
+ * in `looks` checks in a row
  */
 export const createStuckDetector = (
   looks = LOOKS,

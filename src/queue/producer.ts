@@ -9,27 +9,27 @@ const KEEP_COMPLETED = { age: DAY_S, count: 1_000 };
 const KEEP_FAILED = { age: 7 * DAY_S, count: 5_000 };
 
 export type Placement = {
-  /** A second job of the same id is not added. No ":" and not all digits (BullMQ). */
+  /** A second job with this id is not added. BullMQ forbids ":" and ids of digits only. */
   id?: string;
-  /** While a job with this key has not ended, a second one is not added. */
+  /** A second job with this key is not added until the first has ended. */
   once?: string;
   /** Delay before the job may run. */
   delayMs?: number;
-  /** Attempts that were made without a job: they and their backoff count. */
+  /** Attempts made outside the queue. They count against `attempts`, and their backoff delays the job. */
   attemptsMade?: number;
 };
 
 /** One job of a chain. */
 type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
 
-/** Adds jobs. Parses payloads, as the runner does: an invalid one does not reach the queue. */
+/** Adds jobs. Each method throws on an invalid payload. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
-  /** Add `parent`, to run when `child` has completed or failed, in one step. */
+  /** Adds both in one step; `parent` runs when `child` has completed or failed. */
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
   /**
-   * Add jobs that run one at a time, in this order, each when the one before has completed or failed. More than
-   * `CHAIN_MAX` make several chains, which run side by side.
+   * Adds jobs that run one at a time, in this order, each when the one before has completed or failed. More than
+   * `CHAIN_MAX` jobs form several chains, which run in parallel.
    */
   addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
@@ -55,13 +55,13 @@ const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement 
   delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : backoffMs(job, attemptsMade)),
   removeOnComplete: KEEP_COMPLETED,
   removeOnFail: KEEP_FAILED,
-  // The frames below our own messages tell an operator nothing.
+  // Stack frames of our own messages do not help an operator.
   stackTraceLimit: 1,
   ...(placement.id === undefined ? {} : { jobId: placement.id }),
   ...(placement.once === undefined ? {} : { deduplication: { id: placement.once } }),
 });
 
-/** Open one queue for each specification. */
+/** Opens one queue for each specification. */
 export const createProducer = (
   backend: QueueBackend,
   jobs: readonly AnySpec[],
@@ -84,7 +84,7 @@ export const createProducer = (
     const data = job.payload.parse(payload);
     return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, placement) };
   };
-  /** `then`, to run when `first` has ended. */
+  /** Makes `then` run when `first` has ended. */
   const after = (first: FlowJob, then: FlowJob): FlowJob => ({
     ...then,
     children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],

@@ -11,7 +11,7 @@ const parseNodes = (text: string, defaultPort: number): Node[] =>
     const match = /^(\[[0-9a-fA-F:.]+\]|[^:@]+)(?::(\d+))?$/.exec(part);
     const port = Number(match?.[2] ?? defaultPort);
     if (match?.[1] === undefined || port < 1 || port > 65_535) {
-      // Not quoted: it may be part of a password with a "/" or "@" that is not percent-encoded.
+      // The message does not quote the host: it may be a part of a password with a "/" or "@".
       throw new UsageError('REDIS_URL has a host that is not host:port (a password is percent-encoded).');
     }
     return { host: match[1].replace(/^\[|\]$/g, ''), port };
@@ -27,7 +27,7 @@ export type RedisTarget =
  * Parses REDIS_URL. One server: `redis://[user:password@]host[:port][/db]`, with TLS `rediss://…`. Sentinel:
  * `redis+sentinel://[user:password@]host:port,host:port/master-name[/db]`. Cluster:
  * `redis+cluster://[user:password@]host:port,host:port`. `rediss+…` for TLS.
- * @throws UsageError without the password
+ * @throws UsageError whose message has no password
  */
 export const parseRedisUrl = (redisUrl: string): RedisTarget => {
   const match = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(redisUrl);

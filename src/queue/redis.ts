@@ -44,8 +44,8 @@ export const openRedis = (
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
     connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
     retryStrategy,
-    // READONLY: the master became a replica, so find the new one. EXECABORT: a transaction failed before it ran (memory
-    // full), but ioredis counts its scripts as loaded on this connection, and every flow would fail with NOSCRIPT.
+    // READONLY: the master is now a replica, so ioredis must find the new master. EXECABORT: a transaction did not run
+    // (memory full), but ioredis counts its scripts as loaded on this connection: each flow would fail with NOSCRIPT.
     reconnectOnError: (error) => /^(READONLY|EXECABORT)\b/.test(error.message),
   };
   const client =
@@ -54,7 +54,7 @@ export const openRedis = (
           redisOptions: options,
           enableReadyCheck: true,
           clusterRetryStrategy: retryStrategy,
-          // Keeps the host names that the cluster announces, because certificates are for names.
+          // Keeps the host names that the cluster announces: certificates contain names.
           dnsLookup: (address, found) => found(null, address),
         })
       : new Redis(options);
@@ -90,7 +90,7 @@ export const openRedis = (
   };
 };
 
-/** @returns an error that tells why Redis does not answer, without user and password */
+/** @returns an error with the reason why Redis does not answer, without user and password */
 const explain = (error: Error | undefined, last: Error | undefined): CatalogueError => {
   const rejection = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
   if (rejection !== undefined)

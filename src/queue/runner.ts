@@ -8,27 +8,27 @@ import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
 import { mayJobWait, postponeMs } from '#src/rules/waiting.ts';
 
 /**
- * BullMQ calls a job whose worker was killed "stalled" and fails it after one recovery, whatever its `attempts`.
- * A deploy that kills workers must not cost runs.
+ * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, whatever its
+ * `attempts`: a deploy that kills workers would fail runs.
  */
 const MAX_STALLED = 10;
 
 /**
- * A worker renews a job's lock at half this time. After a crash the lock expires, and the next check for stalled jobs
- * (every half of it) frees the job: within 45 s.
+ * A worker renews the lock of a job at half this time. After a crash the lock expires, and the next check for stalled
+ * jobs (at half this time too) frees the job: within 45 s.
  */
 const LOCK_MS = 30_000;
 
-/** After the abort at the deadline of a shutdown, jobs have this long to end. */
+/** Time for jobs to end after a shutdown has aborted them. */
 const ABORT_MS = 5_000;
 
 /**
- * A worker whose fetch failed (a deadlock in the queue's Postgres, a broken connection) fetches again after this long.
- * BullMQ's own 15 s would stop the whole queue.
+ * Delay after a failed fetch (a deadlock in Postgres, a broken connection). BullMQ's default, 15 s, stops the queue of a
+ * single worker for that time.
  */
 const FETCH_AGAIN_MS = 1_000;
 
-/** A job's progress on the board: the sum of its postponements, because the clocks of workers differ and may jump. */
+/** A job's progress: how long it was postponed in all. A sum, because the clocks of workers differ and may jump. */
 const progressSchema = z.object({ postponed_ms: z.number() });
 
 const postponedMsOf = (job: QueuedJob): number =>
@@ -41,15 +41,15 @@ export type Runner = {
   /** Resolves when every worker is connected and takes jobs. */
   ready: () => Promise<void>;
   /**
-   * Take no new job, wait for those that run, and abort them after `drainMs`. An aborted job returns to its queue
-   * without having spent an attempt. Resolves a few seconds after the deadline at the latest: if the queue is
-   * unreachable, other workers take the jobs when their locks expire.
+   * Takes no new job, waits for running jobs, and aborts them after `drainMs`. An aborted job returns to its queue; this
+   * does not count as an attempt. Resolves at most 5 s after `drainMs`: if the queue is unreachable, other workers take
+   * the jobs when their locks expire.
    */
   stop: (drainMs: number) => Promise<void>;
   loads: () => Load[];
 };
 
-/** What BullMQ stores of an error and the board shows: messages that we wrote. */
+/** The error that BullMQ stores and the board shows: our own messages only. */
 const storedError = (error: Error): Error => {
   const stored =
     error instanceof PermanentError ? new UnrecoverableError(error.message) : new Error(safeMessage(error));
@@ -57,7 +57,7 @@ const storedError = (error: Error): Error => {
   return stored;
 };
 
-/** Start one BullMQ worker for each job. @param options.lockMs shorter in tests of crashes */
+/** Starts one BullMQ worker for each job. @param options.lockMs shorter in tests of crashes */
 export const startRunner = <Deps>(
   backend: QueueBackend,
   jobs: readonly AnyJob<Deps>[],

@@ -7,7 +7,7 @@ import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { traceQueues } from '#src/tracing/trace-queues.ts';
 
-/** Database and queues: every role starts with them. */
+/** Database and queues, which every role uses. */
 export type Foundation = {
   sql: Database;
   backend: QueueBackend;
@@ -15,7 +15,7 @@ export type Foundation = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** Seconds until open connections are cut at the end. */
+/** At the end, connections that are still busy after this time are closed. */
 const CLOSE_S = 5;
 
 const REPEAT_MS = 10_000;

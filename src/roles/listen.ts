@@ -3,16 +3,16 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { UsageError } from '#src/errors.ts';
 
-/** Stops listening and answers the open calls. Connections close after their answer instead of staying alive. */
+/** Stops listening and answers the calls in progress. A connection closes after its answer. */
 export const stopListening = async (app: FastifyInstance): Promise<void> => {
   app.server.keepAliveTimeout = 1;
   await app.close();
 };
 
 /**
- * @param variable the variable of the port, for the message; that of the host ends in HOST
- * @returns the address as a URL that a browser on this machine can open
- * @throws UsageError if it cannot listen there
+ * @param variable the environment variable of the port, for messages: `API_PORT`; that of the host is `API_HOST`
+ * @returns a URL that works on this machine
+ * @throws UsageError if the app cannot listen there
  */
 export const listen = async (
   app: FastifyInstance,
@@ -23,17 +23,12 @@ export const listen = async (
   try {
     await app.listen({ host, port });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw new UsageError(
-        `Port ${port} of ${host} is in use: stop the process that listens there, or set ${variable} to another port.`,
-        { cause: error },
-      );
-    }
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(
-      `Cannot listen at ${host}, port ${port} (${code}): set ${variable.replace(/PORT$/, 'HOST')} to an address of this machine and ${variable} to a port this user may take.`,
-      { cause: error },
-    );
+    const message =
+      code === 'EADDRINUSE'
+        ? `Port ${port} of ${host} is in use: stop the process that listens there, or set ${variable} to another port.`
+        : `Cannot listen at ${host}, port ${port} (${code}): set ${variable.replace(/PORT$/, 'HOST')} to an address of this machine and ${variable} to a port this user may use.`;
+    throw new UsageError(message, { cause: error });
   }
   const bound = app.server.address();
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;

@@ -8,14 +8,14 @@ import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 
-/** A pool of its own: metrics are available while the pool of the role is busy. */
+/** A separate pool: metrics do not wait for the connections of the role. */
 const DATABASE_CONNECTIONS = 2;
 
 /**
- * Serves `/metrics`, `/healthz` and `/readyz` of this process, before its roles start and until they have stopped. If
- * the port is in use (a second worker on one machine), it takes a free one and logs it.
+ * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
+ * another worker on this machine uses the port, it listens on a free port and logs it.
  * @param role `worker`, `api`, `board` or `up`
- * @param isReady readiness of the roles, besides that of database and queue
+ * @param isReady are the roles ready? Database and queue are checked here
  */
 export const startMetrics = async (
   config: Config,

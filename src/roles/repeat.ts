@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
 /**
- * Runs a chore now and then every `everyMs`, until aborted. Logs its errors. When aborted it does not wait for the
- * running chore, which may wait for an unreachable queue.
+ * Runs a chore at once, and again `everyMs` after each end, until aborted. Logs its errors. The abort does not wait for
+ * the running chore, which may wait for an unreachable queue.
  */
 export const repeatUntilAborted = async (
   everyMs: number,

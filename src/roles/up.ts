@@ -14,7 +14,7 @@ export type Everything = {
   /** URL of the process's metrics server. */
   metrics: string;
   stop: () => Promise<void>;
-  /** Resolves with a reason when the embedded Postgres has ended. */
+  /** Resolves with a reason when the embedded Postgres ends. */
   lost: Promise<string>;
 };
 

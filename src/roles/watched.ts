@@ -20,8 +20,8 @@ const checkSchema = async (databaseUrl: string): Promise<void> => {
 };
 
 /**
- * Starts one role of a fleet as a process of its own, with its metrics server, which runs until the role has stopped.
- * @throws CatalogueError if the schema of the database is of another version
+ * Starts the only role of this process, and its metrics server, which stops after the role.
+ * @throws CatalogueError if the database has another version of the schema
  */
 export const startWatchedRole = async (
   name: Role['name'],

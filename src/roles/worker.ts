@@ -21,23 +21,23 @@ import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 
 const DATABASE_CONNECTIONS = 20;
-/** Longer than one webhook call may take (15 s). After it, running jobs are aborted. */
+/** Running jobs are aborted after it. Longer than the timeout of a webhook call, 15 s. */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
 /** At most this many pages of one listing: two million games at 100 a page. */
 const PAGE_CAP = 20_000;
 /**
- * Growth of the heap, in per cent of what survived, before V8 collects its old space (V8's default: up to 300). Peak
- * memory of a run of 100,000 games: 205 MB instead of 296 MB, at the same CPU time a game.
+ * V8 collects its old space when the heap has grown by this percentage (default: up to 300). A run of 100,000 games then
+ * peaks at 205 MB instead of 296 MB, with the same CPU time per game.
  */
 const HEAP_GROWTH_PERCENT = 50;
 
-/** Intervals and deadlines that tests of faults shorten. */
+/** Intervals and deadlines. Tests of faults shorten them. */
 export type WorkerTiming = Partial<
   Record<'lockMs' | 'drainMs' | 'lookMs' | 'reconcileMs' | 'idleMs', number>
 >;
 
-/** Logs each run that this process ends. @returns a function that stops it */
+/** Logs each run that this process ends. @returns a function that stops the logging */
 const logRuns = (logger: Logger): (() => void) =>
   runEnded.subscribe(({ run_id, application_id, outcome, reason, started_at, finished_at, ...run }) => {
     const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
@@ -46,9 +46,8 @@ const logRuns = (logger: Logger): (() => void) =>
   });
 
 /**
- * Starts a worker: the jobs of every queue, liveness, and the reconciler (one worker of the fleet at a time). Waits
- * until Redis is reachable. If the worker is stuck, the process ends with exit code 1: its supervisor restarts it, and
- * the fleet recovers its jobs.
+ * Starts a worker: the jobs of every queue, the liveness check, and the reconciler (one worker of the fleet at a time).
+ * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
   config: Config,

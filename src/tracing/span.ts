@@ -1,12 +1,12 @@
 import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
-/** Resolves to the registered tracer when it is used, so that it may be created before. */
+/** May be created before the SDK starts: it delegates to the tracer that is registered later. */
 const tracer = trace.getTracer('game-catalogue');
 
 /**
- * Runs `work` as a span of the current trace, or just runs it without tracing. The span keeps the safe message of an
- * error (src/errors.ts), without its stack.
+ * Runs `work` as a span of the current trace; without tracing it only runs `work`. The span records the safe message of
+ * an error (src/errors.ts), not its stack.
  * @param attributes ids and counts only, as in a log
  */
 export const inSpan = <Result>(

@@ -1,12 +1,11 @@
 import pTimeout from 'p-timeout';
 
-/** The last spans are dropped if the collector does not accept them within this time. */
+/** At the end, spans that the collector does not accept within this time are dropped. */
 const FLUSH_MS = 2_000;
 
 /**
- * Starts OpenTelemetry traces as its standard environment variables say (OTEL_EXPORTER_OTLP_ENDPOINT,
- * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only when tracing is enabled.
- * @param enabled `config.tracing`
+ * Starts OpenTelemetry traces, configured by its standard environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
+ * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only if tracing is enabled.
  * @returns dispose of it last: it sends the remaining spans
  */
 export const startTracing = async (enabled: boolean): Promise<AsyncDisposable> => {

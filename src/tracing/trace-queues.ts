@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type { QueueBackend } from '#src/queue/backend.ts';
 
 /**
- * Returns the backend with traces: BullMQ stores the trace context in each job and continues the trace when the job
- * runs. Loads the telemetry only here, so that nothing is loaded without tracing.
+ * Adds traces to the backend: BullMQ stores the trace context in each job and continues the trace when the job runs.
+ * `require` loads the telemetry only if tracing is enabled.
  */
 export const traceQueues = (backend: QueueBackend): QueueBackend => {
   const require = createRequire(import.meta.url);

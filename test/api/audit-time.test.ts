@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAuditTimeFormat } from '#src/api/audit-time.ts';
+import { createAuditTimeFormatter } from '#src/api/audit-time.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -13,7 +13,7 @@ test.each([
   // UTC+12:45, with daylight saving from 14:00 UTC.
   'Pacific/Chatham',
 ])('%s: the times of a year have the local date and time', (timeZone) => {
-  const formatAuditTime = createAuditTimeFormat(timeZone);
+  const formatAuditTime = createAuditTimeFormatter(timeZone);
   const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const start = Date.parse('2026-01-01T00:00:00.999Z');
   // Steps that reach every minute of the hour, and times close to both changes of daylight saving.
@@ -23,5 +23,5 @@ test.each([
 });
 
 test('"" without an audit time (section 2.2)', () => {
-  expect(createAuditTimeFormat('UTC')(null)).toBe('');
+  expect(createAuditTimeFormatter('UTC')(null)).toBe('');
 });
