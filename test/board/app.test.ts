@@ -56,7 +56,7 @@ const basic = (user: string, password: string) => ({
 
 const isPaused = () => queues.queues[0].isPaused();
 
-test('nothing of the board is seen without signing in', async () => {
+test('without sign-in every page and call of the board is refused', async () => {
   const app = await board();
   for (const url of [
     '/',
@@ -75,7 +75,7 @@ test('nothing of the board is seen without signing in', async () => {
   expect(await isPaused()).toBe(false);
 });
 
-test('signing in leads to the page that was asked for, with a cookie no script can read', async () => {
+test('sign-in redirects to the requested page and sets a cookie that scripts cannot read', async () => {
   const app = await board();
   const asked = '/queue/query-game-list?status=completed';
   const form = await app.inject({ url: `/login?next=${encodeURIComponent(asked)}`, headers: BROWSER });
@@ -93,7 +93,7 @@ test('signing in leads to the page that was asked for, with a cookie no script c
   expect(JSON.parse(body).queues[0].jobs[0].name).toBe(FINISHED_JOB);
 });
 
-test('the cookie of a sign-in over https is for https only', async () => {
+test('a sign-in over https sets a cookie for https only', async () => {
   const behindProxy = await signIn(await board(), {}, { 'x-forwarded-proto': 'https' });
   expect(behindProxy.cookies[0]?.secure).toBe(true);
 });
@@ -105,19 +105,19 @@ test.each([
   '/.//evil.example/',
   'javascript:alert(1)',
   'x',
-])('a link to the login cannot lead on to %s', async (next) => {
+])('sign-in does not redirect to %s', async (next) => {
   const answer = await signIn(await board(), { next });
   expect(new URL(answer.headers.location ?? '', 'http://localhost/').host).toBe('localhost');
 });
 
-test('what is put into the address of the login does not become part of the page', async () => {
+test('the sign-in page escapes its query', async () => {
   const app = await board();
   const { body } = await app.inject(`/login?next=${encodeURIComponent('/"><script>alert(1)</script>')}`);
   expect(body).not.toContain('<script');
   expect((await app.inject('/login?next=/a&next=/b')).statusCode).toBe(200);
 });
 
-test('wrong credentials are refused without saying which of the two is wrong', async () => {
+test('the answer to wrong credentials does not tell user and password apart', async () => {
   const app = await board();
   const user = await signIn(app, { user: 'oleg' });
   const password = await signIn(app, { password: 'guess' });
@@ -129,7 +129,7 @@ test('wrong credentials are refused without saying which of the two is wrong', a
   expect(nothing.statusCode).toBe(400);
 });
 
-test('guessing is slowed, by form and by HTTP Basic alike, while whoever is signed in goes on', async () => {
+test('wrong passwords by form and by HTTP Basic delay further attempts, and an open session still works', async () => {
   const app = await board();
   const session = await sessionOf(app);
   for (let guess = 0; guess < 3; guess += 1) await signIn(app, { password: 'guess' });
@@ -145,7 +145,7 @@ test('guessing is slowed, by form and by HTTP Basic alike, while whoever is sign
 
 const PROXY = '10.0.0.2';
 
-/** Tries to sign in from this peer, which says that it asks for these. */
+/** Sign in from a peer that sends this X-Forwarded-For. */
 const signInBy = (app: FastifyInstance, peer: string, forwardedFor: string, password = LOGIN.password) =>
   app.inject({
     method: 'POST',
@@ -157,9 +157,9 @@ const signInBy = (app: FastifyInstance, peer: string, forwardedFor: string, pass
 
 test.each([
   ['no proxy is trusted', [], PROXY],
-  ['another proxy is', ['10.0.0.3', 'fd00::/8'], PROXY],
-  ['it comes past the proxy', [PROXY], '198.51.100.7'],
-])('whoever guesses is not believed to be many when %s', async (_title, trustedProxies, peer) => {
+  ['only other proxies are trusted', ['10.0.0.3', 'fd00::/8'], PROXY],
+  ['the client does not connect through the proxy', [PROXY], '198.51.100.7'],
+])('a client cannot evade the delay with X-Forwarded-For if %s', async (_title, trustedProxies, peer) => {
   const app = await board({ trustedProxies });
   for (let guess = 0; guess < 5; guess += 1) await signInBy(app, peer, `203.0.113.${guess}`, 'guess');
   expect((await signInBy(app, peer, '203.0.113.99')).statusCode).toBe(429);
@@ -168,17 +168,17 @@ test.each([
 test.each([
   ['its address', PROXY, PROXY],
   ['its network', '10.0.0.0/8', PROXY],
-  ['its address, where IPv4 comes mapped into IPv6', PROXY, `::ffff:${PROXY}`],
-])('behind a proxy trusted by %s who guesses locks out nobody else', async (_title, trusted, peer) => {
+  ['its address, also mapped into IPv6', PROXY, `::ffff:${PROXY}`],
+])('behind a proxy trusted by %s a client delays only its own attempts', async (_title, trusted, peer) => {
   const app = await board({ trustedProxies: [trusted] });
-  // What the proxy was sent stands before what it adds, and is not believed.
+  // The proxy appends the address of its client; the part before it comes from the client and is not trusted.
   for (let guess = 0; guess < 5; guess += 1)
     await signInBy(app, peer, `203.0.113.${guess}, 198.51.100.7`, 'guess');
   expect((await signInBy(app, peer, '198.51.100.7')).statusCode).toBe(429);
   expect((await signInBy(app, peer, '198.51.100.8')).statusCode).toBe(303);
 });
 
-test('signing out ends the session for every copy of its cookie, and takes a form', async () => {
+test('sign-out is a form, and ends the session for every copy of its cookie', async () => {
   const app = await board();
   const session = await sessionOf(app);
   const asked = await app.inject({ url: '/logout', headers: session });
@@ -190,7 +190,7 @@ test('signing out ends the session for every copy of its cookie, and takes a for
   expect((await app.inject({ url: '/api/queues', headers: session })).statusCode).toBe(401);
 });
 
-test('curl and probes sign in with HTTP Basic, and are asked for it; a browser is not', async () => {
+test('curl and probes sign in with HTTP Basic; only a browser gets no Basic challenge', async () => {
   const app = await board();
   const get = (headers: InjectOptions['headers']) => app.inject({ url: '/api/queues', headers });
   expect((await get(basic(LOGIN.user, LOGIN.password))).statusCode).toBe(200);
@@ -206,19 +206,22 @@ test.each([
   ['an origin of another name', { origin: 'http://evil.example' }],
   ['an origin of another port', { host: 'localhost:8081', origin: 'http://localhost:8080' }],
   ['a sandboxed frame', { origin: 'null' }],
-])('a page of %s cannot change anything, signed in or without a login', async (_where, headers) => {
-  const closed = await board();
-  const open = await board({ login: null });
-  const session = await sessionOf(closed);
-  const answers = [
-    await closed.inject({ ...PAUSE, headers: { ...headers, ...session } }),
-    await closed.inject({ ...PAUSE, headers: { ...headers, ...basic(LOGIN.user, LOGIN.password) } }),
-    await open.inject({ ...PAUSE, headers }),
-    await signIn(closed, {}, headers),
-  ];
-  expect(answers.map((answer) => answer.statusCode)).toEqual([403, 403, 403, 403]);
-  expect(await isPaused()).toBe(false);
-});
+])(
+  'a request from a page of %s changes nothing, with a session and without a login',
+  async (_where, headers) => {
+    const closed = await board();
+    const open = await board({ login: null });
+    const session = await sessionOf(closed);
+    const answers = [
+      await closed.inject({ ...PAUSE, headers: { ...headers, ...session } }),
+      await closed.inject({ ...PAUSE, headers: { ...headers, ...basic(LOGIN.user, LOGIN.password) } }),
+      await open.inject({ ...PAUSE, headers }),
+      await signIn(closed, {}, headers),
+    ];
+    expect(answers.map((answer) => answer.statusCode)).toEqual([403, 403, 403, 403]);
+    expect(await isPaused()).toBe(false);
+  },
+);
 
 test.each([
   [
@@ -238,8 +241,8 @@ test.each([
   expect(await isPaused()).toBe(true);
 });
 
-test('without a login the board says so, and answers to the names of this machine alone', async () => {
-  // A page that rebound its DNS may send any header, and comes from this machine's own browser.
+test('a board without a login shows this, and answers only to the names of this machine', async () => {
+  // After DNS rebinding, a page in a browser of this machine may send any header.
   const app = await board({ login: null, trustedProxies: ['127.0.0.1'] });
   const get = (host: string) =>
     app.inject({ url: '/', headers: { host, 'x-forwarded-host': 'localhost' }, remoteAddress: '127.0.0.1' });
@@ -285,7 +288,7 @@ test('a read-only board shows everything and refuses every change, signed in or 
   expect(await queues.queues[0].getJobCounts('completed', 'waiting')).toEqual({ completed: 1, waiting: 0 });
 });
 
-test('no answer may be framed, cached, sniffed or load anything from elsewhere', async () => {
+test('the headers of every answer forbid frames, caches, sniffing and other origins', async () => {
   const app = await board();
   const session = await sessionOf(app);
   const answers = [
@@ -325,7 +328,7 @@ test('a failure is JSON under /api and a page elsewhere, and never a stack trace
   expect([nowhere.statusCode, nowhere.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
 });
 
-test('a queue that fails is a 500 that says so in JSON, without a stack trace', async () => {
+test('a queue that fails is a 500 with its error in JSON, without a stack trace', async () => {
   const broken = await openTestQueues('postgres');
   const app = await board({ queues: broken.queues });
   const session = await sessionOf(app);
@@ -336,7 +339,7 @@ test('a queue that fails is a 500 that says so in JSON, without a stack trace', 
   expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('does not exist') });
 });
 
-test('every change and every sign-in is a line in the log, and nothing that was typed is', async () => {
+test('the log has a line for each change and each sign-in, and no typed text', async () => {
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const app = await board({ logger: pino({}, stream) });

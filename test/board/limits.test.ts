@@ -11,7 +11,7 @@ const fail = (throttle: ReturnType<typeof createThrottle>, address: string, time
   for (let failure = 0; failure < times; failure += 1) throttle.failed(address);
 };
 
-test('an address waits from its fifth wrong password on, twice as long each time, a minute at most', () => {
+test('from its fifth wrong password on an address waits, twice as long each time, at most a minute', () => {
   const throttle = createThrottle(clock());
   fail(throttle, '192.0.2.1', 4);
   expect(throttle.waitMs('192.0.2.1')).toBe(0);
@@ -22,7 +22,7 @@ test('an address waits from its fifth wrong password on, twice as long each time
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('the wait passes, keeps to its own address, and ends for good with the right password', () => {
+test('the wait ends with time, applies to one address, and the right password resets it', () => {
   const { now, pass } = clock();
   const throttle = createThrottle({ now });
   fail(throttle, '192.0.2.1', 6);
@@ -34,7 +34,7 @@ test('the wait passes, keeps to its own address, and ends for good with the righ
   expect(throttle.waitMs('192.0.2.1')).toBe(0);
 });
 
-test('an hour without a failure is forgotten', () => {
+test('failures expire after an hour without another one', () => {
   const { now, pass } = clock();
   const throttle = createThrottle({ now });
   fail(throttle, '192.0.2.1', 20);
@@ -53,7 +53,7 @@ test('addresses of one IPv6 /64 count together, and a mapped IPv4 address counts
   expect(throttle.waitMs('::ffff:192.0.2.2')).toBe(0);
 });
 
-test('a thousand addresses are remembered, and the one that failed longest ago makes room', () => {
+test('a thousand addresses are stored, and the one that failed longest ago is evicted', () => {
   const throttle = createThrottle(clock());
   for (let address = 0; address <= 1_000; address += 1) {
     fail(throttle, `10.0.${address >> 8}.${address & 255}`, 5);
@@ -80,7 +80,7 @@ test('a session ends when it is closed, and twelve hours after it was opened', (
   expect(sessions.isOpen(old)).toBe(false);
 });
 
-test('past a thousand sessions the oldest ends', () => {
+test('the 1,001st session ends the oldest', () => {
   const sessions = createSessions(clock());
   const ids = Array.from({ length: 1_001 }, () => sessions.open());
   expect(ids.filter((id) => !sessions.isOpen(id))).toEqual([ids[0]]);

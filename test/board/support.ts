@@ -14,12 +14,12 @@ export type TestQueues = {
   kind: QueueBackend['kind'];
   /** `query-game-list`, with one finished job, and `query-cp-kyc`, with one that waits. */
   queues: readonly [Queue, Queue];
-  /** Takes the queue's tables away, so that every question to it fails. */
+  /** Drops the tables of the queue, so that every query fails. */
   breakDown(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Two queues of their own on this backend, with jobs in them. */
+/** Create two queues with jobs on this backend. */
 export const openTestQueues = async (kind: QueueBackend['kind']): Promise<TestQueues> => {
   const redisUrl = inject('redisUrl');
   if (kind === 'redis' && redisUrl === null) throw new Error('there is no redis-server');

@@ -6,12 +6,12 @@ const labels = (max: number) => {
   return { label: createApplicationLabels(max, (id) => evicted.push(id)), evicted };
 };
 
-test('in a small fleet every application has a label of its own', () => {
+test('in a small fleet every application has its own label', () => {
   const { label } = labels(2);
   expect([label('a', false), label('b', true), label('a', false)]).toEqual(['a', 'b', 'a']);
 });
 
-test('once labels are out, those who are well share one', () => {
+test('without free labels, applications that do not fail share one', () => {
   const { label, evicted } = labels(2);
   label('a', false);
   label('b', false);
@@ -20,7 +20,7 @@ test('once labels are out, those who are well share one', () => {
   expect(evicted).toEqual([]);
 });
 
-test('whoever fails takes the label of one that is well, or that failed longest ago', () => {
+test('an application that fails replaces one that does not, or that failed longest ago', () => {
   const { label, evicted } = labels(2);
   label('well', false);
   label('old', true);
@@ -31,7 +31,7 @@ test('whoever fails takes the label of one that is well, or that failed longest 
   expect(evicted).toEqual(['well', 'new']);
 });
 
-test('a hundred thousand applications never have more labels than there are', () => {
+test('a hundred thousand applications never have more labels than the maximum', () => {
   const { label, evicted } = labels(100);
   const seen = new Set<string>();
   for (let n = 0; n < 100_000; n += 1) {

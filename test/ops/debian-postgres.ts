@@ -7,17 +7,17 @@ import { openDatabase } from '#db/client.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { until } from '#test/support/until.ts';
 
-/** A Postgres server as the system packages bring it, with its own pg_dump: empty, with one user and database. */
+/** A Postgres server of the system packages, with its pg_dump: empty, with one user and database. */
 export type SystemPostgres = AsyncDisposable & {
   databaseUrl: string;
-  /** Where its programs are. */
+  /** The directory of its programs. */
   bin: string;
 };
 
 const idOf = (flag: '-u' | '-g'): number =>
   Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 
-/** Where the system's Postgres server is; undefined where there is none. */
+/** Finds the directory of the system's Postgres server; undefined if there is none. */
 const findPrograms = (): string | undefined => {
   for (const version of [18, 17, 16, 15, 14]) {
     const bin = `/usr/lib/postgresql/${version}/bin`;
@@ -32,7 +32,7 @@ const findPrograms = (): string | undefined => {
   return undefined;
 };
 
-/** Start one. @returns undefined where no server is installed */
+/** Start one. @returns undefined if no server is installed */
 export const startSystemPostgres = async (): Promise<SystemPostgres | undefined> => {
   const bin = findPrograms();
   if (bin === undefined) return undefined;

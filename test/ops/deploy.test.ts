@@ -61,20 +61,20 @@ type ComposeService = {
 const readCompose = async (): Promise<{ services: Record<string, ComposeService> }> =>
   parse(await readFile('docker-compose.yml', 'utf8'), { merge: true });
 
-/** Our own services of it; the others are Postgres and Redis. */
+/** Our services; the others are Postgres and Redis. */
 const ROLES = ['worker', 'api', 'board', 'migrate'];
 
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 
 test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
-  'the %s %s is what the Kubernetes API takes',
+  'the %s %s is valid for the Kubernetes API',
   (kind, _name, manifest) => {
     const Kind = KINDS[kind as keyof typeof KINDS];
     new Kind(manifest as never).validate();
   },
 );
 
-test('every role starts, lives and is ready by its probes, on ports that it has', () => {
+test('the startup, liveness and readiness probes of every role use ports that it has', () => {
   for (const { spec } of ofKind('Deployment')) {
     for (const container of spec.template.spec.containers) {
       const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
@@ -88,10 +88,10 @@ test('every role starts, lives and is ready by its probes, on ports that it has'
   }
 });
 
-/** What the program takes to stop, at most (src/cli/run-until-signal.ts). */
+/** Maximum time that the program takes to stop (src/cli/run-until-signal.ts). */
 const STOP_SECONDS = 40;
 
-test('who is called goes on listening until no call is sent there, and has the time to stop after that', () => {
+test('a server listens until no call is routed to it, and then has the time to stop', () => {
   for (const { spec } of ofKind('Deployment')) {
     const { containers, terminationGracePeriodSeconds = 30 } = spec.template.spec;
     const [container] = containers;
@@ -102,7 +102,7 @@ test('who is called goes on listening until no call is sent there, and has the t
   }
 });
 
-test('a Redis that is away does not take the API out of its service: calls are answered without it', async () => {
+test('the API stays in its service while Redis is unreachable: it answers calls without Redis', async () => {
   const api = ofKind('Deployment').find(({ metadata }) => metadata.name === 'catalogue-api');
   expect(api?.spec.template.spec.containers[0]?.readinessProbe).toMatchObject({
     httpGet: { path: '/readyz?only=database', port: 'http' },
@@ -111,7 +111,7 @@ test('a Redis that is away does not take the API out of its service: calls are a
   expect(services.api?.healthcheck?.test.join(' ')).toContain(':8080/readyz?only=database');
 });
 
-test('every pod and service is given the secrets that it uses, and no other', async () => {
+test('every pod and service gets the secrets that it uses, and no other', async () => {
   const given = [...ofKind('Deployment'), ...ofKind('Job')].flatMap(({ spec }) =>
     spec.template.spec.containers.map(({ name, envFrom = [] }) => [
       name,
@@ -132,7 +132,7 @@ test('every pod and service is given the secrets that it uses, and no other', as
   expect(ROLES.map(secrets)).toEqual([['ENCRYPTION_KEYS'], [], ['BOARD_USER', 'BOARD_PASSWORD'], []]);
 });
 
-test.skipIf(withoutRedis())('every service starts with what docker-compose.yml gives it', async () => {
+test.skipIf(withoutRedis())('every service starts with the environment of docker-compose.yml', async () => {
   const { services } = await readCompose();
   await using fleet = await createSmallFleet();
   const values = { ...fleet.env, BOARD_USER: 'olga', BOARD_PASSWORD: 'planted-password-51' };
@@ -167,11 +167,11 @@ test('every budget and selector finds the pods of a deployment', () => {
   }
 });
 
-test('what the config map sets is a configuration that the program takes', () => {
+test('the config map is a valid configuration of the program', () => {
   for (const { data } of ofKind('ConfigMap')) expect(() => readConfig(data)).not.toThrow();
 });
 
-test('the Dockerfile is one, runs as a user by number, and copies no more than the program', async () => {
+test('the Dockerfile is valid, runs as a user by number, and copies only the program', async () => {
   const text = await readFile('Dockerfile', 'utf8');
   expect(validateDockerfile(text)).toEqual([]);
   expect(text).toMatch(/^USER \d+:\d+$/m);
@@ -185,7 +185,7 @@ test('the Dockerfile is one, runs as a user by number, and copies no more than t
   expect(allowed.toSorted()).toEqual([...new Set(copied)].toSorted());
 });
 
-test('docker-compose.yml is valid, starts every role, and holds no secret', async () => {
+test('docker-compose.yml is valid, starts every role, and contains no secret', async () => {
   await run(process.execPath, ['node_modules/dclint/bin/dclint.cjs', '--quiet', 'docker-compose.yml']);
   const text = await readFile('docker-compose.yml', 'utf8');
   const { services } = await readCompose();

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { until } from '#test/support/until.ts';
 
-/** A role of the fleet as a process of its own. */
+/** A role of the fleet as a process. */
 export type RoleProcess = {
   child: ChildProcess;
-  /** Where it answers `/metrics`. */
+  /** URL of its `/metrics`. */
   metrics: string;
-  /** Everything it said on stderr so far. */
+  /** Its stderr so far. */
   log: () => string;
   stop: () => Promise<void>;
 };
@@ -20,7 +20,7 @@ export const spawnCatalogue = (args: readonly string[], env: Record<string, stri
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
-/** Start a role and wait until it says where its metrics are. */
+/** Start a role and wait until it logs the address of its metrics. */
 export const startRole = async (role: string, env: Record<string, string>): Promise<RoleProcess> => {
   const child = spawnCatalogue([role, '--json'], { METRICS_PORT: '0', ...env });
   const exit = once(child, 'exit');

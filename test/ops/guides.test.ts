@@ -10,11 +10,11 @@ import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { startSystemPostgres } from '#test/ops/debian-postgres.ts';
 import { withoutRedis } from '#test/ops/small-fleet.ts';
 
-/** The shell blocks of a page. Those named `sh setup` install what a test machine has. */
+/** The shell blocks of a page. Blocks named `sh setup` are excluded: test machines have those programs. */
 const blocksOf = (page: string): string[] =>
   [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 
-/** A fresh clone, as far as commands see: the project's files, and what `npm ci` would bring. */
+/** Like a fresh clone after `npm ci`: the project's files and node_modules. */
 const createClone = async (): Promise<AsyncDisposable & { directory: string }> => {
   const directory = await mkdtemp(join(tmpdir(), 'catalogue-clone-'));
   for (const name of ['package.json', 'src', 'jobs', 'db', 'docs', '.env.example']) {
@@ -24,7 +24,7 @@ const createClone = async (): Promise<AsyncDisposable & { directory: string }> =
   return {
     directory,
     [Symbol.asyncDispose]: async () => {
-      // For root the embedded Postgres lies where its own user gets to.
+      // For root the embedded Postgres is in a directory that its own user can read.
       const record = await readFile(join(directory, '.catalogue', 'postgres.json'), 'utf8').catch(() => '{}');
       const { directory: data } = JSON.parse(record) as { directory?: string };
       if (data !== undefined)
@@ -34,10 +34,10 @@ const createClone = async (): Promise<AsyncDisposable & { directory: string }> =
   };
 };
 
-/** A guide that waits for something in vain is ended, and shows where. */
+/** A guide that hangs is killed, and its output shows where. */
 const FOLLOW_MS = 240_000;
 
-/** Run the blocks one after another in one shell, as their reader does. Ends whatever they left running. */
+/** Run the blocks in order in one shell, as a reader does. Ends the processes that they left running. */
 const follow = async (blocks: readonly string[], directory: string, env: Record<string, string>) => {
   const script = [
     'set -euo pipefail',
@@ -94,7 +94,7 @@ test.skipIf(withoutRedis())(
   300_000,
 );
 
-test('an application developer follows theirs, and the example keeps every rule of the interface document', async () => {
+test('the guide for application developers works, and its example follows the interface document', async () => {
   await using clone = await createClone();
   const port = String(await findFreePort());
   const page = (await readFile('docs/application-developers.md', 'utf8')).replaceAll('3000', port);
@@ -104,7 +104,7 @@ test('an application developer follows theirs, and the example keeps every rule 
   expect(said).toContain('{"failures":[]}');
 }, 300_000);
 
-test('what the pages link to and name is there', async () => {
+test('every file that the pages link to or name exists', async () => {
   const pages = [
     'README.md',
     'CONTRIBUTING.md',

@@ -32,7 +32,7 @@ const LABELS = new Set(
 const NODE_LABELS = new Set(['type', 'space', 'version', 'major', 'minor', 'patch', 'kind', 'quantile']);
 
 test.skipIf(withoutRedis())(
-  'a worker counts what it calls, what its runs bring, and how the fleet stands',
+  'a worker counts its calls and the games of its runs, and reports the state of the fleet',
   async () => {
     await using fleet = await createSmallFleet();
     const worker = await fleet.start('worker');
@@ -86,7 +86,7 @@ test.skipIf(withoutRedis())(
 );
 
 test.skipIf(withoutRedis())(
-  'a Redis that is killed shows within 15 s on every role, and clears by itself',
+  'every role reports a killed Redis within 15 s, and its return without a restart',
   async () => {
     await using fleet = await createSmallFleet();
     const roles = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('board')];
@@ -116,14 +116,17 @@ test.skipIf(withoutRedis())(
   },
 );
 
-test.skipIf(withoutRedis())('a worker says where its metrics are when another one has the port', async () => {
-  await using fleet = await createSmallFleet();
-  const first = await fleet.start('worker');
-  const second = await fleet.start('worker', { METRICS_PORT: new URL(first.metrics).port });
-  expect(second.metrics).not.toBe(first.metrics);
-  expect(second.log()).toContain('METRICS_PORT is in use');
-  expect((await scrape(second.metrics)).size).toBeGreaterThan(0);
-});
+test.skipIf(withoutRedis())(
+  'a worker logs the address of its metrics if another worker uses the port',
+  async () => {
+    await using fleet = await createSmallFleet();
+    const first = await fleet.start('worker');
+    const second = await fleet.start('worker', { METRICS_PORT: new URL(first.metrics).port });
+    expect(second.metrics).not.toBe(first.metrics);
+    expect(second.log()).toContain('METRICS_PORT is in use');
+    expect((await scrape(second.metrics)).size).toBeGreaterThan(0);
+  },
+);
 
 const promtool = async (...args: string[]): Promise<string | null> => {
   try {

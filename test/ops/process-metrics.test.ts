@@ -43,7 +43,7 @@ test('a call is counted once, by its outcome, under the name of its application'
   expect(text).not.toContain('planted');
 });
 
-test('in a large fleet the series stay bounded, and those that fail are the ones named', async () => {
+test('in a large fleet the number of series is bounded, and failing applications have their own', async () => {
   using metrics = createProcessMetrics('test');
   for (let n = 0; n < 150; n += 1) await pull(`app-${n}`);
   await pull('in-trouble', failing);
@@ -61,7 +61,7 @@ test('every outcome that a run can have is counted from 0, before any run ended'
     expect(text).toContain(`catalogue_runs_total{outcome="${outcome}",role="test"} 0\n`);
 });
 
-test('what has ended counting counts no more', async () => {
+test('metrics that are disposed of count no more', async () => {
   const metrics = createProcessMetrics('test');
   metrics[Symbol.dispose]();
   await pull('acme', failing);

@@ -10,7 +10,7 @@ import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { type RoleProcess, spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 
-/** Found anywhere in clear, it leaked. */
+/** A secret: it must not appear in clear anywhere. */
 export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';
 
 export type SmallFleet = {
@@ -19,7 +19,7 @@ export type SmallFleet = {
   start: (role: string, extra?: Record<string, string>) => Promise<RoleProcess>;
   /** Run a command to its end. */
   run: (...args: string[]) => Promise<{ exit: number | null; stdout: string; stderr: string }>;
-  /** Register a sample application with so many games. */
+  /** Register a sample application with this number of games. */
   addApplication: (application_id: string, games: number) => Promise<void>;
   killRedis: () => Promise<void>;
   startRedis: () => Promise<void>;
@@ -28,7 +28,7 @@ export type SmallFleet = {
 
 export const withoutRedis = (): boolean => inject('redisUrl') === null;
 
-/** A fleet of processes on a database and a Redis of its own, nothing running yet. */
+/** A fleet of processes with its own database and Redis. No role runs yet. */
 export const createSmallFleet = async (): Promise<SmallFleet> => {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'catalogue-ops-'));

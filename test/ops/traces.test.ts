@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: unknown[] };
 type Export = { resourceSpans: { resource: unknown; scopeSpans: { spans: Span[] }[] }[] };
 
-/** A collector that takes OTLP over HTTP in JSON and keeps what it is sent. */
+/** A collector that accepts OTLP over HTTP in JSON and stores the spans. */
 const received: Export[] = [];
 const collector = createServer(async (request, response) => {
   received.push((await json(request)) as Export);
@@ -35,7 +35,7 @@ test.skipIf(withoutRedis())(
     await using fleet = await createSmallFleet();
     await fleet.addApplication('acme', 5);
     const sql = openDatabase(fleet.env.DATABASE_URL ?? '', { max: 1 });
-    // As often as no operator may: a test does not wait a minute.
+    // Below the minimum for operators, a minute, so that the test does not wait.
     await sql`update applications set every_ms = 1500`;
     await sql.end();
     const { port } = collector.address() as AddressInfo;
