@@ -50,7 +50,7 @@ export const queryGameDetailJob = defineJob(
 
     if (mayWait && open > 0) throw new RetryAfter(waitMs);
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
-    if (isLast && (await isDown(sql, run_id, wanted, failures))) {
+    if (isLast && page.kind === 'listed' && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;
       await failRun(sql, fence, reason, 'application');
       throw new PermanentError(reason);

@@ -1,4 +1,4 @@
-import { findRunStep, type RunStep } from '#db/queries/run-steps.ts';
+import { findRunStep, type RunStep, type StoredPage } from '#db/queries/run-steps.ts';
 import { type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
@@ -50,7 +50,7 @@ export const queryGameListJob = defineJob(
       await enqueueNextStep(producer, raised, true, details_again + 1);
       return { skipped: 'details enqueued again' };
     }
-    return run.listing_end === null ? listPages(context, step) : finish(context, run);
+    return run.listing_end === null ? listPages(context, step) : finish(context, run, previous);
   },
 );
 
@@ -135,9 +135,14 @@ const fetchPage = async (
   }
 };
 
-const finish = async ({ deps }: JobContext, run: RunRow): Promise<JobResult> => {
-  const closed = await finishRun(deps.sql, run);
-  if (closed === undefined) return STALE_FENCE;
-  const { outcome, listed, inserted, updated, withdrawn } = closed;
+/** End the run, or go on to its next page of unlisted games. */
+const finish = async ({ deps }: JobContext, run: RunRow, previous?: StoredPage): Promise<JobResult> => {
+  const ended = await finishRun(deps.sql, run, previous?.kind === 'unlisted' ? previous.page_num : undefined);
+  if (ended === undefined) return STALE_FENCE;
+  if (ended.finished_at === null) {
+    await enqueueNextStep(deps.producer, ended, true);
+    return { verifies: 'unlisted games' };
+  }
+  const { outcome, listed, inserted, updated, withdrawn } = ended;
   return { outcome, listed, inserted, updated, withdrawn };
 };

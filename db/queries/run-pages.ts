@@ -95,12 +95,12 @@ export const insertPage = async (
       select from ingest_failures
       where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
     ), states as materialized (
-      select l.id, l.list_hash, g.game_id, g.withdrawn, list.place as list_failure,
+      select l.id, l.list_hash, g.game_id, g.absent, list.place as list_failure,
              l.list_hash <> '' and (${age.full} or g.game_id is null or g.list_hash <> l.list_hash
                or detail.failed is true or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
       from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
       left join lateral (
-        select game_id, list_hash, fetched_at, withdrawn_at is not null as withdrawn from games
+        select game_id, list_hash, fetched_at, coalesce(withdrawn_at, unlisted_at) is not null as absent from games
         where application_id = ${application_id} and application_game_id = l.id limit 1
       ) as g on true
       left join lateral (
@@ -133,9 +133,8 @@ export const insertPage = async (
           total_max = greatest(total_max, ${page.total})
       where run_id in (select run_id from recorded)
     ), restored as (
-      update games set withdrawn_at = null, updated_at = now()
-      where game_id = any(array(select game_id from states where withdrawn)) and withdrawn_at is not null
-        and exists (select from recorded)
+      update games set withdrawn_at = null, unlisted_at = null, updated_at = now()
+      where game_id = any(array(select game_id from states where absent)) and exists (select from recorded)
     ), resolved as (
       delete from ingest_failures
       where ctid = any(array(select list_failure from states where list_failure is not null and list_hash <> ''))
@@ -147,7 +146,7 @@ export const insertPage = async (
 };
 
 /** A page under lock, and whether its application has failures of details. */
-type LockedPage = Pick<PageRow, 'open_games'> & { application_id: string; has_failures: boolean };
+type LockedPage = Pick<PageRow, 'kind' | 'open_games'> & { application_id: string; has_failures: boolean };
 
 /**
  * Lock a run under its fence, and one page of it, until the transaction ends.
@@ -160,7 +159,7 @@ export const lockRunPage = async (
 ): Promise<LockedPage | undefined> => {
   // The page is locked too: a statement that waited for a lock reads newer versions of locked rows only.
   const rows = await tx<LockedPage[]>`
-    select r.application_id, p.open_games, exists (
+    select r.application_id, p.kind, p.open_games, exists (
         select from ingest_failures f
         where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
     from sync_runs r join sync_run_pages p using (run_id) join applications a using (application_id)
@@ -176,7 +175,7 @@ export const countDetails = async (
   run_id: string,
   page_num: number,
   application_game_ids: readonly string[],
-  counts: DetailCounts & { answered: number },
+  counts: DetailCounts & { answered: number; withdrawn?: number },
 ): Promise<void> => {
   // A batch without final results is no progress: a run that only waits is abandoned in the end.
   await sql`
@@ -186,7 +185,7 @@ export const countDetails = async (
           inserted = inserted + ${counts.inserted}, updated = updated + ${counts.updated},
           unchanged = unchanged + ${counts.unchanged}, invalid = invalid + ${counts.invalid},
           failed = failed + ${counts.failed}, missing = missing + ${counts.missing},
-          answered = answered + ${counts.answered}
+          answered = answered + ${counts.answered}, withdrawn = withdrawn + ${counts.withdrawn ?? 0}
       where run_id = ${run_id} and page_num = ${page_num}
     )
     update sync_runs set progress_at = now()
@@ -217,16 +216,16 @@ export const findDetailEvidence = async (
   return rows[0] ?? { answered: 0, newlyFailed: 0 };
 };
 
-/** Count the open games of all pages of the run as failed. @returns their ids */
+/** Count the open games of all listed pages of the run as failed. @returns their ids */
 export const failOpenGames = async (sql: Queryable, run_id: string): Promise<string[]> => {
   const rows = await sql<{ id: string }[]>`
     with open as materialized (
       select jsonb_object_keys(open_games) as id from sync_run_pages
-      where run_id = ${run_id} and open_games <> '{}'::jsonb
+      where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     ), failed as (
       update sync_run_pages
       set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
-      where run_id = ${run_id} and open_games <> '{}'::jsonb
+      where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     )
     select id from open`;
   return rows.map((row) => row.id);

@@ -112,23 +112,30 @@ export const raiseFence = async (
   return rows[0];
 };
 
-/** Close a run with the sums of its pages. @returns undefined if the fence is stale */
+/** Close a run with the sums of its pages, and empty their lists of games. @returns undefined if the fence is stale */
 export const closeRun = async (
   sql: Queryable,
   { run_id, fence }: RunFence,
   verdict: { outcome: RunOutcome; reason: string | null; note?: string | null; withdrawn?: number },
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
-    update sync_runs r
-    set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
-        withdrawn = ${verdict.withdrawn ?? 0}, finished_at = now(), progress_at = now(),
-        (listed, inserted, updated, unchanged, invalid, failed, missing) = (
-          select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),
-                 coalesce(sum(unchanged), 0), coalesce(sum(invalid), 0), coalesce(sum(failed), 0),
-                 coalesce(sum(missing), 0)
-          from sync_run_pages where run_id = ${run_id})
-    where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
-    returning r.*`;
+    with closed as (
+      update sync_runs r
+      set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
+          finished_at = now(), progress_at = now(),
+          (listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) = (
+            select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),
+                   coalesce(sum(unchanged), 0), coalesce(sum(invalid), 0), coalesce(sum(failed), 0),
+                   coalesce(sum(missing), 0), coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0}
+            from sync_run_pages where run_id = ${run_id})
+      where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
+      returning r.*
+    ), emptied as (
+      update sync_run_pages p set application_game_ids = '{}', open_games = '{}'
+      from closed
+      where p.run_id = closed.run_id and (p.application_game_ids <> '{}' or p.open_games <> '{}'::jsonb)
+    )
+    select * from closed`;
   return rows[0];
 };
 

@@ -1,11 +1,13 @@
 import type { Queryable } from '#db/client.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { FinishedListing } from '#src/rules/outcome.ts';
 
 /** The facts of a listing that its pages and the application's games hold; the run's row holds the others. */
-export type ListingSums = Omit<
-  FinishedListing,
-  'end' | 'totalFirst' | 'totalLast' | 'totalMax' | 'acceptWithdrawals'
->;
+export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
+  /** Pages of unlisted games. */
+  unlistedPages: number;
+};
 
 /**
  * Sum up a listing for its verdict.
@@ -23,12 +25,13 @@ export const summariseListing = async (
       select coalesce(sum(cardinality(application_game_ids)), 0)::int as listed,
              coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
              coalesce(sum(failed), 0)::int as failed,
-             coalesce(min(total) filter (where row_count > 0) < max(total) filter (where row_count > 0), false)
-               as "totalChanged",
+             coalesce((array_agg(total order by row_count > 0 desc, page_num desc) filter (where kind = 'listed'))[1], 0)
+               as total,
              (count(*) filter (where row_count = 0 and kind = 'listed' and page_num < (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int
                as "emptyPages",
-             coalesce(array_agg(reason order by page_num) filter (where kind = 'unread'), '{}') as unread
+             coalesce(array_agg(reason order by page_num) filter (where kind = 'unread'), '{}') as unread,
+             (count(*) filter (where kind = 'unlisted'))::int as "unlistedPages"
       from sync_run_pages where run_id = ${run_id}
     ), baseline as (
       select coalesce(a.last_success_at, r.started_at) as at, r.started_at
@@ -62,16 +65,97 @@ export const summariseListing = async (
  * other while its tables are not analyzed: 10 s for 20,000 games.
  */
 const unlistedGames = (sql: Queryable, run_id: string, application_id: string) => sql`
-  select max(game_id::text)::uuid as game_id
+  select id, max(game_id::text)::uuid as game_id, max(unlisted_at) as unlisted_at
   from (
-    select application_game_id as id, game_id from games
+    select application_game_id as id, game_id, unlisted_at from games
     where application_id = ${application_id} and withdrawn_at is null
       and created_at <= (select started_at from sync_runs where run_id = ${run_id})
     union all
-    select unnest(application_game_ids), null from sync_run_pages where run_id = ${run_id}
+    select unnest(application_game_ids), null, null from sync_run_pages where run_id = ${run_id}
   ) as each
   group by id
   having count(*) = count(game_id)`;
+
+/**
+ * Add pages of unlisted games to a run whose listing is complete, and move the run past the first of them.
+ * @param isComplete without the games that an earlier complete listing did not name either
+ * @returns the run; undefined when there is no such game
+ */
+export const insertUnlistedPages = async (
+  tx: Queryable,
+  { run_id, application_id, next_page }: RunRow,
+  isComplete: boolean,
+): Promise<RunRow | undefined> => {
+  const rows = await tx<RunRow[]>`
+    with inserted as (
+      insert into sync_run_pages (run_id, page_num, kind, row_count, total, application_game_ids, open_games)
+      select ${run_id}, ${next_page} + page, 'unlisted', 0, 0, '{}', jsonb_object_agg(id, '')
+      from (
+        select id, ((row_number() over (order by id) - 1) / ${PAGE_SIZE_MAX})::int as page
+        from (${unlistedGames(tx, run_id, application_id)}) as unlisted
+        where unlisted_at is null or not ${isComplete}
+      ) as numbered
+      group by page
+      returning run_id
+    )
+    update sync_runs set next_page = next_page + 1, progress_at = now()
+    where run_id in (select run_id from inserted)
+    returning *`;
+  return rows[0];
+};
+
+/**
+ * Move a run past its next page of unlisted games.
+ * @returns the run; undefined when there is no such page, or no call of the page before it was answered
+ */
+export const moveToUnlistedPage = async (tx: Queryable, run_id: string): Promise<RunRow | undefined> => {
+  const rows = await tx<RunRow[]>`
+    update sync_runs r set next_page = r.next_page + 1, progress_at = now()
+    from sync_run_pages verified, sync_run_pages next
+    where r.run_id = ${run_id}
+      and verified.run_id = r.run_id and verified.page_num = r.next_page - 1 and verified.answered > 0
+      and next.run_id = r.run_id and next.page_num = r.next_page and next.kind = 'unlisted'
+    returning r.*`;
+  return rows[0];
+};
+
+/** Withdraw games of an unlisted page, unless their detail was fetched since. @returns their number */
+export const withdrawConfirmed = async (
+  tx: Queryable,
+  { run_id, page_num, application_id }: { run_id: string; page_num: number; application_id: string },
+  application_game_ids: readonly string[],
+): Promise<number> => {
+  if (application_game_ids.length === 0) return 0;
+  const result = await tx`
+    update games g set withdrawn_at = now(), updated_at = now()
+    from sync_run_pages p
+    where p.run_id = ${run_id} and p.page_num = ${page_num} and g.application_id = ${application_id}
+      and g.application_game_id in (select unnest(${application_game_ids as string[]}::text[]))
+      and g.withdrawn_at is null and g.fetched_at <= p.listed_at`;
+  return result.count;
+};
+
+/**
+ * After a complete listing, withdraw the games that the complete listing before it did not name either, and mark the
+ * other unlisted games.
+ */
+export const withdrawOrMark = async (
+  tx: Queryable,
+  run_id: string,
+  application_id: string,
+): Promise<{ withdrawn: number; kept: number }> => {
+  const rows = await tx<{ withdrawn: number; kept: number }[]>`
+    with missed as (
+      update games
+      set withdrawn_at = case when unlisted_at is not null then now() end, unlisted_at = coalesce(unlisted_at, now()),
+          updated_at = case when unlisted_at is null then updated_at else now() end
+      where withdrawn_at is null and game_id = any(array(
+        select game_id from (${unlistedGames(tx, run_id, application_id)}) as unlisted))
+      returning withdrawn_at
+    )
+    select count(withdrawn_at)::int as withdrawn, (count(*) - count(withdrawn_at))::int as kept from missed`;
+  return rows[0] ?? { withdrawn: 0, kept: 0 };
+};
 
 /** Withdraw the games that no page of a complete run named. @returns their number */
 export const withdrawUnlisted = async (

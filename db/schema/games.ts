@@ -46,6 +46,8 @@ export const games = pgTable(
     fetched_at: moment('fetched_at').notNull(),
     /** Set when a complete run did not name the game. */
     withdrawn_at: moment('withdrawn_at'),
+    /** When a complete listing first did not name the game; null again once a page names it. */
+    unlisted_at: moment('unlisted_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },

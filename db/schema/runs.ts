@@ -96,6 +96,8 @@ export const syncRunPages = pgTable(
     /** Detail calls with an answer, valid or not: see src/rules/down.ts. */
     answered: integer().notNull().default(0),
     ...counters(),
+    /** Games of an `unlisted` page that their application confirmed as gone. */
+    withdrawn: integer().notNull().default(0),
     listed_at: moment('listed_at').notNull().defaultNow(),
   },
   (table) => [

@@ -33,8 +33,11 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 export const LISTING_ENDS = ['complete', 'repeated', 'page_cap'] as const;
 export type ListingEnd = (typeof LISTING_ENDS)[number];
 
-/** Pages of a run: `unread` pages could not be read after their last attempt. */
-export const PAGE_KINDS = ['listed', 'unread'] as const;
+/**
+ * Pages of a run: `unread` pages could not be read after their last attempt; `unlisted` pages hold games that the
+ * complete listing did not name, to be verified by their detail.
+ */
+export const PAGE_KINDS = ['listed', 'unread', 'unlisted'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
 /** Results of the details of one page or one batch. */

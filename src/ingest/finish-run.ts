@@ -4,19 +4,26 @@ import { clearBackoff, lockBackoff, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
 import { closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
-import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
+import {
+  clearUnlistedFailures,
+  insertUnlistedPages,
+  moveToUnlistedPage,
+  summariseListing,
+  withdrawOrMark,
+  withdrawUnlisted,
+} from '#db/queries/unlisted-games.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun } from '#src/rules/backoff.ts';
-import { runVerdict } from '#src/rules/outcome.ts';
+import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
 
 /** Run a transaction that may close a run; publish the closed run after the commit. */
 const closing = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
 ): Promise<RunRow | undefined> => {
-  const closed = (await sql.begin(work)) as RunRow | undefined;
-  if (closed !== undefined) runEnded.publish(closed);
-  return closed;
+  const run = (await sql.begin(work)) as RunRow | undefined;
+  if (run?.finished_at != null) runEnded.publish(run);
+  return run;
 };
 
 /**
@@ -32,32 +39,60 @@ const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'interna
 };
 
 /**
- * End a run whose listing has ended, in one transaction under its fence: derive its outcome from its counters,
- * withdraw the games that a complete listing did not name, and close it.
- * @returns the closed run, or undefined when the fence is stale: then nothing was written
+ * Take a run whose listing has ended one step further, in one transaction under its fence: to the next page of games
+ * that the listing did not name and whose detail tells whether they are gone, or to its end.
+ * @param verifiedPage the unlisted page whose details have ended; undefined when there is none yet
+ * @returns the run: closed, or open and past its next unlisted page; undefined when the fence is stale
  */
-export const finishRun = (sql: Database, fence: RunFence): Promise<RunRow | undefined> =>
+export const finishRun = (
+  sql: Database,
+  fence: RunFence,
+  verifiedPage?: number,
+): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
     const run = await lockRun(tx, fence);
     if (run?.listing_end == null) return undefined;
+    const { run_id, application_id } = run;
+    if (verifiedPage !== undefined) {
+      if (run.next_page !== verifiedPage + 1) return undefined;
+      const moved = await moveToUnlistedPage(tx, run_id);
+      if (moved !== undefined) return moved;
+    }
     await failOpen(tx, run, 'internal');
-    const listing = await summariseListing(tx, run.run_id, run.application_id);
-    const verdict = runVerdict({
-      ...listing,
-      end: run.listing_end,
-      totalFirst: run.total_first ?? 0,
-      totalLast: run.total_last ?? 0,
-      totalMax: run.total_max ?? 0,
-      acceptWithdrawals: run.accept_withdrawals,
-    });
+    const { unlistedPages, ...sums } = await summariseListing(tx, run_id, application_id);
+    const listing = { ...sums, end: run.listing_end, acceptWithdrawals: run.accept_withdrawals };
+    const plan = planUnlisted(listing);
+    if (verifiedPage === undefined) {
+      // Another delivery of this job has added the unlisted pages.
+      if (unlistedPages > 0) return undefined;
+      const verifying = plan === 'verify' && (await insertUnlistedPages(tx, run, isComplete(listing)));
+      if (verifying) return verifying;
+    }
     // The application before its games: a transaction that has locked the application may write games.
-    await clearBackoff(tx, run.application_id);
-    if (verdict.outcome !== 'suspect') await recordSuccess(tx, run.application_id);
-    const withdrawn = verdict.withdraw ? await withdrawUnlisted(tx, run.run_id, run.application_id) : 0;
+    await clearBackoff(tx, application_id);
+    // Whether a run is suspect does not depend on what becomes of the unlisted games.
+    const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
+    if (!isSuspect) await recordSuccess(tx, application_id);
+    const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
+    const verdict = runVerdict(listing, verified);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
-      await clearUnlistedFailures(tx, run.run_id, run.application_id);
+      await clearUnlistedFailures(tx, run_id, application_id);
     return closeRun(tx, fence, { ...verdict, withdrawn });
   });
+
+/** Withdraw or mark the unlisted games that are still there at the end of a run. */
+const writeUnlisted = async (
+  tx: Queryable,
+  { run_id, application_id }: RunRow,
+  plan: ReturnType<typeof planUnlisted>,
+  isComplete: boolean,
+): Promise<VerifiedGames & { withdrawn: number }> => {
+  if (plan === 'withdraw')
+    return { withdrawn: await withdrawUnlisted(tx, run_id, application_id), kept: 0, unconfirmed: 0 };
+  if (plan === 'keep' || !isComplete) return { withdrawn: 0, kept: 0, unconfirmed: 0 };
+  const { withdrawn, kept } = await withdrawOrMark(tx, run_id, application_id);
+  return { withdrawn, kept, unconfirmed: withdrawn };
+};
 
 /**
  * End a run before its listing has ended. Its open games count as failed.

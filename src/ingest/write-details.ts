@@ -3,6 +3,7 @@ import { clearFailures, type Failure, recordFailures } from '#db/queries/failure
 import { upsertGames } from '#db/queries/games.ts';
 import { countDetails, lockRunPage } from '#db/queries/run-pages.ts';
 import type { RunFence } from '#db/queries/runs.ts';
+import { withdrawConfirmed } from '#db/queries/unlisted-games.ts';
 import { DETAIL_COUNTERS, type DetailCounts } from '#src/contract/words.ts';
 import { type DetailBatch, emptyBatch, type FailedCall, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { isAnswer } from '#src/rules/down.ts';
@@ -16,6 +17,8 @@ export type DetailResults = {
   /** Games to be retried: their call failed in a way that may pass, or did not begin. */
   open: string[];
 };
+
+const NO_COUNTS: DetailCounts = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
 
 /** Failures that a retry of the same call would only repeat. */
 const isFinal = ({ error }: FailedCall): boolean => !error.retryable;
@@ -77,7 +80,7 @@ export const writeBatches = async (
   batches: AsyncIterable<DetailBatch>,
   write: (batch: DetailBatch) => Promise<DetailCounts | undefined>,
 ): Promise<DetailResults | undefined> => {
-  const counts: DetailCounts = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
+  const counts: DetailCounts = { ...NO_COUNTS };
   const failures: FailedCall[] = [];
   const open = new Set(wanted.map(([application_game_id]) => application_game_id));
   let unwritten = emptyBatch();
@@ -127,7 +130,8 @@ export const writeGames = async (
 
 /**
  * Write a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
- * that are still open on the page count: a replay leaves the same rows and the same counters.
+ * that are still open on the page count: a replay leaves the same rows and the same counters. Of an unlisted page, the
+ * details only tell which games are gone: those are withdrawn.
  * @param notRetried failures of games that stay without a detail
  * @returns undefined when the fence is stale: then nothing was written
  */
@@ -153,9 +157,15 @@ export const writePageDetails = (
           failures: batch.failures.filter((failure) => isOpen(failure.application_game_id)),
         };
         const failed = notRetried.filter((failure) => isOpen(failure.application_game_id));
-        const counts = await writeGames(tx, page.application_id, open, failed, page.has_failures);
         const ids = [...finalIdsOf(open), ...idsOf(failed)];
         const answered = countAnswers(open) + failed.filter(({ isAnswered }) => isAnswered).length;
+        if (page.kind === 'unlisted') {
+          const key = { run_id: fence.run_id, page_num, application_id: page.application_id };
+          const withdrawn = await withdrawConfirmed(tx, key, open.missing);
+          await countDetails(tx, fence.run_id, page_num, ids, { ...NO_COUNTS, answered, withdrawn });
+          return NO_COUNTS;
+        }
+        const counts = await writeGames(tx, page.application_id, open, failed, page.has_failures);
         await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
         return counts;
       }) as Promise<DetailCounts | undefined>,

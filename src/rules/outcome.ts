@@ -1,6 +1,6 @@
 import type { ListingEnd, RunOutcome } from '#src/contract/words.ts';
 
-/** A run that would withdraw more than this share of an application's games, and more than a few, withdraws none. */
+/** A run withdraws no game if it would withdraw more than this share and more than a few, or all of them. */
 const WITHDRAW_SHARE_MAX = 0.5;
 const WITHDRAW_FEW = 10;
 
@@ -15,11 +15,8 @@ export type FinishedListing = {
   emptyPages: number;
   /** Why each unread page could not be read: `page 3: not_utf8`. */
   unread: readonly string[];
-  totalFirst: number;
-  totalLast: number;
-  totalMax: number;
-  /** data.total was not the same on all pages with rows. */
-  totalChanged: boolean;
+  /** data.total of the last page with rows. */
+  total: number;
   /** Games of the application's last run that came through, and those among them that this run did not name. */
   established: number;
   lost: number;
@@ -29,25 +26,38 @@ export type FinishedListing = {
   acceptWithdrawals: boolean;
 };
 
-export type Verdict = { outcome: RunOutcome; reason: string | null; note: string | null; withdraw: boolean };
+export type Verdict = { outcome: RunOutcome; reason: string | null; note: string | null };
 
 const isTooMany = (gone: number, of: number): boolean =>
-  gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX;
+  gone > 0 && (gone >= of || (gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX));
 
 /** The withdrawals in words if they are too many, of the established games or of all. */
-const tooMany = (run: FinishedListing): string | null => {
+const findExcess = (run: FinishedListing): string | null => {
   if (isTooMany(run.lost, run.established)) return `${run.lost} of ${run.established}`;
   return isTooMany(run.unlisted, run.present) ? `${run.unlisted} of ${run.present}` : null;
 };
 
-/** Why the listing does not prove that games which it did not name are gone. */
+/** Why a listing that ended does not show which games are gone. */
 const doubt = (run: FinishedListing): string | null => {
-  if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
   if (run.unread.length > 0) return 'a page could not be read';
-  if (run.emptyPages > 0) return 'an empty page stood before others';
-  // A game that moves to a page already read while others come or go is not listed.
-  const hasMoved = (run.totalChanged || run.totalFirst !== run.totalLast) && run.listed <= run.totalMax;
-  return hasMoved ? 'games moved while they were listed' : null;
+  if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
+  return run.emptyPages > 0 ? 'an empty page stood before others' : null;
+};
+
+const countMissing = (run: FinishedListing): number => Math.max(0, run.total - run.listed - run.unnamed);
+
+/** Did the listing name every game that it counts? Only such a listing marks the games that it does not name. */
+export const isComplete = (run: FinishedListing): boolean =>
+  run.end === 'complete' && doubt(run) === null && countMissing(run) === 0;
+
+/**
+ * What becomes of the games that a listing did not name (design, section 4, step 5): `verify` fetches the detail of
+ * each; `withdraw` withdraws them at once, because an operator accepts it.
+ */
+export const planUnlisted = (run: FinishedListing): 'keep' | 'verify' | 'withdraw' => {
+  if (run.end !== 'complete' || run.unlisted === 0 || doubt(run) !== null) return 'keep';
+  if (run.acceptWithdrawals) return isComplete(run) ? 'withdraw' : 'verify';
+  return findExcess(run) === null ? 'verify' : 'keep';
 };
 
 const UNREAD_SHOWN = 3;
@@ -61,35 +71,48 @@ const unreadReason = (unread: readonly string[]): string => {
   return others > 0 ? `${shown.join('; ')}; and ${others} more` : shown.join('; ');
 };
 
-/**
- * The outcome of a finished run, from its counters alone (design, section 4, step 5): a run that dropped anything has
- * not succeeded. An incomplete listing withdraws nothing.
- */
-export const runVerdict = (run: FinishedListing): Verdict => {
-  if (run.end !== 'complete') {
-    const reason =
-      run.end === 'repeated'
-        ? 'a page named only games that earlier pages had named: does the application read page_num?'
-        : 'the listing did not end within the page cap';
-    return { outcome: 'suspect', reason, note: null, withdraw: false };
-  }
-  const notes: string[] = [];
-  if (run.totalLast !== run.listed + run.unnamed)
-    notes.push(`data.total said ${run.totalLast}, the pages named ${run.listed}`);
-  const why = run.unlisted > 0 ? doubt(run) : null;
-  if (why !== null) notes.push(`${why}, so none of ${run.unlisted} unlisted games was withdrawn`);
-  const note = notes.length > 0 ? notes.join('; ') : null;
-  const withdraw = run.unlisted > 0 && why === null;
-  const excess = tooMany(run);
-  if (withdraw && excess !== null && !run.acceptWithdrawals) {
-    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
-    return { outcome: 'suspect', reason, note, withdraw: false };
-  }
-  const reasons = [];
+/** Unlisted games after their verification: still there; withdrawn because two complete listings did not name them. */
+export type VerifiedGames = { kept: number; unconfirmed: number };
+
+const endReason = (end: ListingEnd): string =>
+  end === 'repeated'
+    ? 'a page named only games that earlier pages had named: does the application read page_num?'
+    : 'the listing did not end within the page cap';
+
+const count = (games: number): string => (games === 1 ? '1 game' : `${games} games`);
+
+/** Everything that the run missed. */
+const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGames): string[] => {
+  const reasons: string[] = [];
+  const missing = countMissing(run);
   if (run.unread.length > 0) reasons.push(unreadReason(run.unread));
-  if (run.invalid + run.failed > 0) {
-    reasons.push(`${run.invalid} invalid, ${run.failed} failed: see failure list`);
+  if (run.emptyPages > 0) reasons.push('an empty page stood before others');
+  if (missing > 0 && run.unread.length === 0)
+    reasons.push(`the listing names ${run.listed} of ${count(run.total)}, ${missing} are missing`);
+  if (kept > 0) {
+    const answer = kept === 1 ? 'answers' : 'answer';
+    reasons.push(`${count(kept)} that the listing does not name still ${answer} or could not be checked`);
   }
-  const outcome = reasons.length > 0 ? 'partial' : 'succeeded';
-  return { outcome, reason: reasons.join('; ') || null, note, withdraw };
+  if (unconfirmed > 0) reasons.push(`withdrew ${count(unconfirmed)} that two listings in a row did not name`);
+  if (run.invalid + run.failed > 0)
+    reasons.push(`${run.invalid} invalid, ${run.failed} failed: see failure list`);
+  return reasons;
+};
+
+/** The outcome of a finished run: a run that missed anything has not succeeded. */
+export const runVerdict = (run: FinishedListing, verified: VerifiedGames): Verdict => {
+  if (run.end !== 'complete') return { outcome: 'suspect', reason: endReason(run.end), note: null };
+  const why = run.unlisted > 0 ? doubt(run) : null;
+  const notes: string[] = [];
+  if (run.total !== run.listed + run.unnamed)
+    notes.push(`data.total said ${run.total}, the pages named ${run.listed}`);
+  if (why !== null) notes.push(`${why}, so none of ${run.unlisted} unlisted games was withdrawn`);
+  const note = notes.join('; ') || null;
+  const excess = findExcess(run);
+  if (excess !== null && why === null && !run.acceptWithdrawals) {
+    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
+    return { outcome: 'suspect', reason, note };
+  }
+  const reasons = partialReasons(run, verified);
+  return { outcome: reasons.length > 0 ? 'partial' : 'succeeded', reason: reasons.join('; ') || null, note };
 };

@@ -115,7 +115,7 @@ it('removing an application withdraws what a running pull writes; a later pull d
 it('a pull may write a game that the end of a run is about to withdraw', async () => {
   const application = await ownApplication('gone', 'also gone');
   const { application_id } = application;
-  const run = await anOpenRun(database.sql, application_id);
+  const run = await anOpenRun(database.sql, application_id, { accept_withdrawals: true });
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 0, list: [] }, 10);
   const closed = await meet(
     (tx) => lockActiveApplication(tx, application_id),

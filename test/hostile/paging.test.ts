@@ -31,7 +31,8 @@ test.each([
   ['too large for its column', 1e20],
 ])('a total that is %s costs no game, and is noted', async (_, total) => {
   const { run } = await runOf((pageNum, pageSize) => list(slice(pageNum, pageSize), total));
-  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
+  expect(run).toMatchObject({ outcome: total > 250 ? 'partial' : 'succeeded', inserted: 250 });
+  if (total > 250) expect(run.reason).toMatch(/^the listing names 250 of \d+ games, \d+ are missing$/);
   expect(run.note).toMatch(/^data\.total said -?\d+, the pages named 250$/);
 });
 
@@ -82,7 +83,8 @@ test('games that shift to later pages while they are listed count once, and none
     const now = [...idsOf('new', pageNum - 1), ...IDS];
     return list(slice(pageNum, pageSize, now), now.length);
   });
-  expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, withdrawn: 0 });
+  expect(run).toMatchObject({ outcome: 'partial', inserted: 250, withdrawn: 0 });
+  expect(run.reason).toBe('the listing names 250 of 252 games, 2 are missing');
 });
 
 test('a game that slides to a page already read is not withdrawn, though another one came for the one that went', async () => {
@@ -99,9 +101,12 @@ test('a game that slides to a page already read is not withdrawn, though another
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 250 });
   expect(calls.list).toBe(3);
   const run = await fleet.sync('acme');
-  expect(run).toMatchObject({ outcome: 'succeeded', total_first: 250, total_last: 250, withdrawn: 0 });
-  expect(run.note).toMatch(/games moved while they were listed/);
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 1, note: null });
+  expect(run).toMatchObject({ outcome: 'partial', total_first: 250, total_last: 250, withdrawn: 0 });
+  expect(run.reason).toMatch(/^1 game that the listing does not name still answers/);
+  // g-0100 is listed again; g-0050 is not, and its detail still answers.
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', withdrawn: 0, note: null });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', withdrawn: 1, note: null });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 0, note: null });
 });
 
 test('an empty page before the end does not end the listing, and what it hid is not withdrawn', async () => {
@@ -115,7 +120,7 @@ test('an empty page before the end does not end the listing, and what it hid is 
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 500 });
   hidden = 3;
   const run = await fleet.sync('acme');
-  expect(run).toMatchObject({ outcome: 'succeeded', listed: 400, unchanged: 400, withdrawn: 0 });
+  expect(run).toMatchObject({ outcome: 'partial', listed: 400, unchanged: 400, withdrawn: 0 });
   expect(run.note).toMatch(/an empty page/);
 });
 
