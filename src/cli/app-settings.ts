@@ -1,4 +1,4 @@
-import { type Command, Option } from '@commander-js/extra-typings';
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
 import type { CommandContext } from '#src/cli/context.ts';
 import { formatDuration } from '#src/cli/format.ts';
@@ -7,6 +7,9 @@ import { UsageError } from '#src/errors.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const parseInterval = durationBetween(MINUTE_MS, 30 * DAY_MS);
+const parseMaxAge = durationBetween(MINUTE_MS, 365 * DAY_MS);
 
 /** The settings that `app add` has a default for. */
 export const DEFAULTS = {
@@ -17,96 +20,47 @@ export const DEFAULTS = {
   rate: 50,
 };
 
-const parseInterval = durationBetween(MINUTE_MS, 30 * DAY_MS);
-const parseMaxAge = durationBetween(MINUTE_MS, 365 * DAY_MS);
-
-const createOptions = () => ({
-  name: new Option('--name <name>', 'display name').argParser(parseName),
-  queryGameList: new Option('--query-game-list-webhook <url>', 'URL of its game.queryList'),
-  queryGameDetail: new Option('--query-game-detail-webhook <url>', 'URL of its game.queryDetail'),
-  queryCpKyc: new Option('--query-cp-kyc-webhook <url>', 'URL of its cp.queryKYC'),
-  tokenFile: new Option('--access-token-file <file>', 'file with the bearer token that we send ("-": stdin)'),
-  tokenEnv: new Option('--access-token-env <variable>', 'environment variable with the bearer token'),
-  every: new Option('--every <duration>', 'how often its games are pulled').argParser(parseInterval),
-  kycEvery: new Option('--kyc-every <duration>', 'how often its KYC record is pulled').argParser(
-    parseInterval,
-  ),
-  maxAge: new Option(
-    '--detail-max-age <duration>',
-    'age at which the detail of an unchanged game is fetched again',
-  ).argParser(parseMaxAge),
-  concurrency: new Option('--concurrency <calls>', 'detail calls in flight at once').argParser(
-    integerBetween(1, 100),
-  ),
-  rate: new Option('--rate <calls>', 'detail calls started per second').argParser(integerBetween(1, 100_000)),
-});
-
-type RegistrationCommand = Command<[string], { json?: true }>;
-
-/** Adds the options of `app update`: all are optional. */
-export const addOptionalSettings = (command: RegistrationCommand) => {
-  const options = createOptions();
-  return command
-    .addOption(options.name)
-    .addOption(options.queryGameList)
-    .addOption(options.queryGameDetail)
-    .addOption(options.queryCpKyc)
-    .addOption(options.tokenFile)
-    .addOption(options.tokenEnv)
-    .addOption(options.every)
-    .addOption(options.kycEvery)
-    .addOption(options.maxAge)
-    .addOption(options.concurrency)
-    .addOption(options.rate);
-};
-
-/** Adds the options of `app add`: required, or with a default. */
-export const addRequiredSettings = (command: RegistrationCommand) => {
-  const options = createOptions();
-  const { every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate } = DEFAULTS;
-  return command
-    .addOption(options.name.makeOptionMandatory())
-    .addOption(options.queryGameList.makeOptionMandatory())
-    .addOption(options.queryGameDetail.makeOptionMandatory())
-    .addOption(options.queryCpKyc.makeOptionMandatory())
-    .addOption(options.tokenFile)
-    .addOption(options.tokenEnv)
-    .addOption(options.every.default(every_ms as number, formatDuration(every_ms)))
-    .addOption(options.kycEvery.default(kyc_every_ms as number, formatDuration(kyc_every_ms)))
-    .addOption(options.maxAge.default(detail_max_age_ms as number, formatDuration(detail_max_age_ms)))
-    .addOption(options.concurrency.default(concurrency as number))
-    .addOption(options.rate.default(rate as number));
-};
-
-type SettingOptions = ReturnType<ReturnType<typeof addOptionalSettings>['opts']>;
+type Setting = readonly [flags: string, description: string, parse: (text: string) => string | number];
 
 /** The option that sets each column of `applications`. */
-const OPTION_OF_COLUMN = {
-  name: 'name',
-  query_game_list_webhook: 'queryGameListWebhook',
-  query_game_detail_webhook: 'queryGameDetailWebhook',
-  query_cp_kyc_webhook: 'queryCpKycWebhook',
-  every_ms: 'every',
-  kyc_every_ms: 'kycEvery',
-  detail_max_age_ms: 'detailMaxAge',
-  concurrency: 'concurrency',
-  rate: 'rate',
-} as const satisfies Record<keyof ApplicationSettings, keyof SettingOptions>;
-type OptionOfColumn = typeof OPTION_OF_COLUMN;
+const SETTINGS: Record<keyof ApplicationSettings, Setting> = {
+  name: ['--name <name>', 'display name', parseName],
+  query_game_list_webhook: ['--query-game-list-webhook <url>', 'URL of its game.queryList', String],
+  query_game_detail_webhook: ['--query-game-detail-webhook <url>', 'URL of its game.queryDetail', String],
+  query_cp_kyc_webhook: ['--query-cp-kyc-webhook <url>', 'URL of its cp.queryKYC', String],
+  every_ms: ['--every <duration>', 'interval between pulls of its games', parseInterval],
+  kyc_every_ms: ['--kyc-every <duration>', 'interval between pulls of its KYC record', parseInterval],
+  detail_max_age_ms: [
+    '--detail-max-age <duration>',
+    'age at which an unchanged detail is refetched',
+    parseMaxAge,
+  ],
+  concurrency: ['--concurrency <calls>', 'maximum number of concurrent detail calls', integerBetween(1, 100)],
+  rate: ['--rate <calls>', 'maximum number of detail calls per second', integerBetween(1, 100_000)],
+};
 
-/** The columns that the given options set. */
-export const toSettings = <Options extends SettingOptions>(options: Options) =>
+/** Adds an option for each setting. Of `app add` they are required or have a default, of `app update` optional. */
+export const addSettings = (command: CommandUnknownOpts, name: 'add' | 'update'): void => {
+  for (const [column, [flags, description, parse]] of Object.entries(SETTINGS)) {
+    const option = new Option(flags, description).argParser(parse);
+    const value = (DEFAULTS as Partial<Record<string, number>>)[column];
+    if (name === 'add' && value === undefined) option.makeOptionMandatory();
+    if (name === 'add' && value !== undefined)
+      option.default(value, column.endsWith('_ms') ? formatDuration(value) : String(value));
+    command.addOption(option);
+  }
+};
+
+/** The columns that the given options set: all of them for `app add`. */
+export const toSettings = (options: object): Partial<ApplicationSettings> =>
   Object.fromEntries(
-    Object.entries(OPTION_OF_COLUMN)
-      .map(([column, option]) => [column, options[option]])
+    Object.entries(SETTINGS)
+      .map(([column, [flags]]) => [
+        column,
+        options[new Option(flags).attributeName() as keyof typeof options],
+      ])
       .filter(([, value]) => value !== undefined),
-  ) as { [Column in keyof OptionOfColumn]: Options[OptionOfColumn[Column]] };
-
-const WEBHOOK_OPTIONS = {
-  query_game_list_webhook: '--query-game-list-webhook',
-  query_game_detail_webhook: '--query-game-detail-webhook',
-  query_cp_kyc_webhook: '--query-cp-kyc-webhook',
-} as const;
+  );
 
 /**
  * Warns about webhooks that workers with this machine's settings refuse to call. Only a worker decides: it checks the
@@ -119,9 +73,11 @@ export const checkWebhooks = async (
 ): Promise<void> => {
   const { createEgressPolicy } = await import('#src/webhooks/egress.ts');
   const egress = createEgressPolicy(config.webhooks);
-  for (const [column, option] of Object.entries(WEBHOOK_OPTIONS)) {
-    const text = settings[column as keyof typeof WEBHOOK_OPTIONS];
+  const columns = ['query_game_list_webhook', 'query_game_detail_webhook', 'query_cp_kyc_webhook'] as const;
+  for (const column of columns) {
+    const text = settings[column];
     if (text === undefined) continue;
+    const option = `--${column.replaceAll('_', '-')}`;
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
       throw new UsageError(

@@ -1,86 +1,165 @@
 import type { Command } from '@commander-js/extra-typings';
-import { listApplications, removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import {
+  type ApplicationRow,
+  type ApplicationSettings,
+  insertApplication,
+  listApplications,
+  removeApplication,
+  setApplicationStatus,
+  updateApplication,
+} from '#db/queries/applications.ts';
 import { defineCheck } from '#src/cli/app-check.ts';
-import { defineAdd, defineUpdate } from '#src/cli/app-register.ts';
-import { formatTrouble, toApplicationDocument } from '#src/cli/application-document.ts';
-import { defineCommand, withContext } from '#src/cli/command.ts';
-import { formatDuration } from '#src/cli/format.ts';
-import { parseApplicationId } from '#src/cli/parsers.ts';
+import { addSettings, checkWebhooks, toSettings } from '#src/cli/app-settings.ts';
+import { defineCommand } from '#src/cli/command.ts';
+import { formatDuration, formatTime } from '#src/cli/format.ts';
+import { sealGivenToken, TOKEN_ENV, TOKEN_FILE } from '#src/cli/given-access-token.ts';
+import { APPLICATION, parseApplicationId } from '#src/cli/parsers.ts';
 import { requireApplication } from '#src/cli/require-application.ts';
-import { SUMMARIES } from '#src/cli/summaries.ts';
+import { UsageError } from '#src/errors.ts';
+
+const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
+
+/** An application as commands print it: without its access token. */
+const toApplicationDocument = (row: ApplicationRow) => ({
+  application_id: row.application_id,
+  name: row.name,
+  status: row.status,
+  reason: row.pause_reason,
+  failed_runs: row.failed_runs,
+  failing_since: row.failing_since,
+  next_attempt_at: row.next_attempt_at,
+  query_game_list_webhook: row.query_game_list_webhook,
+  query_game_detail_webhook: row.query_game_detail_webhook,
+  query_cp_kyc_webhook: row.query_cp_kyc_webhook,
+  every: formatDuration(row.every_ms),
+  kyc_every: formatDuration(row.kyc_every_ms),
+  detail_max_age: formatDuration(row.detail_max_age_ms),
+  concurrency: row.concurrency,
+  rate: row.rate,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+/** Why an application is paused or postponed. */
+const formatTrouble = (row: ReturnType<typeof toApplicationDocument>): string => {
+  if (row.reason !== null) return row.reason;
+  if (row.failing_since === null) return '';
+  const next = row.next_attempt_at === null ? '' : `, next attempt ${formatTime(row.next_attempt_at)}`;
+  return `failing since ${formatTime(row.failing_since)} (runs: ${row.failed_runs})${next}`;
+};
+
+/** Defines `app pause` or `app resume`. */
+const defineChange = (app: Command, name: string, status: 'paused' | 'active', summary: string): void =>
+  defineCommand(app, name, {
+    summary,
+    examples: [`app ${name} acme`],
+    parameters: (command) => command.argument(...APPLICATION),
+    run: async ({ openDatabase, out }, application_id) => {
+      const sql = await openDatabase();
+      await requireApplication(sql, application_id);
+      await setApplicationStatus(sql, application_id, status);
+      out.answer({ application_id, status }, `${application_id} is ${status}.`);
+    },
+  });
 
 /** `catalogue app …` */
 export const register = (program: Command): void => {
-  const app = program.command('app').description(SUMMARIES.app);
-  defineAdd(app);
-  defineUpdate(app);
+  const app = program.command('app');
+
+  defineCommand(app, 'add', {
+    summary: 'register an application',
+    details: 'Its first run starts with its schedule. To start one now, use sync.',
+    examples: [
+      'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list \\\n      --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc \\\n      --access-token-file acme.token',
+    ],
+    parameters: (command) => {
+      addSettings(command, 'add');
+      return command
+        .argument('<application_id>', NEW_ID, parseApplicationId)
+        .option(...TOKEN_FILE)
+        .option(...TOKEN_ENV);
+    },
+    run: async (context, application_id, options) => {
+      const settings = toSettings(options) as ApplicationSettings;
+      const token = await sealGivenToken(context, application_id, options);
+      if (token === undefined)
+        throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
+      await checkWebhooks(context, settings);
+      const sql = await context.openDatabase();
+      if (!(await insertApplication(sql, application_id, settings, token)))
+        throw new UsageError(
+          `"${application_id}" is already registered: change it with app update, or choose another id.`,
+        );
+      context.out.answer(
+        toApplicationDocument(await requireApplication(sql, application_id)),
+        `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`,
+      );
+    },
+  });
+
+  defineCommand(app, 'update', {
+    summary: 'change settings of an application',
+    examples: ['app update acme --every 1h --rate 20', 'app update acme --access-token-file new.token'],
+    parameters: (command) => {
+      addSettings(command, 'update');
+      return command
+        .argument(...APPLICATION)
+        .option(...TOKEN_FILE)
+        .option(...TOKEN_ENV);
+    },
+    run: async (context, application_id, options) => {
+      const changes = { ...toSettings(options), ...(await sealGivenToken(context, application_id, options)) };
+      if (Object.keys(changes).length === 0)
+        throw new UsageError('Give at least one setting: npx catalogue app update --help lists them.');
+      await checkWebhooks(context, changes);
+      const sql = await context.openDatabase();
+      await requireApplication(sql, application_id);
+      await updateApplication(sql, application_id, changes);
+      const document = toApplicationDocument(await requireApplication(sql, application_id));
+      context.out.answer(document, `Changed ${application_id}.`);
+    },
+  });
 
   defineCommand(app, 'list', {
     summary: 'list the applications',
     examples: ['app list', 'app list --json'],
-  }).action(
-    withContext(async ({ openDatabase, out }) => {
-      const rows = await listApplications(await openDatabase());
+    run: async ({ openDatabase, out }) => {
+      const applications = (await listApplications(await openDatabase())).map(toApplicationDocument);
       out.list(
-        { applications: rows.map(toApplicationDocument) },
-        rows,
-        [
-          'application_id',
-          'name',
-          'status',
-          ['every', (row) => formatDuration(row.every_ms)],
-          ['kyc every', (row) => formatDuration(row.kyc_every_ms)],
-          ['registered', 'created_at'],
-          ['reason', formatTrouble],
-        ],
+        { applications },
+        applications,
+        ['application_id', 'name', 'status', 'every', 'kyc_every', 'created_at', ['reason', formatTrouble]],
         'No application is registered: npx catalogue app add --help',
       );
-    }),
-  );
+    },
+  });
 
-  defineCommand(app, 'show', { summary: 'show one application', examples: ['app show acme'] })
-    .argument('<application_id>', 'the application', parseApplicationId)
-    .action(
-      withContext(async ({ openDatabase, out }, application_id) => {
-        out.record(toApplicationDocument(await requireApplication(await openDatabase(), application_id)));
-      }),
-    );
+  defineCommand(app, 'show', {
+    summary: 'show one application',
+    examples: ['app show acme'],
+    parameters: (command) => command.argument(...APPLICATION),
+    run: async ({ openDatabase, out }, application_id) =>
+      out.record(toApplicationDocument(await requireApplication(await openDatabase(), application_id))),
+  });
 
-  const changes = [
-    { name: 'pause', summary: 'stop its schedules; an open run finishes', status: 'paused' },
-    { name: 'resume', summary: 'start its schedules again', status: 'active' },
-  ] as const;
-  for (const { name, summary, status } of changes) {
-    defineCommand(app, name, { summary, examples: [`app ${name} acme`] })
-      .argument('<application_id>', 'the application', parseApplicationId)
-      .action(
-        withContext(async ({ openDatabase, out }, application_id) => {
-          const sql = await openDatabase();
-          await requireApplication(sql, application_id);
-          await setApplicationStatus(sql, application_id, status);
-          out.answer({ application_id, status }, `${application_id} is ${status}.`);
-        }),
-      );
-  }
-
+  defineChange(app, 'pause', 'paused', 'stop its schedules; an open run finishes');
+  defineChange(app, 'resume', 'active', 'start its schedules again');
   defineCheck(app);
 
   defineCommand(app, 'remove', {
     summary: 'remove an application',
     details:
-      'Its webhooks are no longer called. Its access token is deleted, its games are withdrawn and its API tokens revoked. Games, revisions and decisions stay readable.',
+      'Deletes its access token, withdraws its games and revokes its API tokens. Games, revisions and decisions stay readable.',
     examples: ['app remove acme'],
-  })
-    .argument('<application_id>', 'the application', parseApplicationId)
-    .action(
-      withContext(async ({ openDatabase, out }, application_id) => {
-        const sql = await openDatabase();
-        await requireApplication(sql, application_id);
-        await removeApplication(sql, application_id);
-        out.answer(
-          { application_id, status: 'removed' },
-          `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`,
-        );
-      }),
-    );
+    parameters: (command) => command.argument(...APPLICATION),
+    run: async ({ openDatabase, out }, application_id) => {
+      const sql = await openDatabase();
+      await requireApplication(sql, application_id);
+      await removeApplication(sql, application_id);
+      out.answer(
+        { application_id, status: 'removed' },
+        `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`,
+      );
+    },
+  });
 };

@@ -1,34 +1,31 @@
 #!/usr/bin/env node
 import '#src/cli/thread-pool-size.ts';
-import { Command, CommanderError } from '@commander-js/extra-typings';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import manifest from '#package.json' with { type: 'json' };
-import { type CommandName, SUMMARIES } from '#src/cli/summaries.ts';
 import { EXIT } from '#src/errors.ts';
 
 const loadRoles = () => import('#src/cli/roles.ts');
 const loadSync = () => import('#src/cli/sync.ts');
 
-/** The file of each command. Only the file of the called command is loaded. */
-const FILES: Record<CommandName, () => Promise<{ register: (program: Command) => void }>> = {
-  demo: () => import('#src/cli/demo.ts'),
-  up: loadRoles,
-  worker: loadRoles,
-  api: loadRoles,
-  board: loadRoles,
-  migrate: loadRoles,
-  app: () => import('#src/cli/app.ts'),
-  sync: loadSync,
-  pull: loadSync,
-  kyc: () => import('#src/cli/kyc.ts'),
-  run: () => import('#src/cli/run.ts'),
-  failure: () => import('#src/cli/failure.ts'),
-  queue: () => import('#src/cli/queue.ts'),
-  game: () => import('#src/cli/game.ts'),
-  token: () => import('#src/cli/token.ts'),
-  openapi: () => import('#src/cli/openapi.ts'),
+/** The summary and the file of each command. Only the file of the called command is loaded. */
+const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Command) => void }>]> = {
+  demo: ['run everything embedded, with sample applications', () => import('#src/cli/demo.ts')],
+  up: ['run worker, API and board in one process', loadRoles],
+  worker: ['run one worker of the fleet', loadRoles],
+  api: ["run the platform's own API", loadRoles],
+  board: ['run Bull Board', loadRoles],
+  migrate: ['migrate the database and the queue schema', loadRoles],
+  app: ['register, show, pause, resume and remove applications', () => import('#src/cli/app.ts')],
+  sync: ['pull the games of applications now', loadSync],
+  pull: ['pull the details of single games now', loadSync],
+  kyc: ['pull, show, accept, erase and reseal KYC records', () => import('#src/cli/kyc.ts')],
+  run: ['show runs', () => import('#src/cli/run.ts')],
+  failure: ['show and retry games that were not stored', () => import('#src/cli/failure.ts')],
+  queue: ['show, pause and resume the queues', () => import('#src/cli/queue.ts')],
+  game: ['review games', () => import('#src/cli/game.ts')],
+  token: ["create, list and revoke the API's tokens", () => import('#src/cli/token.ts')],
+  openapi: ['print the OpenAPI 3.1 documents', () => import('#src/cli/openapi.ts')],
 };
-
-const isCommandName = (name: string): name is CommandName => Object.hasOwn(FILES, name);
 
 const program = new Command('catalogue')
   .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
@@ -51,12 +48,17 @@ Environment: see .env.example.`,
 
 const [firstArgument = '', secondArgument = ''] = process.argv.slice(2);
 const commandName = firstArgument === 'help' ? secondArgument : firstArgument;
-if (isCommandName(commandName)) (await FILES[commandName]()).register(program);
-for (const [name, summary] of Object.entries(SUMMARIES)) {
-  if (program.commands.every((command) => command.name() !== name)) program.command(name).summary(summary);
+for (const [name, [, load]] of Object.entries(COMMANDS)) {
+  if (name === commandName) (await load()).register(program);
+}
+for (const [name, [summary]] of Object.entries(COMMANDS)) {
+  const command: CommandUnknownOpts =
+    program.commands.find((each) => each.name() === name) ?? program.command(name);
+  const details = command.description();
+  command.summary(summary).description(details === '' ? summary : `${summary}\n\n${details}`);
 }
 
-// The reader of a pipe may close it early: `catalogue … | head`.
+// In `catalogue … | head`, head closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.done);
   throw error;

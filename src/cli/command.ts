@@ -1,28 +1,26 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { type CommandContext, createContext } from '#src/cli/context.ts';
 import { createOutput } from '#src/cli/output.ts';
 import { loadDotEnv, readConfig } from '#src/config.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
 
-/** Help texts of a command. `examples` are printed at the end, one a line. */
-type CommandHelp = { summary: string; details?: string; examples: string[] };
+type Json = { json?: true };
 
-/** Defines a command with its help texts and `--json`. Arguments, options and the action are chained to it. */
-export const defineCommand = (
-  parent: CommandUnknownOpts,
-  name: string,
-  { summary, details, examples }: CommandHelp,
-) =>
-  parent
-    .command(name)
-    .summary(summary)
-    .description(details === undefined ? summary : `${summary}\n\n${details}`)
-    .option('--json', 'print one JSON document on stdout')
-    .addHelpText(
-      'after',
-      `\nExamples:\n${examples.map((example) => `  $ npx catalogue ${example}`).join('\n')}`,
-    );
+type Definition<Arguments extends unknown[], Options extends Json> = {
+  /** One line. Commands of the first level have theirs in catalogue.ts. */
+  summary?: string;
+  details?: string;
+  /** Printed after the help, one a line. */
+  examples: string[];
+  /** Adds the arguments and options. */
+  parameters?: (command: Command<[], Json>) => Command<Arguments, Options>;
+  /** @returns the exit code, by default 0 */
+  run: (
+    context: CommandContext,
+    ...given: [...Arguments, Options]
+  ) => Promise<ExitCode | undefined> | Promise<void>;
+};
 
 /** The message that a command prints for an error: the cause and what to do next. */
 const explainError = (error: Error): string => {
@@ -40,30 +38,41 @@ const explainError = (error: Error): string => {
   return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
 };
 
-/**
- * Turns a handler into a commander action. The handler receives the context, the arguments and the options, and returns
- * the exit code (default 0). An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code.
- */
-export const withContext =
-  <Arguments extends unknown[], Options extends { json?: true }>(
-    handler: (
-      context: CommandContext,
-      ...args: [...Arguments, Options]
-    ) => Promise<ExitCode | undefined> | Promise<void>,
-  ) =>
-  async (...given: [...Arguments, Options, CommandUnknownOpts]): Promise<void> => {
+/** Runs a command. An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code. */
+const runCommand = async (
+  json: boolean,
+  run: (context: CommandContext) => Promise<ExitCode | undefined> | Promise<void>,
+): Promise<void> => {
+  const out = createOutput(json);
+  try {
+    loadDotEnv();
+    await using resources = new AsyncDisposableStack();
+    process.exitCode = (await run(createContext(readConfig(), out, resources))) ?? EXIT.done;
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    const message = explainError(error);
+    out.error(message);
+    out.document({ error: message });
+    process.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
+  }
+};
+
+/** Defines a command with its help, `--json` and its action. */
+export const defineCommand = <Arguments extends unknown[] = [], Options extends Json = Json>(
+  parent: CommandUnknownOpts,
+  name: string,
+  { summary = '', details = '', examples, parameters, run }: Definition<Arguments, Options>,
+): void => {
+  const command = parent
+    .command(name)
+    .summary(summary)
+    .description([summary, details].filter((text) => text !== '').join('\n\n'))
+    .option('--json', 'print one JSON document on stdout')
+    .addHelpText('after', `\nExamples:\n${examples.map((each) => `  $ npx catalogue ${each}`).join('\n')}`);
+  parameters?.(command);
+  command.action((...given: unknown[]) => {
+    // commander calls an action with the arguments, the options and the command.
     const args = given.slice(0, -1) as [...Arguments, Options];
-    const options = args.at(-1) as Options;
-    const out = createOutput(options.json === true);
-    try {
-      loadDotEnv();
-      await using resources = new AsyncDisposableStack();
-      process.exitCode = (await handler(createContext(readConfig(), out, resources), ...args)) ?? EXIT.done;
-    } catch (thrown) {
-      const error = coerceError(thrown);
-      const message = explainError(error);
-      out.error(message);
-      out.document({ error: message });
-      process.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
-    }
-  };
+    return runCommand((args.at(-1) as Options).json === true, (context) => run(context, ...args));
+  });
+};

@@ -3,17 +3,19 @@ import type { Output } from '#src/cli/output.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 const MAX_CONNECTIONS = 4;
 const CLOSE_TIMEOUT_S = 2;
 
-/** What every command works with. Connections are opened on demand and closed when the command ends. */
+/** Given to every command. Connections open on demand and close when the command ends. */
 export type CommandContext = {
   config: Config;
   out: Output;
   openDatabase: () => Promise<Database>;
   /** Opens the database and the queues. Throws if a server is unreachable. */
   openQueues: () => Promise<Foundation>;
+  openKeys: () => Promise<KeyRing>;
 };
 
 /** @param resources closes the connections */
@@ -38,6 +40,7 @@ export const createContext = (
     await foundation.backend.ping();
     return foundation;
   },
+  openKeys: async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config),
 });
 
 /** Connections for a process that adds jobs and runs none. Its log is silent: its errors reach the command. */

@@ -20,9 +20,6 @@ const NAMES = [
   'Salt Road',
 ];
 
-/** Detail calls per second: the demo must not wait for the default rate. */
-const RATE = 200;
-
 const portsSchema = z.record(z.string(), z.int());
 
 /** Reads the ports of the last demo. Picture URLs contain the port: on the same ports, a second demo finds no change. */
@@ -65,7 +62,8 @@ export const startDemoApplications = async (
     ports[application_id] = Number(new URL(server.url).port);
     const settings = {
       ...DEFAULTS,
-      rate: RATE,
+      // The demo is not to wait for the default rate.
+      rate: 200,
       name,
       query_game_list_webhook: server.webhooks.query_game_list,
       query_game_detail_webhook: server.webhooks.query_game_detail,

@@ -2,24 +2,20 @@ import { constants } from 'node:os';
 import type { Command } from '@commander-js/extra-typings';
 import { countGames, listGames } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
-import { defineCommand, withContext } from '#src/cli/command.ts';
+import { defineCommand } from '#src/cli/command.ts';
 import { openProducer } from '#src/cli/context.ts';
-import { type DemoApplication, startDemoApplications } from '#src/cli/demo-applications.ts';
+import type { DemoApplication } from '#src/cli/demo-applications.ts';
 import type { Output } from '#src/cli/output.ts';
 import { integerBetween } from '#src/cli/parsers.ts';
-import { exitCodeOfRuns, RUN_COLUMNS, toRunDocument } from '#src/cli/run-table.ts';
 import { runUntilSignal } from '#src/cli/run-until-signal.ts';
-import { startRuns } from '#src/cli/start-runs.ts';
-import { SUMMARIES } from '#src/cli/summaries.ts';
-import { waitForResults, waitForRuns } from '#src/cli/wait.ts';
+import { exitCodeOfRuns, RUN_COLUMNS, startRuns, toRunDocument, waitForRuns } from '#src/cli/runs.ts';
+import { waitForResults } from '#src/cli/wait.ts';
 import type { Config } from '#src/config.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
-import { queryCpKyc } from '#src/ingest/specs.ts';
 import { createLogger } from '#src/logger.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import { isPortFree } from '#src/roles/listen.ts';
-import { type Everything, startEverything } from '#src/roles/up.ts';
-import { openKeyRing } from '#src/sealing/key-ring.ts';
+import type { Everything } from '#src/roles/up.ts';
 
 const SYNC_TIMEOUT_MS = 60 * 60_000;
 const EXAMPLE_GAMES = 6;
@@ -38,6 +34,7 @@ const createDemoConfig = async (config: Config): Promise<Config> => ({
 
 /** Pulls the KYC records. @returns their states */
 const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
+  const { queryCpKyc } = await import('#src/ingest/specs.ts');
   const jobs = [];
   for (const application_id of ids) jobs.push(await foundation.producer.add(queryCpKyc, { application_id }));
   await waitForResults(foundation, out, queryCpKyc, jobs);
@@ -47,11 +44,9 @@ const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly
 /** Syncs the applications once and prints what was stored. */
 const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
-  const { opened, alreadyRunning } = await startRuns(foundation, ids, {
-    full: false,
-    // With a smaller --games than last time, withdrawals are intended.
-    accept_withdrawals: true,
-  });
+  // With a smaller --games than last time, withdrawals are intended.
+  const options = { full: false, accept_withdrawals: true };
+  const { opened, alreadyRunning } = await startRuns(foundation, ids, options);
   const runs = await waitForRuns(sql, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
   const kyc = await pullKycRecords(foundation, out, ids);
   const { pending } = await countGames(sql);
@@ -61,82 +56,76 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   out.table(kyc, [['KYC record of', 'application_id'], 'state']);
   out.line();
   out.line(`${pending} games wait for review, for example:`);
-  out.table(await listGames(sql, { limit: EXAMPLE_GAMES }), [
-    'game_id',
-    ['application', 'application_id'],
-    'game_name',
-    'audit_status',
-  ]);
+  const examples = await listGames(sql, { limit: EXAMPLE_GAMES });
+  out.table(examples, ['game_id', ['application', 'application_id'], 'game_name', 'audit_status']);
   return exitCodeOfRuns(runs, false);
 };
 
 const showNextSteps = (
   out: Output,
-  everything: Everything,
+  { roles }: Everything,
   applications: readonly DemoApplication[],
 ): void => {
-  out.line();
-  for (const { name, address } of everything.roles) {
-    if (address !== null) out.line(`${name.padEnd(6)} ${address}`);
-  }
-  for (const { name, server } of applications) out.line(`${name} runs at ${server.url}`);
-  out.line();
-  out.line('Try these commands in another terminal, in this directory:');
-  out.line('  npx catalogue game list --status pending');
-  out.line(`  npx catalogue sync ${applications[0]?.application_id ?? '--all'} --full --wait`);
-  out.line('  npx catalogue queue status');
-  out.line();
-  out.line('Stop with Ctrl-C. The data is kept for the next demo.');
+  const lines = [
+    '',
+    ...roles.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(6)} ${address}`)),
+    ...applications.map(({ name, server }) => `${name} runs at ${server.url}`),
+    '',
+    'Try these commands in another terminal, in this directory:',
+    '  npx catalogue game list --status pending',
+    `  npx catalogue sync ${applications[0]?.application_id ?? '--all'} --full --wait`,
+    '  npx catalogue queue status',
+    '',
+    'Stop with Ctrl-C. The data is kept for the next demo.',
+  ];
+  for (const line of lines) out.line(line);
 };
 
 /** `catalogue demo` */
-export const register = (program: Command): void => {
+export const register = (program: Command): void =>
   defineCommand(program, 'demo', {
-    summary: SUMMARIES.demo,
-    details:
-      'Keeps worker, API and board running until Ctrl-C, unless --once is given. Keeps its data in CATALOGUE_HOME.',
-    examples: ['demo', 'demo --once', 'demo --once --json', 'demo --games 5000 --applications 5'],
-  })
-    .option('--once', 'exit after the sync')
-    .option('--games <games>', 'games of each application', integerBetween(1, 1_000_000), 300)
-    .option('--applications <applications>', 'number of sample applications', integerBetween(1, 50), 3)
-    .action(
-      withContext(async ({ config: given, out }, { once, games, applications: count }) => {
-        if (given.databaseUrl !== undefined) {
-          throw new UsageError(
-            'The demo uses a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
-          );
-        }
-        const config = await createDemoConfig(given);
-        const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, {
-          pretty: process.stderr.isTTY,
-          role: 'demo',
-        });
-        const start = async () => {
-          await using resources = new AsyncDisposableStack();
-          const everything = await startEverything(config, logger, out.note);
-          resources.defer(() => everything.stop());
-          await using foundation = await openProducer(config, everything.databaseUrl, 'demo');
-          const keys = await openKeyRing(config);
-          const settings = { home: config.home, applications: count, games };
-          const applications = await startDemoApplications(foundation.sql, keys, settings, resources);
-          const ids = applications.map(({ application_id }) => application_id);
-          const exitCode = await showSync(foundation, out, ids);
-          return { everything, applications, exitCode, resources: resources.move() };
-        };
-        if (once === true) {
-          // process.exit() lets the embedded Postgres stop; the default action of a signal does not.
-          for (const signal of ['SIGINT', 'SIGTERM'] as const)
-            process.once(signal, () => process.exit(128 + constants.signals[signal]));
-          const { exitCode, resources } = await start();
-          await resources.disposeAsync();
-          return exitCode;
-        }
-        return runUntilSignal(logger, async () => {
-          const { everything, applications, resources } = await start();
-          showNextSteps(out, everything, applications);
-          return { stop: () => resources.disposeAsync(), lost: everything.lost };
-        });
-      }),
-    );
-};
+    details: 'Keeps running until Ctrl-C, unless --once is given. Keeps its data in CATALOGUE_HOME.',
+    examples: ['demo', 'demo --once --json', 'demo --games 5000 --applications 5'],
+    parameters: (command) =>
+      command
+        .option('--once', 'exit after the sync')
+        .option('--games <games>', 'games of each application', integerBetween(1, 1_000_000), 300)
+        .option('--applications <applications>', 'number of sample applications', integerBetween(1, 50), 3),
+    run: async ({ config: given, out }, { once, games, applications: count }) => {
+      if (given.databaseUrl !== undefined)
+        throw new UsageError(
+          'The demo uses a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
+        );
+      const { startEverything } = await import('#src/roles/up.ts');
+      const { openKeyRing } = await import('#src/sealing/key-ring.ts');
+      const { startDemoApplications } = await import('#src/cli/demo-applications.ts');
+      const config = await createDemoConfig(given);
+      const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
+      const logger = createLogger(level, { pretty: process.stderr.isTTY, role: 'demo' });
+      const start = async () => {
+        await using resources = new AsyncDisposableStack();
+        const everything = await startEverything(config, logger, out.note);
+        resources.defer(() => everything.stop());
+        await using foundation = await openProducer(config, everything.databaseUrl, 'demo');
+        const keys = await openKeyRing(config);
+        const settings = { home: config.home, applications: count, games };
+        const applications = await startDemoApplications(foundation.sql, keys, settings, resources);
+        const ids = applications.map(({ application_id }) => application_id);
+        const exitCode = await showSync(foundation, out, ids);
+        return { everything, applications, exitCode, resources: resources.move() };
+      };
+      if (once === true) {
+        // process.exit() lets the embedded Postgres stop; the default action of a signal does not.
+        for (const signal of ['SIGINT', 'SIGTERM'] as const)
+          process.once(signal, () => process.exit(128 + constants.signals[signal]));
+        const { exitCode, resources } = await start();
+        await resources.disposeAsync();
+        return exitCode;
+      }
+      return runUntilSignal(logger, async () => {
+        const { everything, applications, resources } = await start();
+        showNextSteps(out, everything, applications);
+        return { stop: () => resources.disposeAsync(), lost: everything.lost };
+      });
+    },
+  });

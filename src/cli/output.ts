@@ -3,8 +3,9 @@ import { formatTime } from '#src/cli/format.ts';
 
 type Field<Row> = keyof Row & string;
 
-/** A field of the row, or a header with a field or a function. Numbers are aligned right. */
+/** A field of the row (the header of `last_at` is `last`), or a header with a field or a function. */
 export type Column<Row> = Field<Row> | NamedColumn<Row>;
+type Columns<Row> = readonly Column<Row>[];
 type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
 
 /**
@@ -17,16 +18,11 @@ export type Output = {
   document: (document: unknown) => void;
   /** Prints a line of text. */
   line: (text?: string) => void;
-  table: <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => void;
+  table: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
   /** Prints a document, or lines of text. */
   answer: (document: unknown, ...lines: string[]) => void;
   /** Prints a document, or a table of its rows, or one line if there are none. */
-  list: <Row>(
-    document: unknown,
-    rows: readonly Row[],
-    columns: readonly Column<Row>[],
-    empty: string,
-  ) => void;
+  list: <Row>(document: unknown, rows: readonly Row[], columns: Columns<Row>, empty: string) => void;
   /** Prints a document, or a table of its fields. */
   record: (document: object, fields?: object) => void;
   note: (text: string) => void;
@@ -34,23 +30,10 @@ export type Output = {
   error: (text: string) => void;
 };
 
-const NO_BORDERS = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
+/** The parts of cli-table3's borders: none is drawn. */
+const BORDERS = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((part) =>
+  ['', '-mid', '-left', '-right'].map((end) => [`${part}${end}`, '']),
+);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -65,9 +48,10 @@ const cellText = (value: unknown): string =>
 const escapeControl = (json: string): string =>
   json.replaceAll(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-const renderTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string => {
+const renderTable = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
   const resolved = columns.map((column) => {
-    const [header, value]: NamedColumn<Row> = typeof column === 'object' ? column : [column, column];
+    const [header, value]: NamedColumn<Row> =
+      typeof column === 'object' ? column : [column.replace(/_at$/, ''), column];
     const read = typeof value === 'function' ? value : (row: Row): unknown => row[value];
     return { header, cells: rows.map(read) };
   });
@@ -76,7 +60,7 @@ const renderTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[])
     colAligns: resolved.map(({ cells }) =>
       cells.every((cell) => typeof cell === 'number') ? 'right' : 'left',
     ),
-    chars: NO_BORDERS,
+    chars: { ...Object.fromEntries(BORDERS), middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });
   for (const index of rows.keys()) table.push(resolved.map(({ cells }) => cellText(cells[index])));

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { formatDuration, parseDuration } from '#src/cli/format.ts';
-import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
 
@@ -32,14 +31,6 @@ export const parseApplicationId = (text: string): string => {
   throw new InvalidArgumentError('Give lower-case letters, digits and "-", at most 63 characters.');
 };
 
-/** An application's own id of a game (interface document, section 2.4). */
-export const parseApplicationGameId = (text: string): string => {
-  if (identifier.safeParse(text).success) return text;
-  throw new InvalidArgumentError(
-    `Give an id of 1 to ${IDENTIFIER_MAX} characters, as the application sends it.`,
-  );
-};
-
 const NAME_MAX = 200;
 
 export const parseName = (text: string): string => {
@@ -66,3 +57,10 @@ export const parseUuid = (text: string): string => {
 export const variadic =
   <Value>(parse: (text: string) => Value) =>
   (text: string, previous: Value[] = []): Value[] => [...previous, parse(text)];
+
+/** Parameters that several commands have, to be spread into `argument()` or `option()`. */
+export const APPLICATION = ['<application_id>', 'the application', parseApplicationId] as const;
+export const ONLY_APPLICATION = ['[application_id]', 'only this application', parseApplicationId] as const;
+export const WAIT = ['--wait', 'wait for the result'] as const;
+export const limitTo = (max: number, byDefault: number) =>
+  ['--limit <rows>', 'maximum number of rows', integerBetween(1, max), byDefault] as const;

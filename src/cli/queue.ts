@@ -1,13 +1,14 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Queue } from 'bullmq';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import { defineCommand, withContext } from '#src/cli/command.ts';
-import { SUMMARIES } from '#src/cli/summaries.ts';
+import { defineCommand } from '#src/cli/command.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 type Counts = Record<(typeof STATES)[number], number>;
+
+const ONLY_QUEUE = ['[name]', 'only this queue'] as const;
 
 const readStatus = async (queue: Queue) => {
   const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
@@ -25,15 +26,29 @@ const chooseQueues = ({ producer }: Foundation, name: string | undefined): Queue
   throw new UsageError(`There is no queue "${name}". The queues are: ${namesOf(queues).join(', ')}.`);
 };
 
+/** Defines `queue pause` or `queue resume`. */
+const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string): void =>
+  defineCommand(queue, name, {
+    summary,
+    examples: [`queue ${name}`, `queue ${name} query-game-detail`],
+    parameters: (command) => command.argument(...ONLY_QUEUE),
+    run: async ({ openQueues, out }, queueName) => {
+      const chosen = chooseQueues(await openQueues(), queueName);
+      for (const target of chosen) await target[name]();
+      const names = namesOf(chosen);
+      const done = `${name}d`;
+      out.answer({ [done]: names }, `Queues ${done}: ${names.join(', ')}.`);
+    },
+  });
+
 /** `catalogue queue …` */
 export const register = (program: Command): void => {
-  const queue = program.command('queue').description(SUMMARIES.queue);
+  const queue = program.command('queue');
 
   defineCommand(queue, 'status', {
     summary: 'show the queues and the workers',
     examples: ['queue status', 'queue status --json'],
-  }).action(
-    withContext(async ({ openQueues, out }) => {
+    run: async ({ openQueues, out }) => {
       const { sql, producer } = await openQueues();
       const queues = await Promise.all(producer.queues().map(readStatus));
       const workers = await listLiveWorkers(sql);
@@ -41,61 +56,29 @@ export const register = (program: Command): void => {
       out.table(queues, [['queue', 'name'], ...STATES, ['', (row) => (row.paused ? 'paused' : '')]]);
       out.line();
       if (workers.length === 0) out.line('No worker is running. Start one with: npx catalogue worker');
-      else {
-        out.table(workers, [
-          ['worker', (row) => `${row.host} ${row.pid}`],
-          ['since', 'started_at'],
-          ['seen', 'seen_at'],
-        ]);
-      }
-    }),
-  );
+      else out.table(workers, [['worker', (row) => `${row.host} ${row.pid}`], 'started_at', 'seen_at']);
+    },
+  });
 
-  const changes = [
-    {
-      name: 'pause',
-      summary: 'stop taking new jobs from one queue, or from all; active jobs finish',
-      done: 'paused',
-      change: (target: Queue) => target.pause(),
-    },
-    {
-      name: 'resume',
-      summary: 'take jobs from one queue, or from all, again',
-      done: 'resumed',
-      change: (target: Queue) => target.resume(),
-    },
-  ];
-  for (const { name, summary, done, change } of changes) {
-    defineCommand(queue, name, { summary, examples: [`queue ${name}`, `queue ${name} query-game-detail`] })
-      .argument('[name]', 'only this queue')
-      .action(
-        withContext(async ({ openQueues, out }, queueName) => {
-          const chosen = chooseQueues(await openQueues(), queueName);
-          for (const target of chosen) await change(target);
-          const names = namesOf(chosen);
-          out.answer({ [done]: names }, `Queues ${done}: ${names.join(', ')}.`);
-        }),
-      );
-  }
+  defineChange(queue, 'pause', 'start no new jobs of one queue, or of all; active jobs finish');
+  defineChange(queue, 'resume', 'start the jobs of one queue, or of all, again');
 
   defineCommand(queue, 'retry-failed', {
     summary: 'move failed jobs back to their queue',
     details: 'Jobs of ended runs do nothing when they run again. Start a new run with sync.',
     examples: ['queue retry-failed', 'queue retry-failed query-cp-kyc'],
-  })
-    .argument('[name]', 'only this queue')
-    .action(
-      withContext(async ({ openQueues, out }, name) => {
-        const retried: Record<string, number> = {};
-        for (const target of chooseQueues(await openQueues(), name)) {
-          const { failed = 0 } = await target.getJobCounts('failed');
-          await target.retryJobs({ state: 'failed' });
-          retried[target.name] = failed;
-        }
-        out.answer(
-          { retried },
-          ...Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`),
-        );
-      }),
-    );
+    parameters: (command) => command.argument(...ONLY_QUEUE),
+    run: async ({ openQueues, out }, name) => {
+      const retried: Record<string, number> = {};
+      for (const target of chooseQueues(await openQueues(), name)) {
+        const { failed = 0 } = await target.getJobCounts('failed');
+        await target.retryJobs({ state: 'failed' });
+        retried[target.name] = failed;
+      }
+      out.answer(
+        { retried },
+        ...Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`),
+      );
+    },
+  });
 };

@@ -1,8 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
-import { defineCommand, withContext } from '#src/cli/command.ts';
+import { defineCommand } from '#src/cli/command.ts';
 import { findDatabaseUrl } from '#src/cli/context.ts';
 import { runUntilSignal } from '#src/cli/run-until-signal.ts';
-import { SUMMARIES } from '#src/cli/summaries.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';
@@ -28,12 +27,10 @@ const ROLES: Record<Role['name'], () => Promise<StartRole>> = {
 /** The commands that run until a signal, and `migrate`. */
 export const register = (program: Command): void => {
   defineCommand(program, 'up', {
-    summary: SUMMARIES.up,
     details:
-      'Starts an embedded Postgres in CATALOGUE_HOME unless DATABASE_URL is set. Migrates the database first.',
+      'Migrates the database first. Without DATABASE_URL, starts an embedded Postgres in CATALOGUE_HOME.',
     examples: ['up', 'up --json'],
-  }).action(
-    withContext(async ({ config, out }) => {
+    run: async ({ config, out }) => {
       const logger = createRoleLogger(config, 'up');
       const { startEverything } = await import('#src/roles/up.ts');
       return runUntilSignal(logger, async () => {
@@ -46,12 +43,13 @@ export const register = (program: Command): void => {
         out.answer(addresses, ...lines, 'Stop with Ctrl-C.');
         return everything;
       });
-    }),
-  );
+    },
+  });
 
   for (const name of ['worker', 'api', 'board'] as const) {
-    defineCommand(program, name, { summary: SUMMARIES[name], examples: [name] }).action(
-      withContext(async ({ config, out }) => {
+    defineCommand(program, name, {
+      examples: [name],
+      run: async ({ config, out }) => {
         const databaseUrl = requireDatabaseUrl(config, name);
         const logger = createRoleLogger(config, name);
         return runUntilSignal(logger, async () => {
@@ -62,20 +60,18 @@ export const register = (program: Command): void => {
           out.document({ [name]: role.address ?? 'ready', metrics });
           return { stop };
         });
-      }),
-    );
+      },
+    });
   }
 
   defineCommand(program, 'migrate', {
-    summary: SUMMARIES.migrate,
-    details: 'Safe to run from several processes at once and repeatedly: a lock lets one migrate at a time.',
+    details: 'Can run repeatedly, and in several processes at once: a lock lets one migrate at a time.',
     examples: ['migrate'],
-  }).action(
-    withContext(async ({ config, out }) => {
+    run: async ({ config, out }) => {
       const { migrateAll } = await import('#src/roles/migrate.ts');
       const logger = createLogger('silent', { pretty: false, role: 'migrate' });
       await migrateAll(config, await findDatabaseUrl(config), logger);
       out.answer({ migrated: true }, 'The database is up to date.');
-    }),
-  );
+    },
+  });
 };

@@ -1,30 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
-import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
 import { formatCount } from '#src/cli/format.ts';
 import type { Output } from '#src/cli/output.ts';
-import { openProgress } from '#src/cli/progress.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const POLL_MS = 200;
-/** How long a worker that was just started takes at most to appear. */
+/** A worker that has just started appears within this time. */
 const WORKER_START_MS = 15_000;
 
-/** How long `--wait` waits, unless `--timeout` says otherwise. */
+/** The limit of `--wait` without `--timeout`. */
 export const WAIT_TIMEOUT_MS = 10 * 60_000;
 
-const NO_WORKER = 'No worker is running: start one with npx catalogue worker (or up).';
+const NO_WORKER =
+  'No worker is running: start one with npx catalogue worker (or up). The work stays in the queue until then.';
 
 const hasWorker = async (sql: Database): Promise<boolean> => (await listLiveWorkers(sql)).length > 0;
 
-/** @returns whether a worker runs */
+/** Warns if no worker runs. @returns whether one runs */
 export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boolean> => {
   const found = await hasWorker(sql);
-  if (!found) out.note(`${NO_WORKER} The work stays in the queue until then.`);
+  if (!found) out.note(NO_WORKER);
   return found;
 };
 
@@ -32,7 +31,7 @@ export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boo
  * Calls `poll` until it returns a result.
  * @throws CatalogueError after `timeoutMs`, or after 15 s without a worker
  */
-const waitForResult = async <Result>(
+export const waitForResult = async <Result>(
   sql: Database,
   out: Output,
   poll: () => Promise<Result | undefined>,
@@ -46,49 +45,20 @@ const waitForResult = async <Result>(
     const waitedMs = performance.now() - started;
     if (waitedMs > timeoutMs) throw new CatalogueError(timeoutMessage);
     workerSeen ||= await hasWorker(sql);
-    if (!workerSeen && waitedMs > WORKER_START_MS)
-      throw new CatalogueError(`${NO_WORKER} The work stays in the queue until then.`);
+    if (!workerSeen && waitedMs > WORKER_START_MS) throw new CatalogueError(NO_WORKER);
     await sleep(POLL_MS);
   }
 };
 
-/**
- * Waits until the runs end, with a progress bar for each.
- * @returns the ended runs
- * @throws CatalogueError after `timeoutMs`, or without a worker; the runs continue
- */
-export const waitForRuns = async (
-  sql: Database,
-  out: Output,
-  runs: readonly RunRow[],
-  timeoutMs: number,
-): Promise<RunRow[]> => {
-  if (runs.length === 0) return [];
-  const applicationIds = runs.map((run) => run.application_id);
-  const runIds = runs.map((run) => run.run_id);
-  const progress = await openProgress(out, applicationIds, 'games');
-  const poll = async (): Promise<RunRow[] | undefined> => {
-    const current = await findRuns(sql, runIds);
-    if (progress !== undefined) {
-      for (const run of current) {
-        const { listed, written, total } = await sumPages(sql, run.run_id);
-        progress.update(
-          run.application_id,
-          written,
-          run.finished_at === null ? Math.max(total, listed) : listed,
-        );
-      }
-    }
-    return current.every((run) => run.finished_at !== null) ? current : undefined;
-  };
-  try {
-    return await waitForResult(sql, out, poll, {
-      timeoutMs,
-      timeoutMessage: 'The runs did not finish in time. They continue: npx catalogue run list',
-    });
-  } finally {
-    progress?.stop();
-  }
+/** @returns undefined while the job is open */
+const findResult = async (queue: Queue, id: string | undefined): Promise<JobResult | undefined> => {
+  const job = id === undefined ? undefined : await queue.getJob(id);
+  if (job === undefined) return { error: 'the job is no longer in the queue' };
+  const state = await job.getState();
+  if (state !== 'completed' && state !== 'failed') return undefined;
+  // The job may have ended after it was read: it is read again.
+  const ended = await queue.getJob(job.id ?? '');
+  return state === 'completed' ? (ended?.returnvalue ?? {}) : { error: ended?.failedReason ?? 'failed' };
 };
 
 /**
@@ -112,20 +82,9 @@ export const waitForResults = (
     }
     return results;
   };
-  return waitForResult(sql, out, poll, {
-    timeoutMs: WAIT_TIMEOUT_MS,
-    timeoutMessage: 'The jobs did not finish in time. They stay in the queue: npx catalogue queue status',
-  });
-};
-
-/** @returns undefined while the job is open */
-const findResult = async (queue: Queue, id: string | undefined): Promise<JobResult | undefined> => {
-  const job = id === undefined ? undefined : await queue.getJob(id);
-  if (job === undefined) return { error: 'the job is no longer in the queue' };
-  // The job is read again: its result may be newer than the first read.
-  if (await job.isCompleted()) return (await queue.getJob(job.id ?? ''))?.returnvalue ?? {};
-  if (await job.isFailed()) return { error: (await queue.getJob(job.id ?? ''))?.failedReason ?? 'failed' };
-  return undefined;
+  const timeoutMessage =
+    'The jobs did not finish in time. They stay in the queue: npx catalogue queue status';
+  return waitForResult(sql, out, poll, { timeoutMs: WAIT_TIMEOUT_MS, timeoutMessage });
 };
 
 /** Waits until the jobs end and prints their results. @returns the exit code */
@@ -146,4 +105,30 @@ export const waitForJobs = async (
   if (missing > 0) out.line(`The application does not know ${formatCount(missing, 'game')}.`);
   if (results.some((result) => result.error !== undefined)) return EXIT.failed;
   return results.some((result) => Number(result.invalid ?? 0) > 0) ? EXIT.partial : EXIT.done;
+};
+
+/**
+ * Adds jobs that pull these games, 100 a job. The jobs run one after another: each paces only its own calls, and the
+ * application's rate must hold for all (design, section 4, step 4). @returns the exit code
+ */
+export const pullGames = async (
+  foundation: Foundation,
+  out: Output,
+  application_id: string,
+  application_game_ids: readonly string[],
+  wait: boolean,
+): Promise<ExitCode> => {
+  const { PULL_MAX, pullGameDetail } = await import('#src/ingest/specs.ts');
+  const ids = [...new Set(application_game_ids)];
+  const payloads = [];
+  for (let start = 0; start < ids.length; start += PULL_MAX)
+    payloads.push({ application_id, application_game_ids: ids.slice(start, start + PULL_MAX) });
+  const jobs = await foundation.producer.addInTurn(pullGameDetail, payloads);
+  if (wait) return waitForJobs(foundation, out, pullGameDetail, jobs);
+  await warnWithoutWorker(foundation.sql, out);
+  out.answer(
+    { application_id, games: ids.length, jobs: jobs.map((job) => job.id) },
+    `Requested ${formatCount(ids.length, 'game')} of ${application_id}.`,
+  );
+  return EXIT.done;
 };

@@ -5,12 +5,12 @@ import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
 import {
   durationBetween,
   integerBetween,
-  parseApplicationGameId,
   parseApplicationId,
   parseName,
   parseUuid,
   variadic,
 } from '#src/cli/parsers.ts';
+import { parseApplicationGameId } from '#src/cli/sync.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

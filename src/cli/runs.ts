@@ -1,0 +1,77 @@
+import type { Database } from '#db/client.ts';
+import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
+import type { Column, Output } from '#src/cli/output.ts';
+import { openProgress } from '#src/cli/progress.ts';
+import { waitForResult } from '#src/cli/wait.ts';
+import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
+import { EXIT, type ExitCode } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+/** Opens a run for each application and adds its first job. An application whose run is open keeps that run. */
+export const startRuns = async (
+  foundation: Foundation,
+  application_ids: readonly string[],
+  options: { full: boolean; accept_withdrawals: boolean },
+): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
+  const { startRun } = await import('#src/ingest/steps.ts');
+  const opened: RunRow[] = [];
+  const alreadyRunning: RunRow[] = [];
+  for (const application_id of application_ids) {
+    const started = await startRun(foundation, { application_id, trigger: 'manual', ...options });
+    (started.opened ? opened : alreadyRunning).push(started.run);
+  }
+  return { opened, alreadyRunning };
+};
+
+/**
+ * Waits until the runs end, with a progress bar for each.
+ * @returns the ended runs
+ * @throws CatalogueError after `timeoutMs`, or without a worker; the runs continue
+ */
+export const waitForRuns = async (
+  sql: Database,
+  out: Output,
+  runs: readonly RunRow[],
+  timeoutMs: number,
+): Promise<RunRow[]> => {
+  if (runs.length === 0) return [];
+  const applicationIds = runs.map((run) => run.application_id);
+  const runIds = runs.map((run) => run.run_id);
+  const progress = await openProgress(out, applicationIds, 'games');
+  const poll = async (): Promise<RunRow[] | undefined> => {
+    const current = await findRuns(sql, runIds);
+    if (progress !== undefined) {
+      for (const { run_id, application_id, finished_at } of current) {
+        const { listed, written, total } = await sumPages(sql, run_id);
+        progress.update(application_id, written, finished_at === null ? Math.max(total, listed) : listed);
+      }
+    }
+    return current.every((run) => run.finished_at !== null) ? current : undefined;
+  };
+  const timeoutMessage = 'The runs did not finish in time. They continue: npx catalogue run list';
+  return waitForResult(sql, out, poll, { timeoutMs, timeoutMessage }).finally(() => progress?.stop());
+};
+
+/** A run as `sync --json` prints it (design, section 9). `outcome` is null while the run is open. */
+export const toRunDocument = (run: RunRow) => ({
+  run_id: run.run_id,
+  application_id: run.application_id,
+  outcome: run.outcome,
+  ...(Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]])) as RunCounts),
+  ...(run.reason === null ? {} : { reason: run.reason }),
+  ...(run.note === null ? {} : { note: run.note }),
+});
+
+export const RUN_COLUMNS: Column<RunRow>[] = [
+  'application_id',
+  ['outcome', (run) => run.outcome ?? 'open'],
+  ...RUN_COUNTERS,
+];
+
+/** The exit code of the worst outcome. */
+export const exitCodeOfRuns = (runs: readonly RunRow[], alreadyRunning: boolean): ExitCode => {
+  const outcomes = runs.map((run) => run.outcome);
+  if (outcomes.some((outcome) => outcome === 'failed' || outcome === 'abandoned')) return EXIT.failed;
+  if (alreadyRunning) return EXIT.alreadyRunning;
+  return outcomes.every((outcome) => outcome === 'succeeded') ? EXIT.done : EXIT.partial;
+};
