@@ -30,11 +30,7 @@ const SETTINGS: Record<keyof ApplicationSettings, Setting> = {
   query_cp_kyc_webhook: ['--query-cp-kyc-webhook <url>', 'URL of its cp.queryKYC', String],
   every_ms: ['--every <duration>', 'interval between pulls of its games', parseInterval],
   kyc_every_ms: ['--kyc-every <duration>', 'interval between pulls of its KYC record', parseInterval],
-  detail_max_age_ms: [
-    '--detail-max-age <duration>',
-    'age at which an unchanged detail is refetched',
-    parseMaxAge,
-  ],
+  detail_max_age_ms: ['--detail-max-age <duration>', 'age at which a detail is fetched again', parseMaxAge],
   concurrency: ['--concurrency <calls>', 'maximum number of concurrent detail calls', integerBetween(1, 100)],
   rate: ['--rate <calls>', 'maximum number of detail calls per second', integerBetween(1, 100_000)],
 };
@@ -52,13 +48,10 @@ export const addSettings = (command: CommandUnknownOpts, name: 'add' | 'update')
 };
 
 /** The columns that the given options set: all of them for `app add`. */
-export const toSettings = (options: object): Partial<ApplicationSettings> =>
+export const toSettings = (options: Record<string, unknown>): Partial<ApplicationSettings> =>
   Object.fromEntries(
     Object.entries(SETTINGS)
-      .map(([column, [flags]]) => [
-        column,
-        options[new Option(flags).attributeName() as keyof typeof options],
-      ])
+      .map(([column, [flags]]) => [column, options[new Option(flags).attributeName()]])
       .filter(([, value]) => value !== undefined),
   );
 

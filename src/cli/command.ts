@@ -1,8 +1,6 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { type CommandContext, createContext } from '#src/cli/context.ts';
-import { createOutput } from '#src/cli/output.ts';
-import { loadDotEnv, readConfig } from '#src/config.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
 
 type Json = { json?: true };
@@ -43,6 +41,9 @@ const runCommand = async (
   json: boolean,
   run: (context: CommandContext) => Promise<ExitCode | undefined> | Promise<void>,
 ): Promise<void> => {
+  // Not loaded for --help, because they load zod and cli-table3.
+  const { createOutput } = await import('#src/cli/output.ts');
+  const { loadDotEnv, readConfig } = await import('#src/config.ts');
   const out = createOutput(json);
   try {
     loadDotEnv();

@@ -5,7 +5,7 @@ import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
-const MAX_CONNECTIONS = 4;
+const CONNECTIONS = 4;
 const CLOSE_TIMEOUT_S = 2;
 
 /** Given to every command. Connections open on demand and close when the command ends. */
@@ -28,8 +28,8 @@ export const createContext = (
   out,
   openDatabase: async () => {
     const { openDatabase } = await import('#db/client.ts');
-    const databaseUrl = await findDatabaseUrl(config);
-    const sql = openDatabase(databaseUrl, { max: MAX_CONNECTIONS, applicationName: 'catalogue cli' });
+    const url = await findDatabaseUrl(config);
+    const sql = openDatabase(url, { max: CONNECTIONS, applicationName: 'catalogue cli' });
     resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
     return sql;
   },
@@ -43,21 +43,12 @@ export const createContext = (
   openKeys: async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config),
 });
 
-/** Connections for a process that adds jobs and runs none. Its log is silent: its errors reach the command. */
-export const openProducer = async (
-  config: Config,
-  databaseUrl: string,
-  name: string,
-): Promise<Foundation> => {
+/** Connections for a process that adds jobs and runs none. It logs nothing: the command prints its errors. */
+export const openProducer = async (config: Config, url: string, name: string): Promise<Foundation> => {
   const { openFoundation } = await import('#src/roles/foundation.ts');
   const { createLogger } = await import('#src/logger.ts');
   const logger = createLogger('silent', { pretty: false, role: name });
-  return openFoundation(config, databaseUrl, {
-    role: 'producer',
-    name,
-    maxConnections: MAX_CONNECTIONS,
-    logger,
-  });
+  return openFoundation(config, url, { role: 'producer', name, maxConnections: CONNECTIONS, logger });
 };
 
 /**

@@ -62,7 +62,7 @@ export const startDemoApplications = async (
     ports[application_id] = Number(new URL(server.url).port);
     const settings = {
       ...DEFAULTS,
-      // The demo is not to wait for the default rate.
+      // The default rate would slow the demo down.
       rate: 200,
       name,
       query_game_list_webhook: server.webhooks.query_game_list,

@@ -12,25 +12,26 @@ import { exitCodeOfRuns, RUN_COLUMNS, startRuns, toRunDocument, waitForRuns } fr
 import { waitForResults } from '#src/cli/wait.ts';
 import type { Config } from '#src/config.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
-import { createLogger } from '#src/logger.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
-import { isPortFree } from '#src/roles/listen.ts';
 import type { Everything } from '#src/roles/up.ts';
 
 const SYNC_TIMEOUT_MS = 60 * 60_000;
 const EXAMPLE_GAMES = 6;
 
 /** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
-const createDemoConfig = async (config: Config): Promise<Config> => ({
-  ...config,
-  databaseUrl: undefined,
-  redisUrl: undefined,
-  encryptionKeys: undefined,
-  webhooks: { allowHttp: true, allowNetworks: ['127.0.0.0/8', '::1/128'] },
-  // A port that is in use is replaced by a free one.
-  api: { ...config.api, port: (await isPortFree(config.api)) ? config.api.port : 0 },
-  board: { ...config.board, port: (await isPortFree(config.board)) ? config.board.port : 0 },
-});
+const createDemoConfig = async (config: Config): Promise<Config> => {
+  const { isPortFree } = await import('#src/roles/listen.ts');
+  return {
+    ...config,
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    encryptionKeys: undefined,
+    webhooks: { allowHttp: true, allowNetworks: ['127.0.0.0/8', '::1/128'] },
+    // A port that is in use is replaced by a free one.
+    api: { ...config.api, port: (await isPortFree(config.api)) ? config.api.port : 0 },
+    board: { ...config.board, port: (await isPortFree(config.board)) ? config.board.port : 0 },
+  };
+};
 
 /** Pulls the KYC records. @returns their states */
 const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
@@ -61,11 +62,7 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   return exitCodeOfRuns(runs, false);
 };
 
-const showNextSteps = (
-  out: Output,
-  { roles }: Everything,
-  applications: readonly DemoApplication[],
-): void => {
+const showNextSteps = (out: Output, { roles }: Everything, applications: DemoApplication[]): void => {
   const lines = [
     '',
     ...roles.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(6)} ${address}`)),
@@ -96,6 +93,7 @@ export const register = (program: Command): void =>
         throw new UsageError(
           'The demo uses a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
         );
+      const { createLogger } = await import('#src/logger.ts');
       const { startEverything } = await import('#src/roles/up.ts');
       const { openKeyRing } = await import('#src/sealing/key-ring.ts');
       const { startDemoApplications } = await import('#src/cli/demo-applications.ts');

@@ -120,13 +120,7 @@ export const register = (program: Command): void => {
       ]);
       if (audits.length === 0) return;
       out.line();
-      out.table(audits, [
-        'decided_at',
-        ['decision', 'audit_status'],
-        'revision',
-        ['by', 'decided_by'],
-        'reason',
-      ]);
+      out.table(audits, ['decided_at', ['decision', 'audit_status'], 'revision', 'decided_by', 'reason']);
     },
   });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { SealedAccessToken } from '#db/queries/applications.ts';
 import type { CommandContext } from '#src/cli/context.ts';
-import { readSecretVariable } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 
 const TOKEN_MAX = 8_192;
@@ -28,6 +27,7 @@ const readSource = async ({ accessTokenFile, accessTokenEnv }: TokenOptions): Pr
     }
   }
   if (accessTokenEnv === undefined) return undefined;
+  const { readSecretVariable } = await import('#src/config.ts');
   const value = readSecretVariable(accessTokenEnv);
   if (value === undefined) throw new UsageError(`--access-token-env: ${accessTokenEnv} is not set.`);
   return value;

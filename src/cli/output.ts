@@ -3,7 +3,7 @@ import { formatTime } from '#src/cli/format.ts';
 
 type Field<Row> = keyof Row & string;
 
-/** A field of the row (the header of `last_at` is `last`), or a header with a field or a function. */
+/** A field of the row, or a header with a field or a function. The header of a field `last_at` is `last`. */
 export type Column<Row> = Field<Row> | NamedColumn<Row>;
 type Columns<Row> = readonly Column<Row>[];
 type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
@@ -30,7 +30,7 @@ export type Output = {
   error: (text: string) => void;
 };
 
-/** The parts of cli-table3's borders: none is drawn. */
+/** cli-table3 draws a border for each of these names, unless its text is empty. */
 const BORDERS = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((part) =>
   ['', '-mid', '-left', '-right'].map((end) => [`${part}${end}`, '']),
 );
@@ -44,7 +44,7 @@ const printable = (text: string): string =>
 const cellText = (value: unknown): string =>
   printable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
 
-/** `JSON.stringify` escapes the first 32 control characters alone. */
+/** Escapes all control characters: `JSON.stringify` escapes only those below U+0020. */
 const escapeControl = (json: string): string =>
   json.replaceAll(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -57,9 +57,7 @@ const renderTable = <Row>(rows: readonly Row[], columns: Columns<Row>): string =
   });
   const table = new Table({
     head: resolved.map(({ header }) => header),
-    colAligns: resolved.map(({ cells }) =>
-      cells.every((cell) => typeof cell === 'number') ? 'right' : 'left',
-    ),
+    colAligns: resolved.map(({ cells }) => (cells.every(Number.isFinite) ? 'right' : 'left')),
     chars: { ...Object.fromEntries(BORDERS), middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
   });

@@ -75,10 +75,8 @@ export const register = (program: Command): void => {
         await target.retryJobs({ state: 'failed' });
         retried[target.name] = failed;
       }
-      out.answer(
-        { retried },
-        ...Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`),
-      );
+      const lines = Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`);
+      out.answer({ retried }, ...lines);
     },
   });
 };

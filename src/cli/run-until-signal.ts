@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '#src/errors.ts';
 const STOP_TIMEOUT_MS = 40_000;
 /** A start that waits for an unreachable server may never end. */
 const START_TIMEOUT_MS = 10_000;
-/** How long open handles may keep the process after it stopped. */
+/** Open handles keep a stopped process alive for at most this time. */
 const EXIT_DELAY_MS = 1_000;
 
 export type Running = {
@@ -16,8 +16,8 @@ export type Running = {
 };
 
 /**
- * Starts a process, runs it until SIGINT or SIGTERM, then stops it. A signal during the start waits 10 s for the start
- * to end. A second signal exits at once. A process that cannot continue stops too: its supervisor restarts it.
+ * Starts a process, runs it until SIGINT or SIGTERM, then stops it. After a signal during the start, the start has
+ * 10 s to end. A second signal exits at once. A process that cannot continue stops too: its supervisor restarts it.
  * @returns `failed` when the process could not continue
  */
 export const runUntilSignal = async (logger: Logger, start: () => Promise<Running>): Promise<ExitCode> => {
@@ -60,7 +60,7 @@ export const runUntilSignal = async (logger: Logger, start: () => Promise<Runnin
   await stop();
   clearTimeout(deadline);
   logger.info('stopped');
-  // A connection that still retries an unreachable server would keep the process.
+  // A connection that still retries an unreachable server would keep the process alive.
   setTimeout(() => process.exit(exitCode), EXIT_DELAY_MS).unref();
   return exitCode;
 };

@@ -25,20 +25,13 @@ export const register = (program: Command): void => {
   defineCommand(token, 'create', {
     summary: 'create a token and print it once',
     details: 'The token of an application reads the games of that application, the token of an operator all.',
-    examples: [
-      'token create --application acme --name "acme web server" --expires 90d',
-      'token create --operator',
-    ],
+    examples: ['token create --application acme --name web --expires 90d', 'token create --operator --json'],
     parameters: (command) =>
       command
         .option('--application <application_id>', 'create a token of this application', parseApplicationId)
         .option('--operator', 'create a token of an operator')
         .option('--name <name>', 'purpose of the token (default: its application, or "operator")', parseName)
-        .option(
-          '--expires <duration>',
-          'lifetime of the token (default: until it is revoked)',
-          parseLifetime,
-        ),
+        .option('--expires <duration>', 'lifetime of the token (default: unlimited)', parseLifetime),
     run: async ({ openDatabase, out }, { application, operator, name, expires }) => {
       if ((application === undefined) === (operator === undefined))
         throw new UsageError('Give the owner of the token: --application ID or --operator.');
@@ -49,11 +42,9 @@ export const register = (program: Command): void => {
         name: name ?? application ?? 'operator',
         expires_at: expires === undefined ? null : new Date(Date.now() + expires),
       };
-      const isInserted = await insertToken(await openDatabase(), {
-        ...row,
-        token_hash: hashApiToken(secret),
-      });
-      if (!isInserted) throw unknownApplication(application ?? '');
+      const token_hash = hashApiToken(secret);
+      if (!(await insertToken(await openDatabase(), { ...row, token_hash })))
+        throw unknownApplication(application ?? '');
       out.answer({ ...row, token: secret }, secret);
       out.note(`Token ${row.token_id} is not shown again. Send it as Authorization: Bearer <token>.`);
     },

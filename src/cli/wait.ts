@@ -108,8 +108,9 @@ export const waitForJobs = async (
 };
 
 /**
- * Adds jobs that pull these games, 100 a job. The jobs run one after another: each paces only its own calls, and the
- * application's rate must hold for all (design, section 4, step 4). @returns the exit code
+ * Adds jobs that pull these games, 100 a job. The jobs run one after another, because each limits only the rate of its
+ * own calls (design, section 4, step 4).
+ * @returns the exit code
  */
 export const pullGames = async (
   foundation: Foundation,
