@@ -38,7 +38,6 @@ export type ListingEnd = (typeof LISTING_ENDS)[number];
  * complete listing did not name, to be verified by their detail.
  */
 export const PAGE_KINDS = ['listed', 'unread', 'unlisted'] as const;
-export type PageKind = (typeof PAGE_KINDS)[number];
 
 /** Results of the details of one page or one batch. */
 export const DETAIL_COUNTERS = ['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing'] as const;
