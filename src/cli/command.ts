@@ -4,6 +4,8 @@ import { type CommandContext, createContext } from '#src/cli/context.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
 
 type Json = { json?: true };
+/** The exit code, by default 0. */
+type Result = Promise<ExitCode | undefined> | Promise<void>;
 
 type Definition<Arguments extends unknown[], Options extends Json> = {
   /** One line. Commands of the first level have theirs in catalogue.ts. */
@@ -13,11 +15,7 @@ type Definition<Arguments extends unknown[], Options extends Json> = {
   examples: string[];
   /** Adds the arguments and options. */
   parameters?: (command: Command<[], Json>) => Command<Arguments, Options>;
-  /** @returns the exit code, by default 0 */
-  run: (
-    context: CommandContext,
-    ...given: [...Arguments, Options]
-  ) => Promise<ExitCode | undefined> | Promise<void>;
+  run: (context: CommandContext, ...given: [...Arguments, Options]) => Result;
 };
 
 /** The message that a command prints for an error: the cause and what to do next. */
@@ -37,11 +35,8 @@ const explainError = (error: Error): string => {
 };
 
 /** Runs a command. An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code. */
-const runCommand = async (
-  json: boolean,
-  run: (context: CommandContext) => Promise<ExitCode | undefined> | Promise<void>,
-): Promise<void> => {
-  // Not loaded for --help, because they load zod and cli-table3.
+const runCommand = async (json: boolean, run: (context: CommandContext) => Result): Promise<void> => {
+  // Not loaded for --help: they load cli-table3 and zod.
   const { createOutput } = await import('#src/cli/output.ts');
   const { loadDotEnv, readConfig } = await import('#src/config.ts');
   const out = createOutput(json);

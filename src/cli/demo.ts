@@ -16,7 +16,6 @@ import type { Foundation } from '#src/roles/foundation.ts';
 import type { Everything } from '#src/roles/up.ts';
 
 const SYNC_TIMEOUT_MS = 60 * 60_000;
-const EXAMPLE_GAMES = 6;
 
 /** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
 const createDemoConfig = async (config: Config): Promise<Config> => {
@@ -57,7 +56,7 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   out.table(kyc, [['KYC record of', 'application_id'], 'state']);
   out.line();
   out.line(`${pending} games wait for review, for example:`);
-  const examples = await listGames(sql, { limit: EXAMPLE_GAMES });
+  const examples = await listGames(sql, { limit: 6 });
   out.table(examples, ['game_id', ['application', 'application_id'], 'game_name', 'audit_status']);
   return exitCodeOfRuns(runs, false);
 };

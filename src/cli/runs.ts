@@ -7,7 +7,7 @@ import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
-/** Opens a run for each application and adds its first job. An application whose run is open keeps that run. */
+/** Opens a run for each application that has no open run, and adds its first step. */
 export const startRuns = async (
   foundation: Foundation,
   application_ids: readonly string[],
