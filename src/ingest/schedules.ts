@@ -13,6 +13,8 @@ const PAGE = 1_000;
 /** Schedulers read, or changed, at a time: they share round trips and leave room for the commands of the workers. */
 const READ_AT_ONCE = 200;
 const CHANGES_AT_ONCE = 50;
+/** While more ticks wait than this, schedules stay as they are: the workers need the queue. */
+const BACKLOG = 1_000;
 /** A tick this late is lost, unless it waits in its queue; one this far beyond its interval is not ours. */
 const LOST_MS = 60_000;
 
@@ -32,8 +34,9 @@ export const reconcileSchedules = async (
 ): Promise<{ set: number; removed: number }> => {
   const ticks = producer.queue(tick);
   const now = (await readClock(sql))().getTime();
-  const surplus = await readSchedulers(ticks, now, signal);
   const counts = { set: 0, removed: 0 };
+  const surplus = await readSchedulers(ticks, now, signal);
+  if (surplus === undefined) return counts;
   let after = '';
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const page = await listSchedules(sql, after, PAGE);
@@ -96,14 +99,15 @@ const tickTemplate = (application_id: string, schedule: Schedule): Template => {
   return { name: tick.title(payload), data: payload, opts };
 };
 
-/** The queue's schedulers by id. One that ticks while they are read may be absent. */
+/** The queue's schedulers by id; undefined in a backlog. One that ticks while they are read may be absent. */
 const readSchedulers = async (
   queue: Queue,
   now: number,
   signal: AbortSignal,
-): Promise<Map<string, Scheduler>> => {
+): Promise<Map<string, Scheduler> | undefined> => {
   const found = new Map<string, Scheduler>();
   for (let start = 0; !signal.aborted; start += READ_AT_ONCE) {
+    if ((await queue.getWaitingCount()) > BACKLOG) return undefined;
     const page = await queue.getJobSchedulers(start, start + READ_AT_ONCE - 1, true);
     for (const each of page) found.set(each.key, toScheduler(each));
     if (page.length < READ_AT_ONCE) break;
@@ -167,7 +171,7 @@ const setScheduler = async (
 
 /** Prune once an hour. An update of an unchanged scheduler would make its tick again. */
 const schedulePruning = async (queue: Queue, now: number, signal: AbortSignal): Promise<void> => {
-  const existing = (await readSchedulers(queue, now, signal)).get(prune.name);
+  const existing = (await readSchedulers(queue, now, signal))?.get(prune.name);
   const hourly = { every: HOUR_MS, offset: 1 };
   const opts = { removeOnComplete: { count: 10 }, ...OWN_TRACE };
   const template = { name: prune.name, data: {}, opts };

@@ -133,6 +133,15 @@ onBothBackends('Schedules', (kind) => {
     expect((await ticks.getJobScheduler('games.one'))?.next).toBe(before);
   });
 
+  it('stay as they are while more than 1,000 ticks wait', async () => {
+    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    const ticks = fleet.producer.queue(tick);
+    await ticks.addBulk(Array.from({ length: 1_001 }, () => ({ name: 'tick', data: {} })));
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    await ticks.drain();
+    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
+  });
+
   it('cost a pass no lookup of single jobs, however many ticks wait', async () => {
     for (let index = 0; index < 20; index += 1) await addApplication(fleet.sql, `app-${index}`);
     await reconcile();
