@@ -81,6 +81,15 @@ export const setApplicationStatus = async (
 
 const openedMeanwhile = new Error('a run was opened while its application is removed');
 
+/** Resume what failed runs have paused or delayed, not what an operator has paused. @returns the ids, in order */
+export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
+  const rows = await sql<{ application_id: string }[]>`
+    update applications set ${sql({ status: 'active', ...NO_BACKOFF })}, updated_at = now()
+    where (status = 'paused' and pause_reason is not null) or (status = 'active' and next_attempt_at is not null)
+    returning application_id`;
+  return rows.map(({ application_id }) => application_id).sort();
+};
+
 /**
  * Remove an application: no more calls, its access token deleted, its open run closed, its games withdrawn, its
  * failures deleted, the API tokens that read its games revoked. Games, revisions and decisions stay readable.

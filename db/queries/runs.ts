@@ -139,6 +139,17 @@ export const closeRun = async (
   return rows[0];
 };
 
+/** Add to the reason of a closed run. */
+export const addReason = async (
+  sql: Queryable,
+  run_id: string,
+  text: string,
+): Promise<RunRow | undefined> => {
+  const rows = await sql<RunRow[]>`
+    update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`;
+  return rows[0];
+};
+
 /** Counters of an open run, for progress. */
 export const sumPages = async (
   sql: Queryable,

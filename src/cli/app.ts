@@ -5,12 +5,14 @@ import {
   insertApplication,
   listApplications,
   removeApplication,
+  resumeApplications,
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
 import { defineCheck } from '#src/cli/app-check.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/app-settings.ts';
 import { defineCommand } from '#src/cli/command.ts';
+import type { CommandContext } from '#src/cli/context.ts';
 import { formatDuration, formatTime } from '#src/cli/format.ts';
 import { sealGivenToken, TOKEN_ENV, TOKEN_FILE } from '#src/cli/given-access-token.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/parsers.ts';
@@ -48,19 +50,16 @@ const formatTrouble = (row: ReturnType<typeof toApplicationDocument>): string =>
   return `failing since ${formatTime(row.failing_since)} (runs: ${row.failed_runs})${next}`;
 };
 
-/** Defines `app pause` or `app resume`. */
-const defineChange = (app: Command, name: string, status: 'paused' | 'active', summary: string): void =>
-  defineCommand(app, name, {
-    summary,
-    examples: [`app ${name} acme`],
-    parameters: (command) => command.argument(...APPLICATION),
-    run: async ({ openDatabase, out }, application_id) => {
-      const sql = await openDatabase();
-      await requireApplication(sql, application_id);
-      await setApplicationStatus(sql, application_id, status);
-      out.answer({ application_id, status }, `${application_id} is ${status}.`);
-    },
-  });
+const setStatus = async (
+  { openDatabase, out }: CommandContext,
+  application_id: string,
+  status: 'active' | 'paused',
+): Promise<void> => {
+  const sql = await openDatabase();
+  await requireApplication(sql, application_id);
+  await setApplicationStatus(sql, application_id, status);
+  out.answer({ application_id, status }, `${application_id} is ${status}.`);
+};
 
 /** `catalogue app …` */
 export const register = (program: Command): void => {
@@ -142,8 +141,33 @@ export const register = (program: Command): void => {
       out.record(toApplicationDocument(await requireApplication(await openDatabase(), application_id))),
   });
 
-  defineChange(app, 'pause', 'paused', 'stop its schedules; an open run finishes');
-  defineChange(app, 'resume', 'active', 'start its schedules again');
+  defineCommand(app, 'pause', {
+    summary: 'stop its schedules; an open run finishes',
+    examples: ['app pause acme'],
+    parameters: (command) => command.argument(...APPLICATION),
+    run: (context, application_id) => setStatus(context, application_id, 'paused'),
+  });
+
+  defineCommand(app, 'resume', {
+    summary: 'start its schedules again',
+    details:
+      'With --all, every application that failed runs have paused or delayed, as after an outage of the fleet. An application that an operator has paused stays paused.',
+    examples: ['app resume acme', 'app resume --all'],
+    parameters: (command) =>
+      command
+        .argument('[application_id]', 'the application', parseApplicationId)
+        .option('--all', 'every application that failed runs have paused or delayed'),
+    run: async (context, application_id, { all }) => {
+      if ((application_id === undefined) === (all === undefined))
+        throw new UsageError('Name one application, or use --all.');
+      if (application_id !== undefined) return setStatus(context, application_id, 'active');
+      const application_ids = await resumeApplications(await context.openDatabase());
+      context.out.answer(
+        { application_ids, status: 'active' },
+        `Applications resumed: ${application_ids.length}.`,
+      );
+    },
+  });
   defineCheck(app);
 
   defineCommand(app, 'remove', {

@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { recordSuccess } from '#db/queries/applications.ts';
-import { clearBackoff, lockBackoff, saveBackoff } from '#db/queries/backoff.ts';
+import { clearBackoff, isNoAnswer, lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
-import { closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
+import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import {
   clearUnlistedFailures,
   insertUnlistedPages,
@@ -13,7 +13,7 @@ import {
   withdrawUnlisted,
 } from '#db/queries/unlisted-games.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
-import { afterFailedRun } from '#src/rules/backoff.ts';
+import { afterFailedRun, FLEET_UNREACHABLE, isFleetCutOff } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
 
 /** Run a transaction that may close a run; publish the closed run after the commit. */
@@ -110,9 +110,16 @@ const endEarly = (
     await failOpen(tx, run, 'not_asked');
     const closed = await closeRun(tx, fence, verdict);
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
-    if (closed?.trigger === 'schedule' && fault === 'application') await extendBackoff(tx, closed);
+    if (closed?.trigger !== 'schedule' || fault !== 'application') return closed;
+    if (await isFailureOfFleet(tx, verdict.reason))
+      return addReason(tx, closed.run_id, `; ${FLEET_UNREACHABLE}`);
+    await extendBackoff(tx, closed);
     return closed;
   });
+
+/** Did the run fail because the fleet reaches hardly any application? */
+const isFailureOfFleet = async (tx: Queryable, reason: string): Promise<boolean> =>
+  (await isNoAnswer(tx, reason)) && isFleetCutOff(await readReach(tx));
 
 const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
   const before = await lockBackoff(tx, run.application_id);

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queryable } from '#db/client.ts';
+import { readReach } from '#db/queries/backoff.ts';
 import {
   countConnections,
   countFailures,
@@ -9,6 +10,7 @@ import {
   readFleetFacts,
 } from '#db/queries/metrics.ts';
 import { cached } from '#src/metrics/cached.ts';
+import { isFleetCutOff } from '#src/rules/backoff.ts';
 
 /** Only the applications that lag most have series of their own. */
 const LAGGING_MAX = 20;
@@ -41,6 +43,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       fleet: await readFleetFacts(tx),
       lagging: await listLaggingApplications(tx, LAGGING_MAX),
       connections: await countConnections(tx),
+      reach: await readReach(tx),
     })),
   );
   const slow = cached(SLOW_MS, WAIT_MS, () =>
@@ -112,6 +115,12 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     'Applications whose last scheduled run failed.',
     quick,
     ({ fleet }) => fleet.failing,
+  );
+  single(
+    'catalogue_fleet_cut_off',
+    'Whether most applications are unreachable (1), which points to the DNS or egress of the fleet, or not (0).',
+    quick,
+    ({ reach }) => (isFleetCutOff(reach) ? 1 : 0),
   );
   single(
     'catalogue_applications_overdue',

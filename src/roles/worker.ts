@@ -16,6 +16,7 @@ import { startRunner } from '#src/queue/runner.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
+import { FLEET_UNREACHABLE } from '#src/rules/backoff.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
@@ -24,6 +25,7 @@ const DATABASE_CONNECTIONS = 20;
 /** Running jobs are aborted after it. Longer than the timeout of a webhook call, 15 s. */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
+const CUT_OFF_LOG_MS = 60 * 60_000;
 /** At most this many pages of one listing: two million games at 100 a page. */
 const PAGE_CAP = 20_000;
 /**
@@ -37,13 +39,23 @@ export type WorkerTiming = Partial<
   Record<'lockMs' | 'drainMs' | 'lookMs' | 'reconcileMs' | 'idleMs', number>
 >;
 
-/** Logs each run that this process ends. @returns a function that stops the logging */
-const logRuns = (logger: Logger): (() => void) =>
-  runEnded.subscribe(({ run_id, application_id, outcome, reason, started_at, finished_at, ...run }) => {
-    const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
-    const counts = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]]));
-    logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
-  });
+/**
+ * Logs each run that this process ends and, at most once an hour, that the fleet is cut off.
+ * @returns a function that stops the logging
+ */
+const logRuns = (logger: Logger): (() => void) => {
+  let silentUntil = Number.NEGATIVE_INFINITY;
+  return runEnded.subscribe(
+    ({ run_id, application_id, outcome, reason, started_at, finished_at, ...run }) => {
+      const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
+      const counts = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]]));
+      logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
+      if (reason?.endsWith(FLEET_UNREACHABLE) !== true || performance.now() < silentUntil) return;
+      silentUntil = performance.now() + CUT_OFF_LOG_MS;
+      logger.warn(`${FLEET_UNREACHABLE}. Failed runs delay and pause no application meanwhile.`);
+    },
+  );
+};
 
 /**
  * Starts a worker: the jobs of every queue, the liveness check, and the reconciler (one worker of the fleet at a time).

@@ -4,6 +4,20 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
+/** With fewer applications, and with fewer of them unreachable, a failure is the application's own. */
+const FLEET_MIN = 5;
+const FLEET_SHARE = 0.5;
+
+/** Ends the reason of a run that failed while the fleet reached hardly any application: it costs no backoff. */
+export const FLEET_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
+
+/** Applications with a recent run, and those whose latest run failed before an answer. */
+export type Reach = { applications: number; unreachable: number };
+
+/** Does the fleet reach so few applications that its own network is the likely cause? */
+export const isFleetCutOff = ({ applications, unreachable }: Reach): boolean =>
+  applications >= FLEET_MIN && unreachable > applications * FLEET_SHARE;
+
 /** How an application's latest scheduled runs went. */
 export type Backoff = {
   /** Scheduled runs that failed in a row. */
