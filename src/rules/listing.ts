@@ -66,7 +66,8 @@ export type PageFacts = {
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
  * - A page that names games, none of them new, is a repetition: the application ignores `page_num`. So are two pages in
- *   a row that name none. A short page that repeats once the rows reached `total` is a list without paging: complete.
+ *   a row that name none. If the rows before it reached `total`, the list is complete: it has one page, or its last
+ *   page answers every further `page_num`.
  * - Rows that reach `total` end it if the page is shorter than requested and than an earlier page. The first page does
  *   not end it so: an application with a page limit of its own may give that as `total`.
  * - The page cap ends it in any case.
@@ -76,10 +77,8 @@ export const listingEnd = (page: PageFacts): ListingEnd | null => {
     const isEnd = page.rowsBefore >= page.total || page.previous?.rows === 0;
     if (isEnd) return 'complete';
   } else {
-    if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0)) {
-      const hasNoPaging = page.rows < page.pageSize && page.rowsBefore === page.total;
-      return hasNoPaging ? 'complete' : 'repeated';
-    }
+    if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0))
+      return page.rowsBefore === page.total ? 'complete' : 'repeated';
     const isShort = page.rows < Math.min(page.pageSize, page.largestPageBefore);
     if (isShort && page.rowsBefore + page.rows === page.total) return 'complete';
   }

@@ -109,10 +109,18 @@ it('ends repeated when page_num is ignored', () => {
   expect(list(() => ({ rows: games(100), total: 250 }))).toMatchObject({ end: 'repeated', pages: 2 });
 });
 
-it('ends repeated when the last page comes again for ever', () => {
+it('is complete when the last of full pages answers every further page_num and total is reached', () => {
   const clamped = (page_num: number): Page => honest(games(200))(Math.min(page_num, 2));
-  expect(list(clamped)).toMatchObject({ end: 'repeated', pages: 3, named: games(200) });
+  expect(list(clamped)).toMatchObject({ end: 'complete', pages: 3, named: games(200) });
 });
+
+it.each([199, 201])(
+  'ends repeated when the last page answers every further page_num and total is %i of 200',
+  (total) => {
+    const clamped = (page_num: number): Page => ({ ...honest(games(200))(Math.min(page_num, 2)), total });
+    expect(list(clamped)).toMatchObject({ end: 'repeated', pages: 3, named: games(200) });
+  },
+);
 
 it('is complete when a small application answers the same short page to every page_num', () => {
   expect(list(() => ({ rows: games(40), total: 40 }))).toMatchObject({ end: 'complete', pages: 2 });
