@@ -12,7 +12,7 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 
 /**
  * Opens a pool. It connects at the first statement; a statement that cannot reach the server within ten seconds
- * rejects. Queries are SQL through postgres.js. Drizzle owns the schema, its types and the migrations; no process
+ * rejects. Queries are SQL through postgres.js. Drizzle defines the schema, its types and the migrations; no process
  * loads it.
  *
  * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes: for frequent

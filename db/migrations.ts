@@ -46,7 +46,7 @@ const CONCURRENTLY = /^(\s|--.*\n)*(create|drop)\s+(unique\s+)?index\s+concurren
 const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
 
 /**
- * Applies the migrations that the database does not have, each statement in a transaction of its own: a statement
+ * Applies the migrations that the database does not have, each statement in a separate transaction: a statement
  * locks one table for a short time, so it cannot deadlock with writers. After an interruption it continues with the
  * first statement that is not recorded.
  *
@@ -54,8 +54,8 @@ const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
  * CONCURRENTLY is not recorded: it is repeated with the CREATE that follows it, and removes what an interrupted
  * CREATE left.
  *
- * `__drizzle_migrations` is drizzle's own table with drizzle's own rows. Drizzle's `migrate` is not used: it applies
- * all migrations in one transaction.
+ * `__drizzle_migrations` is drizzle's table, with the rows that drizzle would write. Drizzle's `migrate` is not used:
+ * it applies all migrations in one transaction.
  *
  * @param sql a pool of one connection; the caller has the migration lock
  */

@@ -88,10 +88,10 @@ const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
 
 /**
  * Call the webhook for the run's next page.
- * @param clock the database's, for the page that the job was added for. Without it, a page that fails gets a job of
- *   its own, whatever the failure: it has had one attempt, and the application's token or address may have changed
- *   since this job began.
- * @returns undefined when the page got a job of its own, or was skipped because it cannot be read
+ * @param clock the database's, for the page that the job was added for. Without it, a new job
+ *   retries the page after any failure: the page has had one attempt, and the application's token or address may have
+ *   changed since this job began.
+ * @returns undefined when a new job retries the page, or the page was skipped because it cannot be read
  */
 const fetchPage = async (
   context: JobContext,
@@ -111,7 +111,7 @@ const fetchPage = async (
     const waitMs = failure?.retryAfterMs;
     if (clock === undefined) {
       const { run_id, application_id } = run;
-      log.warn({ run_id, application_id, reason }, 'page failed: a job of its own retries it');
+      log.warn({ run_id, application_id, reason }, 'page failed: a new job retries it');
       const placement = waitMs === undefined ? { attemptsMade: 1 } : { delayMs: postponeMs(waitMs) };
       await enqueueNextPage(deps.producer, run, placement);
       return undefined;

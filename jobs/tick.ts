@@ -8,8 +8,8 @@ import { isDue } from '#src/rules/backoff.ts';
 
 /**
  * A schedule's tick: opens a run or adds a KYC job. The work is an ordinary job, because BullMQ never fails a job of a
- * scheduler for stalling, gives it an id of its own and does not deduplicate it. A tick that fails is retried: an
- * application has one open run and one waiting KYC job, however often its tick runs.
+ * scheduler for stalling, chooses its id and does not deduplicate it. A tick that fails is retried: an application has
+ * one open run and one waiting KYC job, however often its tick runs.
  */
 export const tickJob = defineJob(tick, async ({ application_id, schedule }, { deps }: JobContext) => {
   const application = await findApplication(deps.sql, application_id);

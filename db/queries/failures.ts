@@ -5,12 +5,12 @@ import type { Reason } from '#src/contract/reasons.ts';
 import type { Operation } from '#src/contract/words.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
-/** One failure. `application_game_id` is `NO_GAME` when no game is named. */
+/** One failure. `application_game_id` is `NO_GAME` if the failure names no game. */
 export type Failure = { application_game_id: string; kind: string; reasons: Reason[] };
 
 /**
- * Record failures: a new one adds a row, a known one counts up. Rows are written in the order of their games, so that
- * batches that share games do not deadlock.
+ * Record failures: a new failure adds a row, a repeated one increments `count`. Rows are written in the order of their
+ * game ids, so that batches that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,
@@ -19,7 +19,7 @@ export const recordFailures = async (
   failures: readonly Failure[],
 ): Promise<void> => {
   if (failures.length === 0) return;
-  // ON CONFLICT cannot update one row twice: the last failure of a game counts.
+  // ON CONFLICT cannot update one row twice: only the last failure of each game is recorded.
   const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
   await sql`
     insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
@@ -43,7 +43,7 @@ export const clearFailures = async (
   application_game_ids: readonly string[],
 ): Promise<void> => {
   if (application_game_ids.length === 0) return;
-  // One by one (`lateral`): otherwise Postgres may read all failures of the application.
+  // Each game is looked up separately (`lateral`): otherwise Postgres may read all failures of the application.
   await sql`
     delete from ingest_failures
     where ctid = any(array(

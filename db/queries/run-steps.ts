@@ -2,10 +2,10 @@ import { clockFrom, type Queryable } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings, SealedAccessToken } from '#db/queries/applications.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
 
-/** A page as JSON, without its date. */
+/** A page, read as JSON. Without its date, because JSON has no dates. */
 export type StoredPage = Omit<PageRow, 'listed_at'>;
 
-/** What a step needs of its application: where to call it, and how fast. No column is a date. */
+/** What a step needs of its application: where to call it, and how fast. Without dates, because it is read as JSON. */
 export type CalledApplication = ApplicationSettings &
   SealedAccessToken &
   Pick<ApplicationRow, 'application_id'>;
@@ -21,8 +21,9 @@ export type RunStep = {
 };
 
 /**
- * The run, unless its fence is stale or its application is removed, with one of its pages.
- * The sealed token is a column of its own, because JSON does not carry bytes.
+ * Find an open run with its application and one of its pages. The sealed token is a separate column, because JSON has
+ * no bytes.
+ * @returns undefined if the fence is stale, the run is finished or the application is removed
  */
 export const findRunStep = async (
   sql: Queryable,

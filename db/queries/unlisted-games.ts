@@ -3,7 +3,7 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { FinishedListing } from '#src/rules/outcome.ts';
 
-/** The facts of a listing that its pages and the application's games hold; the run's row holds the others. */
+/** The facts of a listing that come from its pages and the application's games. The others are in the run's row. */
 export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
   /** Pages of unlisted games. */
   unlistedPages: number;

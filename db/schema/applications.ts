@@ -15,24 +15,24 @@ export const applications = pgTable(
     query_game_list_webhook: text().notNull(),
     query_game_detail_webhook: text().notNull(),
     query_cp_kyc_webhook: text().notNull(),
-    /** Sealed under a data key of its own; `access_token_keys` holds that key, wrapped. Null once removed. */
+    /** Sealed with a data key, which `access_token_keys` stores wrapped. Null after the application is removed. */
     access_token: bytea(),
     access_token_keys: jsonb().$type<WrappedKey[]>().notNull().default([]),
     every_ms: bigint({ mode: 'number' }).notNull(),
     kyc_every_ms: bigint({ mode: 'number' }).notNull(),
     detail_max_age_ms: bigint({ mode: 'number' }).notNull(),
-    /** Detail calls in flight. */
+    /** Detail calls in flight, at most. */
     concurrency: integer().notNull(),
-    /** Detail calls started per second. */
+    /** Detail calls started per second, at most. */
     rate: integer().notNull(),
     status: text({ enum: APPLICATION_STATUSES }).notNull().default('active'),
-    /** Backoff: src/rules/backoff.ts. */
+    /** These three columns and `pause_reason` are the backoff (src/rules/backoff.ts). */
     failed_runs: integer().notNull().default(0),
     failing_since: moment('failing_since'),
     next_attempt_at: moment('next_attempt_at'),
     /** Why it was paused automatically; null when an operator paused it. */
     pause_reason: text(),
-    /** When a run last succeeded, wholly or partly. */
+    /** When a run last succeeded, completely or partly. */
     last_success_at: moment('last_success_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),

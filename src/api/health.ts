@@ -4,8 +4,9 @@ import { success } from '#src/api/wire.ts';
 
 /**
  * Add `GET /healthz` (the process is alive), `GET /readyz` (database and queue are reachable) and
- * `GET /readyz?only=database`, for load balancers: the API answers calls without the queue. None needs a token.
- * @param ready rejects if one of them is unreachable
+ * `GET /readyz?only=database`. Load balancers use the last one, because the API works while the queue is unreachable.
+ * These routes require no token.
+ * @param ready rejects if `what` is unreachable
  */
 export const addHealthRoutes = (
   app: FastifyInstance,

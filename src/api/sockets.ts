@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
 
-/** Write an answer to a socket that has no HTTP response object. */
+/** Write a response to a socket for which Node creates no response object. */
 const answerSocket = (socket: Socket, failure: PlatformFailure): void => {
   if (!socket.writable) return void socket.destroy();
   const status = statusOf(failure);
@@ -28,9 +28,9 @@ export const answerClientError = (error: Error & { code?: string }, socket: Sock
   answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
 };
 
-/** Answer the requests that Node does not pass to Fastify: CONNECT, an unknown expectation, methods of RTSP. */
+/** Answer the requests that Node does not pass to Fastify: CONNECT, an unsupported `Expect` header, RTSP methods. */
 export const answerUnroutedRequests = (server: Server): void => {
-  // Fastify cannot route methods of RTSP, which Node parses. As TRACE they get 405 or 404.
+  // Node parses RTSP methods, but Fastify cannot route them. They are treated as TRACE, which gets 405 or 404.
   server.prependListener('request', (request: IncomingMessage) => {
     if (!METHODS.includes(request.method ?? '')) request.method = 'TRACE';
   });

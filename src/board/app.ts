@@ -17,7 +17,7 @@ import { LOGO } from '#src/board/pages.ts';
 import { addSignIn } from '#src/board/sign-in.ts';
 
 export type BoardOptions = {
-  /** The queues to show, of either backend. The caller closes them. */
+  /** The queues to show, in Redis or in Postgres. The caller closes them. */
   queues: readonly Queue[];
   /** Null: the board answers requests to localhost only, without a login. */
   login: Login | null;
@@ -28,7 +28,7 @@ export type BoardOptions = {
   logger: FastifyBaseLogger;
 };
 
-/** The line above every page: is there a login, and is the board read only? */
+/** The line at the top of every page: a warning if there is no login, and whether the board is read only. */
 const describeAccess = (login: Login | null, readOnly: boolean): string | undefined => {
   if (login === null) {
     return `No login is set: only this machine can open this board${readOnly ? ', read only' : ''}`;
@@ -54,7 +54,7 @@ const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
       },
     },
   });
-  // Bull Board's own handler sends stack traces under NODE_ENV=development. Rethrow to the handler of the app.
+  // The error handler of Bull Board sends stack traces under NODE_ENV=development. This one passes errors to the app's.
   serverAdapter.setErrorHandler((error) => {
     throw error;
   });
@@ -64,7 +64,7 @@ const bullBoard = ({ queues, login, readOnly }: BoardOptions) => {
 /**
  * Builds Bull Board behind a login. A request passes, in this order: security headers, the check of its host and its
  * origin, sign-in (`addSignIn`), the check of read-only mode, Bull Board.
- * @returns the app, not listening; the caller has called `checkBoardAddress`
+ * @returns the app, not listening; call `checkBoardAddress` before it listens
  */
 export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance> => {
   const { login, readOnly, trustedProxies, logger } = options;
@@ -120,7 +120,7 @@ export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance
     if (admit !== null) board.addHook('onRequest', admit);
     board.addHook('onRequest', async (request, reply) => {
       if (!readOnly || !changesState(request.method)) return;
-      // Bull Board's adapters refuse changes as well; this covers every route of later versions too.
+      // Bull Board refuses changes in read-only mode too. This check also covers routes that a later version adds.
       return sendError(request, reply.header('allow', 'GET, HEAD'), {
         status: 405,
         title: 'Read only',
@@ -132,7 +132,7 @@ export const buildBoard = async (options: BoardOptions): Promise<FastifyInstance
       const { method, url, ip: address } = request;
       request.log.info({ method, url, address, status: reply.statusCode }, 'board action');
     });
-    // Removes the link to a web font, which the policy blocks.
+    // Removes the link to a web font, which the Content-Security-Policy blocks.
     board.addHook('onSend', async (_request, reply, payload) =>
       typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
         ? payload.replace(/<link href="https:[^>]*>/, '')

@@ -13,7 +13,7 @@ export type Verdict =
 export type Case = {
   /** Stable, for scripts: `list.page-size`. */
   name: string;
-  /** Section of the interface document; null for a limit of the platform's own. */
+  /** Section of the interface document; null for a limit that the platform sets. */
   section: string | null;
   /** What the document says. */
   rule: string;

@@ -90,7 +90,7 @@ export const register = (program: Command): void =>
     run: async ({ config: given, out }, { once, games, applications: count }) => {
       if (given.databaseUrl !== undefined)
         throw new UsageError(
-          'The demo uses a database of its own, but DATABASE_URL is set: unset it, or run npx catalogue up.',
+          'The demo uses a separate database, but DATABASE_URL is set: unset it, or run npx catalogue up.',
         );
       const { createLogger } = await import('#src/logger.ts');
       const { startEverything } = await import('#src/roles/up.ts');

@@ -9,7 +9,7 @@ import { waitForJobs, warnWithoutWorker } from '#src/cli/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
-/** Adds a pull, unless the queue has an operator's pull of this application already. */
+/** Adds a job that pulls the record, unless the queue already has one for this application. */
 const requestRecord = async ({ sql, producer }: Foundation, application_id: string) => {
   const { queryCpKyc } = await import('#src/ingest/specs.ts');
   await reopenErased(sql, application_id);
@@ -24,7 +24,7 @@ export const register = (program: Command): void => {
   defineCommand(kyc, 'pull', {
     summary: 'pull the KYC record of an application now',
     details:
-      'Also pulls an erased record. With --wait: exit 3 if the cp_id has changed and must be accepted.',
+      'Also pulls a record that kyc erase deleted. With --wait: exit 3 if the cp_id has changed and must be accepted.',
     examples: ['kyc pull acme', 'kyc pull acme --wait'],
     parameters: (command) => command.argument(...APPLICATION).option(...WAIT),
     run: async ({ openQueues, out }, application_id, { wait }) => {
@@ -73,13 +73,16 @@ export const register = (program: Command): void => {
   defineCommand(kyc, 'accept-cp-id', {
     summary: 'accept a new cp_id of an application',
     details:
-      'The new cp_id gets its own platform cp_id, and its record is pulled. With --cp-id the command fails if the application has sent another cp_id since.',
+      'The new cp_id gets its own platform cp_id, and its record is pulled. With --cp-id, the command fails if the cp_id that waits to be accepted is another one.',
     examples: ['kyc accept-cp-id acme --by kim --cp-id cp-7041'],
     parameters: (command) =>
       command
         .argument(...APPLICATION)
         .requiredOption('--by <who>', 'name of the operator who accepts it')
-        .option('--cp-id <id>', 'cp_id to accept, as kyc show prints it (default: the refused one)'),
+        .option(
+          '--cp-id <id>',
+          'cp_id to accept, as kyc show prints it (default: the one that waits to be accepted)',
+        ),
     run: async ({ openQueues, out }, application_id, { by, cpId }) => {
       const { acceptCpId } = await import('#src/kyc/decisions.ts');
       const foundation = await openQueues();

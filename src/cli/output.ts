@@ -3,41 +3,44 @@ import { formatTime } from '#src/cli/format.ts';
 
 type Field<Row> = keyof Row & string;
 
-/** A field of the row, or a header with a field or a function. The header of a field `last_at` is `last`. */
+/**
+ * A field of the row, or a header and the source of its values: a field or a function. The header of a field is the
+ * field's name without `_at`.
+ */
 export type Column<Row> = Field<Row> | NamedColumn<Row>;
 type Columns<Row> = readonly Column<Row>[];
 type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
 
 /**
- * Prints the answer of a command on stdout: text, or one JSON document with `--json`. Notes and errors go to stderr.
- * Escapes control characters in text that came from applications.
+ * Prints the result of a command on stdout: text, or one JSON document with `--json`. Notes and errors go to stderr.
+ * Replaces or escapes control characters in text that came from applications.
  */
 export type Output = {
   json: boolean;
-  /** Prints a JSON document. */
+  /** With `--json`, prints a JSON document; otherwise nothing. */
   document: (document: unknown) => void;
-  /** Prints a line of text. */
+  /** Without `--json`, prints a line of text; otherwise nothing. */
   line: (text?: string) => void;
   table: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
-  /** Prints a document, or lines of text. */
+  /** With `--json`, prints the document; otherwise the lines. */
   answer: (document: unknown, ...lines: string[]) => void;
-  /** Prints a document, or a table of its rows, or one line if there are none. */
+  /** With `--json`, prints the document; otherwise a table of the rows, or the line `empty` if there are none. */
   list: <Row>(document: unknown, rows: readonly Row[], columns: Columns<Row>, empty: string) => void;
-  /** Prints a document, or a table of its fields. */
+  /** With `--json`, prints the document; otherwise a table with one row for each of `fields`. */
   record: (document: object, fields?: object) => void;
   note: (text: string) => void;
   /** Prints an error. It may have several lines: a list of problems, a stack trace. */
   error: (text: string) => void;
 };
 
-/** cli-table3 draws a border for each of these names, unless its text is empty. */
+/** The names that cli-table3 gives to the parts of a border, each with an empty text: the table has no border. */
 const BORDERS = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((part) =>
   ['', '-mid', '-left', '-right'].map((end) => [`${part}${end}`, '']),
 );
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** One line of text without control characters: applications choose names and ids, and operators read them. */
+/** Makes one line without control characters: applications choose the names and ids that a terminal shows. */
 const printable = (text: string): string =>
   text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' ').replaceAll(CONTROL, '\ufffd');
 

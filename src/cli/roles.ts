@@ -24,7 +24,7 @@ const ROLES: Record<Role['name'], () => Promise<StartRole>> = {
   board: async () => (await import('#src/roles/board.ts')).startBoard,
 };
 
-/** The commands that run until a signal, and `migrate`. */
+/** The commands that run until a signal stops them (`up`, `worker`, `api`, `board`), and `migrate`. */
 export const register = (program: Command): void => {
   defineCommand(program, 'up', {
     details:

@@ -6,13 +6,14 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
- * Create an OpenAPI 3.1 document from the zod schemas that validate requests and answers. A schema with an `id` becomes
- * a component.
+ * Create an OpenAPI 3.1 document from the zod schemas that validate requests and responses. A schema with an `id`
+ * becomes a component.
  */
 export const createOpenApiDocument = (
   document: Pick<ZodOpenApiObject, 'servers' | 'tags' | 'paths'> & {
     title: string;
     description: string;
+    /** Description of the bearer token. */
     accessToken: string;
   },
 ): OpenApiDocument => {
@@ -30,7 +31,7 @@ export const createOpenApiDocument = (
     },
     {
       override: ({ jsonSchema }) => {
-        // Answers may gain fields later.
+        // Responses may gain fields later, so no schema forbids additional properties.
         delete jsonSchema.additionalProperties;
         // The bounds of JavaScript's safe integers are not part of the contract.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

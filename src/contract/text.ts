@@ -37,7 +37,7 @@ export const storableText = (maxLength: number) =>
     )
     .refine(
       (text) => !text.includes(NUL) && text.isWellFormed(),
-      refinement('not_storable', 'holds U+0000 or a lone surrogate, which Postgres cannot store'),
+      refinement('not_storable', 'contains U+0000 or a lone surrogate, which Postgres cannot store'),
     )
     .meta({ maxLength });
 

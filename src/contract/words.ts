@@ -34,7 +34,7 @@ export const LISTING_ENDS = ['complete', 'repeated', 'page_cap'] as const;
 export type ListingEnd = (typeof LISTING_ENDS)[number];
 
 /**
- * Pages of a run: `unread` pages could not be read after their last attempt; `unlisted` pages hold games that the
+ * Pages of a run: `unread` pages could not be read after their last attempt; `unlisted` pages contain games that the
  * complete listing did not name, to be verified by their detail.
  */
 export const PAGE_KINDS = ['listed', 'unread', 'unlisted'] as const;

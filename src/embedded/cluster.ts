@@ -33,7 +33,7 @@ export type Cluster = {
   /** The superuser's password, generated once per home. */
   password: string;
   binaries: Binaries;
-  /** Null: Postgres runs as our own user. */
+  /** Null: Postgres runs as the user of this process. */
   user: SystemUser | null;
 };
 
@@ -101,7 +101,7 @@ const createSystemUser = async (): Promise<SystemUser> => {
   const found = await findSystemUser();
   if (found !== null) return found;
   throw new CatalogueError(
-    `Postgres refuses to run as root, and the user "${SYSTEM_USER}" to run it as could not be created. Create that user, start as an ordinary user, or set DATABASE_URL to a Postgres server of your own.`,
+    `Postgres refuses to run as root, and the user "${SYSTEM_USER}" to run it as could not be created. Create that user, start as an ordinary user, or set DATABASE_URL to your own Postgres server.`,
     { cause },
   );
 };
@@ -140,7 +140,7 @@ const chooseBinaries = async (installed: Binaries, user: SystemUser | null): Pro
     if (await runs(copied)) return copied;
   }
   throw new CatalogueError(
-    `The Postgres that npm installed does not run here (try ${installed.postgres} --version). Run npm rebuild ${installed.package}, or set DATABASE_URL to a Postgres server of your own.`,
+    `The Postgres that npm installed does not run here (try ${installed.postgres} --version). Run npm rebuild ${installed.package}, or set DATABASE_URL to your own Postgres server.`,
   );
 };
 

@@ -24,12 +24,12 @@ const instanceFile = (home: string): string => join(home, 'instance.json');
 
 /**
  * Starts the Postgres of one home (design, section 2), and creates it at the first start: on 127.0.0.1, a free port and
- * with a password of its own. Stops the Postgres of a process killed with SIGKILL. Registers no signal handler: the caller
- * stops it.
+ * with a random password. Stops the Postgres of a process killed with SIGKILL. Registers no signal handler: the
+ * caller stops it.
  *
  * @param options.home the directory of this instance (CATALOGUE_HOME)
  * @param options.settings Postgres settings that override the defaults, which are durable
- * @throws CatalogueError, with exit code 4 when a live process runs this home's instance
+ * @throws CatalogueError, with exit code 4 when a running process uses this home's instance
  */
 export const startEmbeddedPostgres = async (options: {
   home: string;
@@ -44,7 +44,7 @@ export const startEmbeddedPostgres = async (options: {
     const cause = coerceError(thrown);
     if (cause instanceof CatalogueError) throw cause;
     throw new CatalogueError(
-      `Embedded Postgres did not start in ${home}: ${cause.message}. Set CATALOGUE_HOME to another directory, or DATABASE_URL to a server of your own.`,
+      `Embedded Postgres did not start in ${home}: ${cause.message}. Set CATALOGUE_HOME to another directory, or DATABASE_URL to your own Postgres server.`,
       { cause },
     );
   }
@@ -80,10 +80,10 @@ const locks = new Set<DatabaseSync>();
 const SQLITE_BUSY = 5;
 
 /**
- * Makes this process the owner of `directory` until it calls the returned function or ends. The lock is SQLite's, on an
+ * Locks `directory` for this process until it calls the returned function or ends. The lock is SQLite's, on an
  * empty database file: the kernel takes it atomically and releases it with the process. `owner.pid` is for messages.
  *
- * @throws CatalogueError with exit code 4 when this or another process owns it.
+ * @throws CatalogueError with exit code 4 when this or another process has the lock.
  */
 const lockDirectory = async (directory: string): Promise<() => void> => {
   const pidFile = join(directory, 'owner.pid');

@@ -48,7 +48,7 @@ const DEFAULT_SETTINGS = {
 };
 
 /**
- * Starts Postgres on the cluster; resolves when it accepts queries and has its database. It runs in a session of its own: a
+ * Starts Postgres on the cluster; resolves when it accepts queries and has its database. It runs in a separate session: a
  * Ctrl-C in the terminal does not reach it, so it ends last. The caller has locked the cluster's directory.
  *
  * @throws CatalogueError with the end of Postgres's log when it does not start.
@@ -75,7 +75,7 @@ export const startPostmaster = async (cluster: Cluster, options: StartOptions): 
       if (endedByItself && attempt < ATTEMPTS) continue;
       const lines = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n');
       throw new CatalogueError(
-        `Embedded Postgres did not start. Set DATABASE_URL to use a server of your own, or correct what its log says (${log}):\n${lines.slice(-LOG_TAIL_LINES).join('\n')}`,
+        `Embedded Postgres did not start. Set DATABASE_URL to use your own Postgres server, or correct what its log says (${log}):\n${lines.slice(-LOG_TAIL_LINES).join('\n')}`,
         { cause },
       );
     }
@@ -143,7 +143,7 @@ const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): 
 
 /**
  * Stops the Postgres that a process killed with SIGKILL left running. Also removes a `postmaster.pid` whose number now
- * belongs to another process: Postgres would refuse to start. The directory is locked, so no live process owns it.
+ * belongs to another process: Postgres would refuse to start. The directory is locked, so no running process uses it.
  *
  * @throws CatalogueError when that Postgres does not end.
  */

@@ -24,7 +24,7 @@ export const explainFailedCalls = (failures: readonly FailedCall[]): string => {
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
 };
 
-/** The longest wait that the application asked for (Retry-After), in milliseconds. */
+/** The longest delay that the application requested (Retry-After), in milliseconds. */
 export const longestRetryAfter = (failures: readonly FailedCall[]): number | undefined => {
   const waits = failures.flatMap(({ error }) => error.retryAfterMs ?? []);
   return waits.length === 0 ? undefined : Math.max(...waits);

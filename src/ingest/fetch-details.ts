@@ -57,8 +57,8 @@ const toFetchedGame = (
  * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes
  * a batch. A caller that leaves the loop stops them: calls in flight end first.
  *
- * No further call begins once the application asks to wait (Retry-After), once the pace's signal aborts, or after as
- * many transport failures in a row as calls may be in flight (at least three). Games without a call are in no batch.
+ * No further call begins once the application requests a delay (Retry-After), once the pace's signal aborts, or after
+ * as many transport failures in a row as calls may be in flight (at least three). Games without a call are in no batch.
  *
  * @param clock the database's: answers to different workers are compared by when they were requested
  */

@@ -40,7 +40,7 @@ const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'interna
 
 /**
  * Take a run whose listing has ended one step further, in one transaction under its fence: to the next page of games
- * that the listing did not name and whose detail tells whether they are gone, or to its end.
+ * that the listing did not name and whose detail shows whether they are gone, or to its end.
  * @param verifiedPage the unlisted page whose details have ended; undefined when there is none yet
  * @returns the run: closed, or open and past its next unlisted page; undefined when the fence is stale
  */

@@ -7,15 +7,16 @@ export type QueuedState = 'active' | 'delayed' | 'prioritized' | 'waiting';
 const PAGE = 1_000;
 
 /**
- * Jobs leave a state while it is read, so a state is read before the states to which its jobs move, and from the end
- * at which jobs arrive. `active` is read twice: its jobs come from one state and return to the others.
+ * Jobs change their state during the read. To miss none, each state is read before the states to which its jobs move,
+ * and each read starts at the end where jobs arrive. `active` is read first and last: its jobs arrive from `waiting` or
+ * `prioritized`, and return to the other states.
  */
 const READ_ORDER: readonly QueuedState[] = ['active', 'delayed', 'prioritized', 'waiting', 'active'];
 
 /**
  * Read the ids of a queue's unfinished jobs, without those that wait for their children. The cost grows with the
- * number of jobs. On Redis `getJobState` searches the whole wait list for each id: for a backlog the cost of a lookup
- * of each job grows with the square.
+ * number of jobs. `getJobState` is not used: on Redis each call searches the whole wait list, so for a backlog the cost
+ * of all calls grows with the square of that number.
  * @returns the state of each job by its id; incomplete when `signal` is aborted
  */
 export const readQueuedJobs = async (

@@ -7,12 +7,12 @@ import { reconcileSchedules } from '#src/ingest/schedules.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** A running process sends the messages of one statement without a pause. */
+/** A session that leaves a statement incomplete for this time is ended: its process was stopped. */
 const SILENT_MS = 30_000;
 
 /**
- * A pass ends at this deadline, and the next one continues. With `SESSION_IDLE`, Postgres ends the lock of a reconciler
- * that was stopped: a dead reconciler does not block the others for longer.
+ * A pass ends at this deadline, and the next one continues. `SESSION_IDLE` is longer: after it, Postgres ends the
+ * session of a reconciler that was stopped, and another worker gets the lock.
  */
 const PASS_MS = 40_000;
 const SESSION_IDLE = '60s';
@@ -22,13 +22,13 @@ type Options = { idleMs?: number; passMs?: number };
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
- * is lost, and remove what killed workers left. Repeating it is safe. A worker that does not get the reconciler's lock
- * does nothing.
+ * is lost, end silent sessions, free job locks with a wrong expiry, and delete the rows of killed workers. Repeating it
+ * is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The lock belongs to a transaction that does nothing else, because Postgres may end its session while the pass waits
- * for the queue. A pass is aborted when its lock is lost, and `reconcile` returns only when the pass has ended: a
- * process has at most one.
- * @param context its queues fail when they are unreachable (role `producer`), so that a pass ends
+ * for the queue. If the lock is lost, the pass is aborted. `reconcile` returns when the pass has ended, so a process
+ * runs at most one pass at a time.
+ * @param context its queues have the role `producer`: calls fail while the queue is unreachable, so a pass ends
  */
 export const reconcile = async (
   context: Context,
@@ -60,7 +60,7 @@ const runPass = async (
   limits: { idleMs?: number },
 ): Promise<void> => {
   const sessionsEnded = await endSilentSessions(sql, limits.idleMs ?? SILENT_MS);
-  // A failure of one does not stop the others.
+  // If one of the three fails, the others still run to their end.
   const [locks, runs, schedules] = await Promise.allSettled([
     backend.freeAstrayLocks(),
     recoverRuns(sql, producer, signal, limits),

@@ -18,12 +18,12 @@ const BACKLOG = 1_000;
 /** A tick this late is lost, unless it waits in its queue; one this far beyond its interval is not ours. */
 const LOST_MS = 60_000;
 
-/** Each tick begins a trace of its own; otherwise one trace would grow from tick to tick. */
+/** Each tick begins a new trace; otherwise one trace would grow from tick to tick. */
 const OWN_TRACE = { telemetry: { omitContext: true } };
 
 /**
  * Make BullMQ's schedulers agree with the `applications` table: schedulers are derived state, and a flushed Redis gets
- * them back. Changes only what differs. One caller at a time (`reconcile` holds a lock): setting a scheduler twice at
+ * them back. Changes only what differs. One caller at a time (`reconcile` has a lock): setting a scheduler twice at
  * once leaves two ticks with the queue in Postgres.
  * @returns how many schedulers were set and removed
  */

@@ -131,7 +131,7 @@ export const writeGames = async (
 /**
  * Write a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
  * that are still open on the page count: a replay leaves the same rows and the same counters. Of an unlisted page, the
- * details only tell which games are gone: those are withdrawn.
+ * details only show which games are gone: those are withdrawn.
  * @param notRetried failures of games that stay without a detail
  * @returns undefined when the fence is stale: then nothing was written
  */

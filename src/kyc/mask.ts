@@ -5,12 +5,12 @@ import { type KycFields, mapFields } from '#src/kyc/record.ts';
 const HIDDEN = '••••';
 /** At most this many characters are shown, and at most a quarter of the value. */
 const SHOWN_MAX = 4;
-/** Numbers show their end; names and addresses their beginning. */
+/** A masked number shows its last characters. A masked name or address shows its first. */
 const SHOW_END: ReadonlySet<KycSealedField> = new Set(['id_number', 'tax_id', 'corporate_account']);
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Mask one value; an empty one stays empty. Characters are graphemes and never split. */
+/** Mask one value. An empty value stays empty. One character is one grapheme, so combined characters are not split. */
 export const maskValue = (field: KycSealedField, value: string): string => {
   if (value === '') return '';
   const characters = Array.from(graphemes.segment(value), ({ segment }) => segment);
@@ -20,6 +20,6 @@ export const maskValue = (field: KycSealedField, value: string): string => {
     : characters.slice(0, shown).join('') + HIDDEN;
 };
 
-/** Mask a record: enough to recognise, not to use (design, section 7). */
+/** Mask a record: an operator can recognise the values, but cannot use them (design, section 7). */
 export const maskRecord = (fields: KycFields): KycFields =>
   mapFields((field) => maskValue(field, fields[field]));

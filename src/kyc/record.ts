@@ -30,7 +30,7 @@ export const kycRecord = (application_id: string, record_id: string): SealedReco
 });
 
 /**
- * Seal a record under a new record id and a data key of its own, wrapped by the ring's first key.
+ * Seal a record under a new record id and a new data key, wrapped by the ring's first key.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealKycRecord = async (

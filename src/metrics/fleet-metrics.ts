@@ -12,7 +12,7 @@ import {
 import { cached } from '#src/metrics/cached.ts';
 import { isFleetCutOff } from '#src/rules/backoff.ts';
 
-/** Only the applications that lag most have series of their own. */
+/** Only the applications that lag most have separate series. */
 const LAGGING_MAX = 20;
 
 /** Maximum age of the other queries. */

@@ -54,7 +54,7 @@ export type BackendOptions = {
 export const openQueueBackend = (options: BackendOptions): QueueBackend =>
   options.redisUrl === undefined ? openPostgres(options) : openRedisBackend(options, options.redisUrl);
 
-/** The classes of `withBackend` have types of their own, with the same methods. */
+/** The classes of `withBackend` have different types, with the same methods. */
 const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {

@@ -13,7 +13,7 @@ export type RedisConnection = {
 };
 
 const PRODUCER_RETRIES = 2;
-/** A user waits at a terminal for a producer. */
+/** A producer's commands time out, because a CLI command or a reconciler pass waits for them. */
 const PRODUCER_COMMAND_MS = 10_000;
 const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
@@ -44,8 +44,9 @@ export const openRedis = (
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
     connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
     retryStrategy,
-    // READONLY: the master is now a replica, so ioredis must find the new master. EXECABORT: a transaction did not run
-    // (memory full), but ioredis counts its scripts as loaded on this connection: each flow would fail with NOSCRIPT.
+    // READONLY: the master is now a replica, so ioredis must find the new master.
+    // EXECABORT: Redis did not run a transaction (memory full), but ioredis counts the scripts in it as loaded on this
+    // connection. Without a new connection, every later flow would fail with NOSCRIPT.
     reconnectOnError: (error) => /^(READONLY|EXECABORT)\b/.test(error.message),
   };
   const client =
@@ -54,15 +55,16 @@ export const openRedis = (
           redisOptions: options,
           enableReadyCheck: true,
           clusterRetryStrategy: retryStrategy,
-          // Keeps the host names that the cluster announces: certificates contain names.
+          // Connects by the host names that the cluster announces, not by IP address: TLS certificates contain names.
           dnsLookup: (address, found) => found(null, address),
         })
       : new Redis(options);
   let lastError: Error | undefined;
+  /** The error if the database number of the URL does not exist. */
   let noDatabase: Error | undefined;
   client.on('error', (error: Error) => {
     lastError = error;
-    // ioredis only reports that Redis has no database of this number, and continues in number 0.
+    // If the database number does not exist, ioredis only emits this error, and continues in database 0.
     if (/DB index is out of range/.test(error.message)) noDatabase = error;
     onError(error);
   });
@@ -106,7 +108,7 @@ const explain = (error: Error | undefined, last: Error | undefined): CatalogueEr
   );
 };
 
-/** Checks the answer of INFO. @returns warnings */
+/** Checks the reply to INFO. @returns warnings */
 const checkServer = (info: string): string[] => {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const version = field('redis_version') ?? '';

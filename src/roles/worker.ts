@@ -112,7 +112,7 @@ export const startWorker = async (
     await liveness.stop();
     await deleteWorker(sql, worker.worker_id).catch(() => {});
   });
-  // The reconciler has queues of its own: a pass must end when Redis is silent, and not delay the worker's commands.
+  // The reconciler has separate queues: a pass must end when Redis is silent, and not delay the worker's commands.
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
   const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', () =>

@@ -4,7 +4,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
-/** With fewer applications, and with fewer of them unreachable, a failure is the application's own. */
+/** With fewer applications, and with fewer of them unreachable, a failure counts against the application. */
 const FLEET_MIN = 5;
 const FLEET_SHARE = 0.5;
 

@@ -9,8 +9,8 @@ export type FailedAnswer = {
 };
 
 /**
- * Did the application answer this call? Any HTTP status is an answer, except one that asks to wait (Retry-After): the
- * application itself reports that it cannot answer now.
+ * Did the application answer this call? Any HTTP status is an answer, except one that requests a delay (Retry-After):
+ * the application itself reports that it cannot answer now.
  */
 export const isAnswer = ({ transport, status, retryAfterMs }: FailedAnswer): boolean =>
   retryAfterMs === undefined && (!transport || status !== undefined);

@@ -69,7 +69,7 @@ export type PageFacts = {
  *   a row that name none. If the rows before it reached `total`, the list is complete: it has one page, or its last
  *   page answers every further `page_num`.
  * - Rows that reach `total` end it if the page is shorter than requested and than an earlier page. The first page does
- *   not end it so: an application with a page limit of its own may give that as `total`.
+ *   not end it so: an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {

@@ -1,10 +1,10 @@
 const MINUTE_MS = 60_000;
 
 /**
- * How long we wait when an application asks for time (Retry-After), in milliseconds. Each limit is larger than the
+ * How long we wait when an application requests a delay (Retry-After), in milliseconds. Each limit is larger than the
  * one before it:
  *
- * - A run outlasts one whole Retry-After; an application that asks again and again fails its run.
+ * - A run outlasts one whole Retry-After; an application that requests delays repeatedly fails its run.
  * - A run that waits too long fails before it can be abandoned, so that its reason names the application.
  * - Jobs of a run stop at the run's limits; the job's own limit ends jobs that belong to no run.
  */
@@ -22,7 +22,7 @@ export const WAITING = {
 /** A Retry-After of 0, or a date in the past, still postpones by this: no loop runs without a pause. */
 const POSTPONE_MIN_MS = 1_000;
 
-/** How long a job is postponed when an application asks for `ms`. */
+/** How long a job is postponed when an application requests a delay of `ms`. */
 export const postponeMs = (ms: number): number => Math.max(ms, POSTPONE_MIN_MS);
 
 /** May a job that was postponed for `postponedMs` be postponed by another `ms`? */

@@ -17,7 +17,7 @@ export const succeed = (data: unknown): WebhookResponse => ({
   envelope: { ret_code: RET_CODE_SUCCESS, ret_msg: RET_MSG_SUCCESS, data },
 });
 
-/** ret_code is the status times 100 plus 1, as on the platform. */
+/** `ret_code` is the HTTP status times 100 plus 1, like the failure codes of the platform. */
 export const fail = (status: number, retMsg: string): WebhookResponse => ({
   status,
   envelope: { ret_code: status * 100 + 1, ret_msg: retMsg, data: null },
@@ -50,7 +50,7 @@ const webhook =
     return fail(400, `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'is invalid'}`);
   };
 
-/** The three webhooks of section 4: from the parsed body to the response. */
+/** The three webhooks of section 4. Each maps the parsed body of a request to a response. */
 export const webhooksOf = (games: SampleGames): Record<Operation, (body: unknown) => WebhookResponse> => ({
   query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
     total: games.size,

@@ -14,7 +14,7 @@ export const tokenRecord = (application_id: string): SealedRecord => ({
 const COLUMN = 'access_token';
 
 /**
- * Seal an application's access token under a data key of its own. The ring's first key and the installation key
+ * Seal an application's access token under a new data key. The ring's first key and the installation key
  * both wrap the data key: the token survives the loss of one of them.
  * @throws KeyError `no_key` or `key_service`
  */

@@ -1,12 +1,12 @@
 import pTimeout from 'p-timeout';
 
-/** At the end, spans that the collector does not accept within this time are dropped. */
+/** Time limit for sending the remaining spans at shutdown. Spans that are not sent by then are dropped. */
 const FLUSH_MS = 2_000;
 
 /**
  * Starts OpenTelemetry traces, configured by its standard environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
  * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only if tracing is enabled.
- * @returns dispose of it last: it sends the remaining spans
+ * @returns a resource whose disposal sends the remaining spans: dispose of it last
  */
 export const startTracing = async (enabled: boolean): Promise<AsyncDisposable> => {
   if (!enabled) return { [Symbol.asyncDispose]: async () => {} };

@@ -34,7 +34,7 @@ const CODES = {
   too_deep: { transport: false, retryable: false },
   /** JSON that is not the envelope of section 2.1. */
   not_envelope: { transport: false, retryable: false },
-  /** A non-zero ret_code (section 7.2): the application reports a failure of its own. */
+  /** A non-zero ret_code (section 7.2): the application reports a failure. */
   ret_code: { transport: false, retryable: true },
   /** `data` does not match the operation's section. */
   invalid_data: { transport: false, retryable: false },
@@ -61,7 +61,7 @@ export type WebhookErrorDetails = {
 };
 
 /**
- * The one error that leaves `webhooks/`. Its message holds codes and numbers only: no `cause`, header, body or URL,
+ * The one error that leaves `webhooks/`. Its message contains codes and numbers only: no `cause`, header, body or URL,
  * because an error of the HTTP client may carry the bearer token.
  */
 export class WebhookError extends Error {

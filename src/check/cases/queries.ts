@@ -35,7 +35,7 @@ export const parsePage = (call: Call): Page => {
 };
 
 /**
- * The pages of the list, up to 20. As in a run, an application may have a page size of its own: the list ends at an
+ * The pages of the list, up to 20. As in a run, an application may limit pages to a smaller size: the list ends at an
  * empty page, or at a page shorter than the first once `total` is reached.
  */
 export const fetchPages = async (session: Session): Promise<{ pages: Page[]; isComplete: boolean }> => {
