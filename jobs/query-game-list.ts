@@ -17,7 +17,7 @@ import {
   STALE_FENCE,
 } from '#src/ingest/steps.ts';
 import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
-import { maySkipPage } from '#src/rules/down.ts';
+import { findFault, maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait, postponeMs } from '#src/rules/waiting.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
@@ -130,7 +130,7 @@ const fetchPage = async (
       reason = `${previous.reason}; ${reason}`;
     }
     if (isRefusal || lastAttempt)
-      await failRun(deps.sql, run, reason, failure === undefined ? 'none' : 'application');
+      await failRun(deps.sql, run, reason, findFault(failure === undefined ? [] : [failure]));
     throw isRefusal ? new PermanentError(reason) : error;
   }
 };

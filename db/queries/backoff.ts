@@ -39,26 +39,17 @@ export const clearBackoff = async (tx: Queryable, application_id: string): Promi
       and (failed_runs > 0 or next_attempt_at is not null or pause_reason is not null)`;
 };
 
-/** Reasons of runs that failed without an answer: what a failure of our own DNS or egress looks like. */
-const NO_ANSWER =
-  '^(page \\d+: |no detail call of page \\d+ got through \\()(name_not_found|connect_failed|timeout)\\M';
-
 /** Latest runs that `readReach` reads. */
 const REACH_RUNS = 200;
-
-export const isNoAnswer = async (sql: Queryable, reason: string): Promise<boolean> => {
-  const [row] = await sql<{ matches: boolean }[]>`select ${reason}::text ~ ${NO_ANSWER} as matches`;
-  return row?.matches === true;
-};
 
 /** Reads which applications the fleet reaches, from the latest run of each among the 200 latest of the last day. */
 export const readReach = async (sql: Queryable): Promise<Reach> => {
   const [reach] = await sql<Reach[]>`
     select count(*)::int as applications, (count(*) filter (where no_answer))::int as unreachable
     from (
-      select distinct on (application_id) outcome = 'failed' and reason ~ ${NO_ANSWER} as no_answer
+      select distinct on (application_id) coalesce(fault = 'unreachable', false) as no_answer
       from (
-        select application_id, outcome, reason, finished_at from sync_runs
+        select application_id, fault, finished_at from sync_runs
         where finished_at > now() - interval '1 day' and outcome <> 'abandoned'
         order by finished_at desc limit ${REACH_RUNS}
       ) latest

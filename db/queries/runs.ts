@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
-import type { RunOutcome } from '#src/contract/words.ts';
+import type { RunFault, RunOutcome } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
@@ -116,12 +116,19 @@ export const raiseFence = async (
 export const closeRun = async (
   sql: Queryable,
   { run_id, fence }: RunFence,
-  verdict: { outcome: RunOutcome; reason: string | null; note?: string | null; withdrawn?: number },
+  verdict: {
+    outcome: RunOutcome;
+    reason: string | null;
+    fault?: RunFault;
+    note?: string | null;
+    withdrawn?: number;
+  },
 ): Promise<RunRow | undefined> => {
   const rows = await sql<RunRow[]>`
     with closed as (
       update sync_runs r
       set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
+          fault = ${verdict.fault ?? null},
           finished_at = now(), progress_at = now(),
           (listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) = (
             select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),

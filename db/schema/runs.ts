@@ -14,7 +14,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
-import { LISTING_ENDS, PAGE_KINDS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
+import { LISTING_ENDS, PAGE_KINDS, RUN_FAULTS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
 
 /** Counters of a page or a run. A listed game counts under exactly one of the others. */
 const counters = () => ({
@@ -42,6 +42,8 @@ export const syncRuns = pgTable(
     accept_withdrawals: boolean().notNull().default(false),
     /** Null while open. */
     outcome: text({ enum: RUN_OUTCOMES }),
+    /** Null unless the run failed. */
+    fault: text({ enum: RUN_FAULTS }),
     /** Why the run did not succeed, for an operator. */
     reason: text(),
     /** Observations without effect, such as a wrong total (decision 18). */

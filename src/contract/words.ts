@@ -29,6 +29,13 @@ export const RUN_TRIGGERS = ['schedule', 'manual'] as const;
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
+/**
+ * Why a run failed: its application gave no answer at all; its application answered, but not as it should; neither.
+ * Only the first two delay the application's schedule.
+ */
+export const RUN_FAULTS = ['unreachable', 'application', 'none'] as const;
+export type RunFault = (typeof RUN_FAULTS)[number];
+
 /** How the listing of a run ends (design, section 4, step 5). */
 export const LISTING_ENDS = ['complete', 'repeated', 'page_cap'] as const;
 export type ListingEnd = (typeof LISTING_ENDS)[number];

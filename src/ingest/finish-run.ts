@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { recordSuccess } from '#db/queries/applications.ts';
-import { clearBackoff, isNoAnswer, lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
+import { clearBackoff, lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
 import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
@@ -12,6 +12,7 @@ import {
   withdrawOrMark,
   withdrawUnlisted,
 } from '#db/queries/unlisted-games.ts';
+import type { RunFault } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, FLEET_UNREACHABLE, isFleetCutOff } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
@@ -96,13 +97,12 @@ const writeUnlisted = async (
 
 /**
  * End a run before its listing has ended. Its open games count as failed.
- * @param fault `application` when its server did not answer as it should: its schedule backs off (src/rules/backoff.ts)
+ * The schedule of an application at fault backs off (src/rules/backoff.ts), unless the fleet reaches hardly any.
  */
 const endEarly = (
   sql: Database,
   fence: RunFence,
-  verdict: { outcome: 'failed' | 'abandoned'; reason: string },
-  fault: 'application' | 'none',
+  verdict: { outcome: 'failed' | 'abandoned'; reason: string; fault?: RunFault },
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
     const run = await lockRun(tx, fence, 'removed');
@@ -110,16 +110,13 @@ const endEarly = (
     await failOpen(tx, run, 'not_asked');
     const closed = await closeRun(tx, fence, verdict);
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
-    if (closed?.trigger !== 'schedule' || fault !== 'application') return closed;
-    if (await isFailureOfFleet(tx, verdict.reason))
+    const { fault = 'none' } = verdict;
+    if (closed?.trigger !== 'schedule' || fault === 'none') return closed;
+    if (fault === 'unreachable' && isFleetCutOff(await readReach(tx)))
       return addReason(tx, closed.run_id, `; ${FLEET_UNREACHABLE}`);
     await extendBackoff(tx, closed);
     return closed;
   });
-
-/** Did the run fail because the fleet reaches hardly any application? */
-const isFailureOfFleet = async (tx: Queryable, reason: string): Promise<boolean> =>
-  (await isNoAnswer(tx, reason)) && isFleetCutOff(await readReach(tx));
 
 const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
   const before = await lockBackoff(tx, run.application_id);
@@ -128,8 +125,8 @@ const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
   await saveBackoff(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
 };
 
-export const failRun = (sql: Database, fence: RunFence, reason: string, fault: 'application' | 'none') =>
-  endEarly(sql, fence, { outcome: 'failed', reason }, fault);
+export const failRun = (sql: Database, fence: RunFence, reason: string, fault: RunFault) =>
+  endEarly(sql, fence, { outcome: 'failed', reason, fault });
 
 export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
-  endEarly(sql, fence, { outcome: 'abandoned', reason }, 'none');
+  endEarly(sql, fence, { outcome: 'abandoned', reason });

@@ -1,3 +1,5 @@
+import type { RunFault } from '#src/contract/words.ts';
+
 /** How one call failed: a WebhookError in the parts that these rules read. */
 export type FailedAnswer = {
   code: string;
@@ -14,6 +16,14 @@ export type FailedAnswer = {
  */
 export const isAnswer = ({ transport, status, retryAfterMs }: FailedAnswer): boolean =>
   retryAfterMs === undefined && (!transport || status !== undefined);
+
+const UNREACHABLE: ReadonlySet<string> = new Set(['name_not_found', 'connect_failed', 'timeout']);
+
+/** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
+export const findFault = (failures: readonly Pick<FailedAnswer, 'code'>[]): RunFault => {
+  if (failures.length === 0) return 'none';
+  return failures.every(({ code }) => UNREACHABLE.has(code)) ? 'unreachable' : 'application';
+};
 
 /** Evidence about the detail webhook, from all pages of a run. */
 export type DetailEvidence = {

@@ -87,7 +87,7 @@ test('a detail webhook that gives no HTTP answer ends the first run at its first
     detail: () => hangUp,
   });
   const first = await scheduledRun(fleet);
-  expect(first).toMatchObject({ outcome: 'failed', listed: 100, failed: 100 });
+  expect(first).toMatchObject({ outcome: 'failed', fault: 'unreachable', listed: 100, failed: 100 });
   expect(first.reason).toMatch(/^no detail call of page 1 was answered \(connect_failed \d+\)$/);
   expect(calls.list).toBe(1);
   await fleet.sql`update applications set next_attempt_at = null`;

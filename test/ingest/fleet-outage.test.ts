@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { listApplications, resumeApplications, setApplicationStatus } from '#db/queries/applications.ts';
 import { readReach } from '#db/queries/backoff.ts';
 import { findOpenRun, findRun, openRun, type RunRow } from '#db/queries/runs.ts';
+import type { RunFault } from '#src/contract/words.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { FLEET_UNREACHABLE, isDue, isFleetCutOff } from '#src/rules/backoff.ts';
 import { addApplication } from '#test/support/factories.ts';
@@ -34,13 +35,17 @@ const advance = async (ms: number) => {
 };
 
 /** What a tick does: a run that fails with the reason or, without one, comes through. Undefined while it backs off. */
-const tick = async (application_id: string, reason?: string): Promise<RunRow | undefined> => {
+const tick = async (
+  application_id: string,
+  reason?: string,
+  fault: RunFault = 'unreachable',
+): Promise<RunRow | undefined> => {
   const { next_attempt_at, every_ms, status } = await application(application_id);
   if (status !== 'active' || !isDue(next_attempt_at, every_ms, Date.now())) return undefined;
   const options = { trigger: 'schedule', full: false, accept_withdrawals: false } as const;
   await openRun(database.sql, { run_id: randomUUIDv7(), application_id, ...options });
   const run = (await findOpenRun(database.sql, application_id)) as RunRow;
-  if (reason !== undefined) return failRun(database.sql, run, reason, 'application');
+  if (reason !== undefined) return failRun(database.sql, run, reason, fault);
   await database.sql`update sync_runs set listing_end = 'complete', total_first = 0, total_last = 0 where run_id = ${run.run_id}`;
   return finishRun(database.sql, run);
 };
@@ -79,7 +84,7 @@ it.each([
   ['most of which send invalid pages', 'page 1: invalid_data (total: invalid_type)'],
   ['whose own messages speak of timeouts', 'page 1: ret_code 1 "(timeout 3)"'],
 ])('applications that fail, %s, back off each for itself', async (_, reason) => {
-  for (const id of IDS) expect((await tick(id, reason))?.reason).toBe(reason);
+  for (const id of IDS) expect((await tick(id, reason, 'application'))?.reason).toBe(reason);
   for (const id of IDS) expect(await application(id)).toMatchObject({ failed_runs: 1 });
   expect(await readReach(database.sql)).toEqual({ applications: IDS.length, unreachable: 0 });
 });

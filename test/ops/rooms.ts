@@ -59,6 +59,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'src/errors.ts',
       'src/contract',
+      'src/rules',
       'db',
       'src/webhooks',
       'src/queue',
@@ -72,6 +73,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'src/errors.ts',
       'src/contract',
+      'src/rules',
       'db',
       'src/sealing',
       'src/webhooks',

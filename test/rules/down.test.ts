@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAnswer, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
+import { findFault, isAnswer, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
 
 describe('An answer', () => {
   it.each([200, 301, 400, 404, 429, 500, 503])('is HTTP status %i, with or without an envelope', (status) => {
@@ -55,4 +55,15 @@ describe('A list page', () => {
       expect(maySkipPage(2, { code, transport: code !== 'aborted' })).toBe(false);
     },
   );
+});
+
+describe('the fault of a failed run', () => {
+  it.each([
+    ['unreachable', ['name_not_found', 'connect_failed', 'timeout']],
+    ['application', ['timeout', 'http_status']],
+    ['application', ['tls_failed']],
+    ['none', []],
+  ] as const)('is %s if its calls failed with %j', (fault, codes) => {
+    expect(findFault(codes.map((code) => ({ code })))).toBe(fault);
+  });
 });
