@@ -4,6 +4,7 @@ import type { Database } from '#db/client.ts';
 import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { hashApiToken, isApiToken } from '#src/api/api-token.ts';
+import { shareReads } from '#src/api/share-reads.ts';
 
 /** The token of a call. */
 export type Caller = {
@@ -39,6 +40,10 @@ export const callerOf = (request: FastifyRequest): Caller => {
  */
 export const createAuthenticator = (sql: Database) => {
   const writes = new Map<string, Promise<void>>();
+  const findToken = shareReads(
+    (hash: Buffer) => findPresentedToken(sql, hash),
+    (hash) => hash.toString('base64'),
+  );
 
   /** Starts the write and returns: the call does not wait for it. */
   const recordUse = (token_id: string, request: FastifyRequest): void => {
@@ -56,7 +61,7 @@ export const createAuthenticator = (sql: Database) => {
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
       if (token === undefined)
         throw new ApiError('noToken', undefined, { headers: { 'www-authenticate': REALM } });
-      const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;
+      const found = isApiToken(token) ? await findToken(hashApiToken(token)) : undefined;
       if (found === undefined) throw invalidToken('unknownToken');
       if (found.ended) throw invalidToken('endedToken');
       if (!found.recently_used) recordUse(found.token_id, request);

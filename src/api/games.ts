@@ -1,8 +1,9 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
+import { type PageRequest, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { createAuditTimeFormatter } from '#src/api/audit-time.ts';
 import { callerOf } from '#src/api/authenticate.ts';
+import { shareReads } from '#src/api/share-reads.ts';
 import { success } from '#src/api/wire.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
@@ -28,6 +29,7 @@ export const addGameRoutes = (
   }: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
   const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
+  const readPage = shareReads((page: PageRequest) => selectGamePage(sql, page), JSON.stringify);
 
   app.post<{ Body: ListByAuditStatusRequest }>(
     LIST_BY_AUDIT_STATUS_PATH,
@@ -36,7 +38,7 @@ export const addGameRoutes = (
       schema: { body: listByAuditStatusRequestSchema, response: { 200: listByAuditStatusResponseSchema } },
     },
     async (request) => {
-      const { total, list } = await selectGamePage(sql, {
+      const { total, list } = await readPage({
         scope: callerOf(request).application_id,
         ...request.body,
       });

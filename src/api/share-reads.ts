@@ -1,0 +1,21 @@
+import DataLoader from 'dataloader';
+import { coerceError } from '#src/errors.ts';
+
+/**
+ * Calls with the same key that arrive in one turn of the event loop share one read. Only for speed: sixteen callers of one
+ * page get 0.75 of the calls a second of a route that reads one row; without it 0.35 (docs/architecture.md).
+ * A read begins after every call that it answers, so no call gets an older answer.
+ */
+export const shareReads = <Key, Value>(
+  read: (key: Key) => Promise<Value>,
+  toText: (key: Key) => string,
+): ((key: Key) => Promise<Value>) => {
+  const loader = new DataLoader<Key, Value, string>(
+    (keys) => {
+      loader.clearAll();
+      return Promise.all(keys.map((key) => read(key).catch(coerceError)));
+    },
+    { cacheKeyFn: toText, batchScheduleFn: (begin) => void setImmediate(begin) },
+  );
+  return (key) => loader.load(key);
+};
