@@ -28,8 +28,8 @@ const anyInteger = z
   })
   .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
 
-/** Maximum rows of one page. More than `page_size` are accepted, but 4 MiB can contain two million empty rows. */
-export const LIST_ROWS_MAX = 10_000;
+/** Maximum rows of one page. Ten times the largest `page_size`: an application may ignore `page_size`. */
+export const LIST_ROWS_MAX = 1_000;
 
 /**
  * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated separately,
@@ -70,19 +70,15 @@ export type KycSealedField = (typeof KYC_SEALED_FIELDS)[number];
 
 const kycText = storableText(KYC_TEXT_MAX);
 
+/** A value for each of the nine fields. */
+export const mapKycFields = <Value>(valueFor: (field: KycSealedField) => Value) =>
+  Object.fromEntries(KYC_SEALED_FIELDS.map((field) => [field, valueFor(field)])) as Record<
+    KycSealedField,
+    Value
+  >;
+
 /** KYC record: data of cp.queryKYC (section 2.6); `null` when there is no data (section 4.3). */
-export const kycRecordSchema = z.object({
-  cp_id: identifier,
-  cp_name: kycText,
-  cp_short_name: kycText,
-  legal_entity: kycText,
-  id_type: kycText,
-  id_number: kycText,
-  tax_id: kycText,
-  registered_address: kycText,
-  corporate_account: kycText,
-  opening_bank: kycText,
-} satisfies Record<'cp_id' | KycSealedField, z.ZodType<string>>);
+export const kycRecordSchema = z.object({ cp_id: identifier, ...mapKycFields(() => kycText) });
 export type KycRecord = z.infer<typeof kycRecordSchema>;
 
 /** Default and maximum rows per page (section 8). */

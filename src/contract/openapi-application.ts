@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import {
   applicationGameDetailSchema,
   applicationGameSummarySchema,
@@ -9,6 +8,7 @@ import {
 } from '#src/contract/application.ts';
 import {
   createOpenApiDocument,
+  describeOperation,
   type Examples,
   jsonContent,
   type OpenApiDocument,
@@ -20,7 +20,7 @@ const DESCRIPTION = `The three callbacks that an application's server implements
 
 Answer every call with the envelope \`{"ret_code", "ret_msg", "data"}\` as JSON in UTF-8. \`ret_code\` 0 is success, and \`ret_msg\` is then \`success\`. Any other value is a failure, and the platform retries the call later. Check the \`Authorization: Bearer <ACCESS_TOKEN>\` header of each call against the token you gave the platform.
 
-The platform validates strictly. A missing field, a null for a string or a URL that is not http or https makes that game invalid; the other games are stored. Unknown fields are ignored. The \`game_id\` of a detail must be the requested one. Answers are limited to 4 MiB (list), 1 MiB (detail) and 256 KiB (KYC), and to 15 seconds. Redirects are not followed. 429 or 503 with Retry-After delays the next call.`;
+The platform validates strictly. A missing field, a null for a string or a URL that is not http or https makes that game invalid; the other games are stored. Unknown fields are ignored. The \`game_id\` of a detail must be the requested one. Responses are limited to 4 MiB (list), 1 MiB (detail) and 256 KiB (KYC), and to 15 seconds. Redirects are not followed. 429 or 503 with Retry-After delays the next call.`;
 
 const failureSchema = z
   .object({
@@ -38,39 +38,19 @@ const FAILURE: Examples = {
     value: { ret_code: 1, ret_msg: 'the game database is being moved', data: null },
   },
 };
-const failureAnswer = {
+const failureResponse = {
   description: 'A failure, in the envelope.',
   content: jsonContent(failureSchema, FAILURE),
 };
 
-type Callback = {
-  operationId: string;
-  summary: string;
-  description: string;
-  tag: 'Developer' | 'Games';
-  request: z.ZodType;
-  requestExamples: Examples;
-  response: z.ZodType;
-  responseExamples: Examples;
-};
-
-const describeCallback = (of: Callback): { post: ZodOpenApiOperationObject } => ({
-  post: {
-    operationId: of.operationId,
-    summary: of.summary,
-    description: of.description,
-    tags: [of.tag],
-    requestBody: { required: true, content: jsonContent(of.request, of.requestExamples) },
-    responses: {
-      200: {
-        description: 'Success: the data, in the envelope. A failure may have this status too.',
-        content: jsonContent(z.union([of.response, failureSchema]), { ...of.responseExamples, ...FAILURE }),
-      },
-      '4XX': failureAnswer,
-      '5XX': failureAnswer,
-    },
-  },
-});
+const describeCallback = (callback: Omit<Parameters<typeof describeOperation>[0], 'success' | 'failures'>) =>
+  describeOperation({
+    ...callback,
+    success: 'Success: the data, in the envelope. A failure may have this status too.',
+    response: z.union([callback.response, failureSchema]),
+    responseExamples: { ...callback.responseExamples, ...FAILURE },
+    failures: { '4XX': failureResponse, '5XX': failureResponse },
+  });
 
 const queryKyc = describeCallback({
   operationId: 'queryKYC',

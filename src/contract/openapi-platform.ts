@@ -1,10 +1,15 @@
-import type {
-  ZodOpenApiOperationObject,
-  ZodOpenApiResponseObject,
-  ZodOpenApiResponsesObject,
-} from 'zod-openapi';
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import {
+  LIST_EVENTS_PATH,
+  listEventsRequestSchema,
+  listEventsResponseSchema,
+  REFRESH_PATH,
+  refreshRequestSchema,
+  refreshResponseSchema,
+} from '#src/contract/events.ts';
 import {
   createOpenApiDocument,
+  describeOperation,
   jsonContent,
   type OpenApiDocument,
   successExample,
@@ -31,16 +36,25 @@ const codeTable = Object.values(PLATFORM_FAILURES).map(
 
 const DESCRIPTION = `The operations that the platform offers to applications' servers: list games by audit status, and read one game in full. Call them from a server, never from a client.
 
-Every call carries \`Authorization: Bearer <ACCESS_TOKEN>\` and \`Content-Type: application/json; charset=utf-8\`. Every answer is the envelope \`{"ret_code", "ret_msg", "data"}\`. \`ret_code\` 0 is success and \`ret_msg\` is then \`success\`. Any other value is a failure: \`ret_msg\` describes it and \`data\` is null.
+Every call carries \`Authorization: Bearer <ACCESS_TOKEN>\` and \`Content-Type: application/json; charset=utf-8\`. Every response is the envelope \`{"ret_code", "ret_msg", "data"}\`. \`ret_code\` 0 is success and \`ret_msg\` is then \`success\`. Any other value is a failure: \`ret_msg\` describes it and \`data\` is null.
 
 An application's token reads the games of that application, an operator's token reads the games of all. A game that a token may not read is answered as if it did not exist. Games that their application no longer lists are not in the catalogue. Times are in the platform's time zone, UTC by default.
+
+Operations under **Additions** are not in the interface document: its five operations keep their shapes.
 
 | ret_code | meaning |
 |---|---|
 ${codeTable.join('\n')}`;
 
-/** Failures of calls that reach no operation. */
-const OTHER_FAILURES: PlatformFailure[] = ['noSuchPath', 'wrongMethod', 'unmetExpectation'];
+/** Failures of calls that reach no operation, and of additions alone. */
+const OTHER_FAILURES: PlatformFailure[] = [
+  'noSuchPath',
+  'wrongMethod',
+  'unmetExpectation',
+  'applicationOnly',
+  'goneEvent',
+  'tooManyRefreshes',
+];
 const CALL_FAILURES = (Object.keys(PLATFORM_FAILURES) as PlatformFailure[]).filter(
   (failure) => !OTHER_FAILURES.includes(failure),
 );
@@ -48,7 +62,9 @@ const CALL_FAILURES = (Object.keys(PLATFORM_FAILURES) as PlatformFailure[]).filt
 const STATUS_DESCRIPTIONS: Record<number, string> = {
   400: 'The request is invalid.',
   401: 'The access token is missing or invalid.',
+  403: 'The access token may not call this operation.',
   408: 'The request did not arrive in time.',
+  410: 'The event is deleted.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many calls.',
@@ -71,100 +87,149 @@ const STATUS_HEADERS: Record<number, ZodOpenApiResponseObject['headers']> = {
 };
 
 /** One response for each HTTP status, with an example of each of its codes. */
-const failureResponses = Object.fromEntries(
-  [...Map.groupBy(CALL_FAILURES, statusOf)].map(([status, failures]) => {
-    const examples = failures.map((failure) => {
-      const { ret_code, meaning } = PLATFORM_FAILURES[failure];
-      return [String(ret_code), { summary: meaning, value: failureResponse(failure) }];
-    });
-    return [
-      String(status),
-      {
-        description: STATUS_DESCRIPTIONS[status] ?? '',
-        ...(STATUS_HEADERS[status] && { headers: STATUS_HEADERS[status] }),
-        content: jsonContent(failureResponseSchema, Object.fromEntries(examples)),
-      },
-    ];
-  }),
-) as ZodOpenApiResponsesObject;
+const describeFailures = (codes: readonly PlatformFailure[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, statusOf)].map(([status, ofStatus]) => {
+      const examples = ofStatus.map((failure) => {
+        const { ret_code, meaning } = PLATFORM_FAILURES[failure];
+        return [String(ret_code), { summary: meaning, value: failureResponse(failure) }];
+      });
+      return [
+        String(status),
+        {
+          description: STATUS_DESCRIPTIONS[status] ?? '',
+          ...(STATUS_HEADERS[status] && { headers: STATUS_HEADERS[status] }),
+          content: jsonContent(failureResponseSchema, Object.fromEntries(examples)),
+        },
+      ];
+    }),
+  ) as ZodOpenApiResponsesObject;
+const failures = describeFailures(CALL_FAILURES);
 
 const GAME = { game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', game_name: 'Lantern Harbour' };
 
-const listByAuditStatus: ZodOpenApiOperationObject = {
+const listByAuditStatus = describeOperation({
   operationId: 'listByAuditStatus',
   summary: 'List games by audit status',
   description:
     'game.listByAuditStatus: games with one audit status, ordered by game_id, in pages. `data.total` is the number of all games with that status.',
-  tags: ['Games'],
-  requestBody: {
-    required: true,
-    content: jsonContent(listByAuditStatusRequestSchema, {
-      firstPage: {
-        summary: 'The first page of games that await review',
-        value: { audit_status: 'pending', page_num: 1, page_size: 20 },
-      },
-      defaults: {
-        summary: 'The same, with the defaults of page_num (1) and page_size (20)',
-        value: { audit_status: 'pending' },
-      },
-    }),
-  },
-  responses: {
-    200: {
-      description: 'The games of the page.',
-      content: jsonContent(listByAuditStatusResponseSchema, {
-        page: successExample('One game', {
-          total: 1,
-          list: [{ ...GAME, audit_status: 'passed', audit_time: '2026-03-31 09:05:00' }],
-        }),
-        none: successExample('No game', { total: 0, list: [] }),
-      }),
+  tag: 'Games',
+  request: listByAuditStatusRequestSchema,
+  requestExamples: {
+    firstPage: {
+      summary: 'The first page of games that await review',
+      value: { audit_status: 'pending', page_num: 1, page_size: 20 },
     },
-    ...failureResponses,
+    defaults: {
+      summary: 'The same, with the defaults of page_num (1) and page_size (20)',
+      value: { audit_status: 'pending' },
+    },
   },
-};
+  success: 'The games of the page.',
+  response: listByAuditStatusResponseSchema,
+  responseExamples: {
+    page: successExample('One game', {
+      total: 1,
+      list: [{ ...GAME, audit_status: 'passed', audit_time: '2026-03-31 09:05:00' }],
+    }),
+    none: successExample('No game', { total: 0, list: [] }),
+  },
+  failures,
+});
 
-const queryDetail: ZodOpenApiOperationObject = {
+const queryDetail = describeOperation({
   operationId: 'queryDetail',
   summary: 'Read one game',
   description: 'game.queryDetail: one game in full. `data` is null if there is no game with this `game_id`.',
-  tags: ['Games'],
-  requestBody: {
-    required: true,
-    content: jsonContent(queryDetailRequestSchema, {
-      game: { summary: 'One game', value: { game_id: GAME.game_id } },
+  tag: 'Games',
+  request: queryDetailRequestSchema,
+  requestExamples: { game: { summary: 'One game', value: { game_id: GAME.game_id } } },
+  success: 'The game, or null.',
+  response: queryDetailResponseSchema,
+  responseExamples: {
+    game: successExample('A game', {
+      ...GAME,
+      game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
+      game_desc: 'Bring the boats home before the fog.',
+      game_package_url: '',
+      game_store_video: '',
+      game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
+      audit_status: 'passed',
     }),
+    none: successExample('No such game', null),
   },
-  responses: {
-    200: {
-      description: 'The game, or null.',
-      content: jsonContent(queryDetailResponseSchema, {
-        game: successExample('A game', {
-          ...GAME,
-          game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
-          game_desc: 'Bring the boats home before the fog.',
-          game_package_url: '',
-          game_store_video: '',
-          game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
-          audit_status: 'passed',
-        }),
-        none: successExample('No such game', null),
-      }),
-    },
-    ...failureResponses,
-  },
-};
+  failures,
+});
 
-/** The OpenAPI 3.1 document of the platform-side operations (sections 4.1 and 4.2). */
+const listEvents = describeOperation({
+  operationId: 'listEvents',
+  summary: 'List decisions on your games',
+  description:
+    'An addition to the interface document. The events of your application after one of them, in their order. Call it again with `next` as `after`: no event is ever missed. Events are kept for 90 days.',
+  tag: 'Additions',
+  request: listEventsRequestSchema,
+  requestExamples: { first: { summary: 'From the first event', value: { after: '', limit: 100 } } },
+  success: 'The next events.',
+  response: listEventsResponseSchema,
+  responseExamples: {
+    page: successExample('A rejected game', {
+      list: [
+        {
+          event_id: '019a2b3d-0000-7f60-8a9b-0c1d2e3f4a5b',
+          type: 'game.rejected',
+          timestamp: '2026-03-31T09:05:00.123Z',
+          data: {
+            ...GAME,
+            application_game_id: 'g-17',
+            audit_status: 'rejected',
+            audit_time: '2026-03-31 09:05:00',
+            revision: 1,
+            why: 'decided',
+            reason: 'incomplete',
+            reason_label: 'Information is missing or incomplete',
+            text: 'The description ends in the middle of a sentence.',
+          },
+        },
+      ],
+      next: '019a2b3d-0000-7f60-8a9b-0c1d2e3f4a5b',
+    }),
+    none: successExample('No event yet', { list: [], next: '' }),
+  },
+  failures: describeFailures([...CALL_FAILURES, 'applicationOnly', 'goneEvent']),
+});
+
+const refresh = describeOperation({
+  operationId: 'refreshGames',
+  summary: 'Say that games have changed',
+  description:
+    'An addition to the interface document. The platform pulls these games of your application within seconds, at most at your rate. Repeated requests for a game that waits are one.',
+  tag: 'Additions',
+  request: refreshRequestSchema,
+  requestExamples: {
+    games: { summary: 'Two games', value: { game_ids: ['g-17', 'g-18'] } },
+    all: { summary: 'The whole list', value: { game_ids: [] } },
+  },
+  success: 'Accepted.',
+  response: refreshResponseSchema,
+  responseExamples: { accepted: successExample('Two games', { accepted: 2 }) },
+  failures: describeFailures([...CALL_FAILURES, 'applicationOnly', 'tooManyRefreshes']),
+});
+
+/** The OpenAPI 3.1 document of the platform-side operations (sections 4.1 and 4.2) and the additions to them. */
 export const openapiPlatform = (): OpenApiDocument =>
   createOpenApiDocument({
     title: 'Game Catalogue: platform-side operations',
     description: DESCRIPTION,
     accessToken: 'Created with `catalogue token create`.',
     servers: [{ url: '/' }],
-    tags: [{ name: 'Games', description: 'The catalogue of games.' }],
+    tags: [
+      { name: 'Games', description: 'The catalogue of games.' },
+      { name: 'Additions', description: 'Operations that the interface document does not have.' },
+    ],
     paths: {
-      [LIST_BY_AUDIT_STATUS_PATH]: { post: listByAuditStatus },
-      [QUERY_DETAIL_PATH]: { post: queryDetail },
+      [LIST_BY_AUDIT_STATUS_PATH]: listByAuditStatus,
+      [QUERY_DETAIL_PATH]: queryDetail,
+      [LIST_EVENTS_PATH]: listEvents,
+      [REFRESH_PATH]: refresh,
     },
   });

@@ -1,5 +1,10 @@
 import type { z } from 'zod';
-import { createDocument, type ZodOpenApiObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -44,6 +49,33 @@ export const createOpenApiDocument = (
 export const jsonContent = (schema: z.ZodType, examples: Examples) => ({
   'application/json': { schema, examples },
 });
+
+/** A POST operation: its request, its response to a success (200), and its failures. */
+export const describeOperation = (
+  operation: Pick<ZodOpenApiOperationObject, 'operationId' | 'summary' | 'description'> & {
+    tag: string;
+    request: z.ZodType;
+    requestExamples: Examples;
+    success: string;
+    response: z.ZodType;
+    responseExamples: Examples;
+    failures: ZodOpenApiResponsesObject;
+  },
+): { post: ZodOpenApiOperationObject } => {
+  const { tag, request, requestExamples, success, response, responseExamples, failures, ...texts } =
+    operation;
+  return {
+    post: {
+      ...texts,
+      tags: [tag],
+      requestBody: { required: true, content: jsonContent(request, requestExamples) },
+      responses: {
+        200: { description: success, content: jsonContent(response, responseExamples) },
+        ...failures,
+      },
+    },
+  };
+};
 
 /** Example of a success, in the envelope (section 2.1). */
 export const successExample = (summary: string, data: unknown) => ({

@@ -17,18 +17,30 @@ export const PLATFORM_FAILURES = {
     ret_code: 40103,
     meaning: 'The access token has expired or is revoked: request a new one from the platform.',
   },
+  applicationOnly: {
+    ret_code: 40301,
+    meaning: "This operation takes an application's token, not an operator's.",
+  },
   noSuchPath: { ret_code: 40401, meaning: 'There is no operation at this path.' },
   wrongMethod: {
     ret_code: 40501,
     meaning: 'The path does not support this method; the Allow header lists the supported methods.',
   },
   requestTimeout: { ret_code: 40801, meaning: 'The request did not arrive within the time limit.' },
+  goneEvent: {
+    ret_code: 41001,
+    meaning: 'after names no event of yours, or one that was deleted since; "" starts at the oldest one.',
+  },
   bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB.' },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },
   unmetExpectation: { ret_code: 41701, meaning: 'The expectation in the Expect header is not supported.' },
   tooManyRequests: {
     ret_code: 42901,
     meaning: 'This token has made too many requests; Retry-After is the number of seconds to wait.',
+  },
+  tooManyRefreshes: {
+    ret_code: 42902,
+    meaning: 'Too many of your games wait to be pulled; Retry-After is the number of seconds to wait.',
   },
   headersTooLarge: { ret_code: 43101, meaning: 'The request headers are too large.' },
   fault: { ret_code: 50001, meaning: 'An internal error of the platform; it has been logged.' },

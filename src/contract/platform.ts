@@ -8,7 +8,7 @@ export const LIST_BY_AUDIT_STATUS_PATH = '/open-api/game/list-by-audit-status';
 export const QUERY_DETAIL_PATH = '/open-api/game/query-detail';
 
 /** Error text of a field, for `ret_msg`. It never contains the value. */
-const must = (be: string) => ({
+export const must = (be: string) => ({
   error: ({ input, code }: { input?: unknown; code?: string }) => {
     if (input === undefined) return 'is missing';
     return code === 'too_big' ? `must be at most ${Number.MAX_SAFE_INTEGER}` : `must be ${be}`;
@@ -21,13 +21,21 @@ export const auditStatusSchema = z.enum(AUDIT_STATUSES, must('pending, passed or
   description: 'pending: awaiting review; passed: approved; rejected: not approved.',
 });
 
-const platformGameId = z.string(must('a string')).meta({
+export const platformGameId = z.string(must('a string')).meta({
   description: 'Unique game identifier within the platform.',
   examples: ['019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b'],
 });
-const gameName = z.string().meta({ description: 'Game name.', examples: ['Lantern Harbour'] });
+export const gameName = z.string().meta({ description: 'Game name.', examples: ['Lantern Harbour'] });
 
-const wholeNumber = () => z.int(must('a whole number')).min(1, 'must be at least 1');
+export const auditTime = z
+  .string()
+  .regex(/^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})?$/)
+  .meta({
+    description: 'Time of the audit, yyyy-MM-dd HH:mm:ss; "" when the game has not been audited.',
+    examples: ['', '2026-03-31 09:05:00'],
+  });
+
+export const wholeNumber = () => z.int(must('a whole number')).min(1, 'must be at least 1');
 
 /** Request of game.listByAuditStatus (section 4.1). Page fields that are absent take their default (decision 5). */
 export const listByAuditStatusRequestSchema = z
@@ -48,13 +56,7 @@ export const gameSummarySchema = z
     game_id: platformGameId,
     game_name: gameName,
     audit_status: auditStatusSchema,
-    audit_time: z
-      .string()
-      .regex(/^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})?$/)
-      .meta({
-        description: 'Time of the audit, yyyy-MM-dd HH:mm:ss; "" when the game has not been audited.',
-        examples: ['', '2026-03-31 09:05:00'],
-      }),
+    audit_time: auditTime,
   })
   .meta({ id: 'GameSummary' });
 
@@ -91,6 +93,7 @@ export const gameDetailSchema = z
     audit_status: auditStatusSchema,
   })
   .meta({ id: 'GameDetail' });
+export type GameDetail = z.infer<typeof gameDetailSchema>;
 
 /** The envelope of a success (section 2.1) around an operation's data. */
 export const successOf = <Data extends z.ZodType>(data: Data) =>

@@ -10,6 +10,12 @@ export type AuditStatus = (typeof AUDIT_STATUSES)[number];
 /** The decisions of an operator: every status but `pending`. */
 export const DECISIONS = ['passed', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
+/** What an operator does to decide. */
+export const DECISION_VERBS = { passed: 'pass', rejected: 'reject' } as const;
+
+/** The two queues of review: games that were never decided, and games that changed after a decision. */
+export const LANES = ['new', 'changed'] as const;
+export type Lane = (typeof LANES)[number];
 
 /** The three webhooks of an application (sections 4.3 to 4.5). */
 export const OPERATIONS = ['query_game_list', 'query_game_detail', 'query_cp_kyc'] as const;
@@ -22,16 +28,16 @@ export const APPLICATION_STATUSES = ['active', 'paused', 'removed'] as const;
 export const SCHEDULES = ['games', 'kyc'] as const;
 export type Schedule = (typeof SCHEDULES)[number];
 
-/** What started a run. */
-export const RUN_TRIGGERS = ['schedule', 'manual'] as const;
+/** What started a run: its schedule, an operator, or the application (`game/refresh`). */
+export const RUN_TRIGGERS = ['schedule', 'manual', 'refresh'] as const;
 
 /** How a run ends (design, section 4). */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 /**
- * Why a run failed: its application gave no answer at all; its application answered, but not as it should; neither.
- * Only the first two delay the application's schedule.
+ * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), or
+ * neither (`none`). Only the first two delay the application's schedule.
  */
 export const RUN_FAULTS = ['unreachable', 'application', 'none'] as const;
 export type RunFault = (typeof RUN_FAULTS)[number];
@@ -63,3 +69,23 @@ export const KYC_ACTIONS = ['reveal', 'erase'] as const;
 
 /** `application_game_id` of a failure that belongs to no game. */
 export const NO_GAME = '';
+
+/** What an application hears of its games: one event for each change of a game's status. */
+export const EVENT_TYPES = ['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn'] as const;
+
+/** Why the status of a game changed. */
+export const EVENT_WHYS = [
+  'decided',
+  'decision_undone',
+  'content_changed',
+  'pictures_changed',
+  'not_listed',
+  'returned',
+] as const;
+export type EventWhy = (typeof EVENT_WHYS)[number];
+
+/** State of the delivery of an event to an application's address. */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+
+/** Status of an application's address for events: `off` after it failed for days, or answered 410. */
+export const EVENT_WEBHOOK_STATUSES = ['active', 'off'] as const;

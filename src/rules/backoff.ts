@@ -4,14 +4,14 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
-/** With fewer applications, and with fewer of them unreachable, a failure counts against the application. */
+/** The fleet is cut off only if it has this many applications, and more than this share of them is unreachable. */
 const FLEET_MIN = 5;
 const FLEET_SHARE = 0.5;
 
-/** Ends the reason of a run that failed while the fleet reached hardly any application: it costs no backoff. */
+/** Ends the reason of a run that failed while the fleet was cut off: it causes no backoff. */
 export const FLEET_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
 
-/** Applications with a recent run, and those whose latest run failed before an answer. */
+/** Applications with a recent run, and those whose latest run failed before any response. */
 export type Reach = { applications: number; unreachable: number };
 
 /** Does the fleet reach so few applications that its own network is the likely cause? */

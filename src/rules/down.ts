@@ -1,7 +1,7 @@
 import type { RunFault } from '#src/contract/words.ts';
 
-/** How one call failed: a WebhookError in the parts that these rules read. */
-export type FailedAnswer = {
+/** How one call failed: the fields of WebhookError that these rules read. */
+export type CallFailure = {
   code: string;
   /** The call failed before a body that could be read. */
   transport: boolean;
@@ -11,16 +11,16 @@ export type FailedAnswer = {
 };
 
 /**
- * Did the application answer this call? Any HTTP status is an answer, except one that requests a delay (Retry-After):
+ * Did the application answer this call? Any HTTP status answers it, except one that requests a delay (Retry-After):
  * the application itself reports that it cannot answer now.
  */
-export const isAnswer = ({ transport, status, retryAfterMs }: FailedAnswer): boolean =>
+export const isAnswered = ({ transport, status, retryAfterMs }: CallFailure): boolean =>
   retryAfterMs === undefined && (!transport || status !== undefined);
 
 const UNREACHABLE: ReadonlySet<string> = new Set(['name_not_found', 'connect_failed', 'timeout']);
 
 /** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
-export const findFault = (failures: readonly Pick<FailedAnswer, 'code'>[]): RunFault => {
+export const findFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {
   if (failures.length === 0) return 'none';
   return failures.every(({ code }) => UNREACHABLE.has(code)) ? 'unreachable' : 'application';
 };
@@ -40,7 +40,7 @@ const DOWN_MIN = 10;
 
 /**
  * Is the detail webhook down, so that its run ends as failed? A known failure is no evidence, and one answered call
- * disproves it. A first page of many new games ends its run; a run never spends its attempts on more than one such page.
+ * disproves it. Such a page ends its run, so a run spends its attempts on one such page only.
  */
 export const isDetailWebhookDown = ({ answered, newlyFailed }: DetailEvidence): boolean =>
   answered === 0 && newlyFailed >= DOWN_MIN;
@@ -51,7 +51,7 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 410]);
  * May the listing go on without this page after its last attempt? A body that cannot be read costs only its page. An
  * error that the application reports costs only its page, unless it is the first; a refusal concerns every page.
  */
-export const maySkipPage = (page_num: number, { code, transport, status = 0 }: FailedAnswer): boolean => {
+export const maySkipPage = (page_num: number, { code, transport, status = 0 }: CallFailure): boolean => {
   if (code === 'aborted') return false;
   if (!transport && code !== 'ret_code') return true;
   if (page_num === 1) return false;

@@ -22,6 +22,13 @@ export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
   game_store_pic: detail.game_store_pic,
 });
 
+/** Bytes of the content as Postgres stores it, before compression. */
+export const contentBytes = (content: GameContent): number => {
+  const { game_name, game_desc, game_store_video, game_icon, game_store_pic } = content;
+  const texts = [game_name, game_desc, game_store_video, ...game_icon, ...game_store_pic];
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+};
+
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
 /** Equal for equal content: a fetched detail with the stored hash changes nothing. */

@@ -17,7 +17,7 @@ export type FinishedListing = {
   unread: readonly string[];
   /** data.total of the last page with rows. */
   total: number;
-  /** Games of the application's last run that came through, and those among them that this run did not name. */
+  /** Games that existed when a run last succeeded, and those among them that this run did not name. */
   established: number;
   lost: number;
   /** The same of the games that existed when the run began. Withdrawn games count nowhere. */
@@ -41,7 +41,7 @@ const findExcess = (run: FinishedListing): string | null => {
 const doubt = (run: FinishedListing): string | null => {
   if (run.unread.length > 0) return 'a page could not be read';
   if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
-  return run.emptyPages > 0 ? 'an empty page stood before others' : null;
+  return run.emptyPages > 0 ? 'a page before the last was empty' : null;
 };
 
 const countMissing = (run: FinishedListing): number => Math.max(0, run.total - run.listed - run.unnamed);
@@ -64,9 +64,7 @@ const UNREAD_SHOWN = 3;
 
 /** `page 3 could not be read: not_utf8`, for the first pages. */
 const unreadReason = (unread: readonly string[]): string => {
-  const shown = unread
-    .slice(0, UNREAD_SHOWN)
-    .map((reason) => reason.replace(/^page \d+/, (page) => `${page} could not be read`));
+  const shown = unread.slice(0, UNREAD_SHOWN).map((reason) => reason.replace(': ', ' could not be read: '));
   const others = unread.length - shown.length;
   return others > 0 ? `${shown.join('; ')}; and ${others} more` : shown.join('; ');
 };
@@ -77,7 +75,7 @@ export type VerifiedGames = { kept: number; unconfirmed: number };
 const endReason = (end: ListingEnd): string =>
   end === 'repeated'
     ? 'a page named only games that earlier pages had named: does the application read page_num?'
-    : 'the listing did not end within the page cap';
+    : 'the listing did not end within the budget of pages and ids of one run';
 
 const count = (games: number): string => (games === 1 ? '1 game' : `${games} games`);
 
@@ -86,12 +84,12 @@ const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGam
   const reasons: string[] = [];
   const missing = countMissing(run);
   if (run.unread.length > 0) reasons.push(unreadReason(run.unread));
-  if (run.emptyPages > 0) reasons.push('an empty page stood before others');
+  if (run.emptyPages > 0) reasons.push('a page before the last was empty');
   if (missing > 0 && run.unread.length === 0)
     reasons.push(`the listing names ${run.listed} of ${count(run.total)}, ${missing} are missing`);
   if (kept > 0) {
-    const answer = kept === 1 ? 'answers' : 'answer';
-    reasons.push(`${count(kept)} that the listing does not name still ${answer} or could not be checked`);
+    const exist = kept === 1 ? 'exists' : 'exist';
+    reasons.push(`${count(kept)} that the listing does not name still ${exist} or could not be checked`);
   }
   if (unconfirmed > 0) reasons.push(`withdrew ${count(unconfirmed)} that two listings in a row did not name`);
   if (run.invalid + run.failed > 0)

@@ -19,15 +19,25 @@ export const WAITING = {
   postponedMaxMs: 60 * MINUTE_MS,
 } as const;
 
-/** A Retry-After of 0, or a date in the past, still postpones by this: no loop runs without a pause. */
+/** The shortest postponement. A Retry-After below it, 0 or a date in the past, requests no delay. */
 const POSTPONE_MIN_MS = 1_000;
+/** A job without progress is postponed this often for a request of no delay; then it counts as an attempt. */
+const NO_DELAY_MAX = 3;
 
-/** How long a job is postponed when an application requests a delay of `ms`. */
-export const postponeMs = (ms: number): number => Math.max(ms, POSTPONE_MIN_MS);
+/** How a job was postponed: for how long in all, and how often since it last made progress. */
+export type Postponed = { postponed_ms: number; postponed_times: number };
+export const NOT_POSTPONED: Postponed = { postponed_ms: 0, postponed_times: 0 };
 
-/** May a job that was postponed for `postponedMs` be postponed by another `ms`? */
-export const mayJobWait = (postponedMs: number, ms: number): boolean =>
-  postponedMs + postponeMs(ms) <= WAITING.postponedMaxMs;
+/**
+ * How long a job is postponed when an application requests a delay of `ms`: as requested, and without progress at least
+ * 1, 2, 4 … s, so that no job calls every second.
+ * @returns undefined when the job was postponed enough: then the failure counts as an attempt
+ */
+export const postponeMs = (ms: number, { postponed_ms, postponed_times }: Postponed): number | undefined => {
+  if (ms < POSTPONE_MIN_MS && postponed_times >= NO_DELAY_MAX) return undefined;
+  const delayMs = Math.max(ms, Math.min(POSTPONE_MIN_MS * 2 ** postponed_times, WAITING.retryAfterMaxMs));
+  return postponed_ms + delayMs <= WAITING.postponedMaxMs ? delayMs : undefined;
+};
 
 /** May a run wait another `ms`, given its last progress and the database's clock? */
 export const mayRunWait = (progress_at: Date, now: Date, ms: number): boolean =>

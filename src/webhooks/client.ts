@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import {
   type ApplicationGameDetail,
   type ApplicationGameList,
@@ -9,17 +10,16 @@ import {
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
-import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
+import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
+import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
+import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** Addresses and token of one application. */
-export type WebhookTarget = {
-  applicationId: string;
-  queryGameListWebhook: string;
-  queryGameDetailWebhook: string;
-  queryCpKycWebhook: string;
+export type WebhookTarget = Record<`${Operation}_webhook`, string> & {
+  application_id: string;
   accessToken: string;
 };
 
@@ -43,15 +43,6 @@ export type WebhookClient = {
   close(): void;
 };
 
-const WEBHOOKS = {
-  query_game_list: 'queryGameListWebhook',
-  query_game_detail: 'queryGameDetailWebhook',
-  query_cp_kyc: 'queryCpKycWebhook',
-} as const satisfies Record<Operation, keyof WebhookTarget>;
-
-export const webhookUrl = (target: WebhookTarget, operation: Operation): string =>
-  target[WEBHOOKS[operation]];
-
 const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
@@ -60,32 +51,48 @@ const kycRecordOrNull = kycRecordSchema.nullable();
  * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which validates `data`.
  * Create one client per process and `close` it at the end.
  */
-export const createWebhookClient = (options: HttpPostOptions): WebhookClient => {
+export const createWebhookClient = (
+  options: HttpPostOptions & { memory?: AnswerMemory; pace?: Pace },
+): WebhookClient => {
   const http = createHttpPost(options);
+  const memory = options.memory ?? createAnswerMemory();
+  const pace = options.pace ?? createPace();
 
-  const call = async (
+  const call = async <Schema extends z.ZodType>(
     operation: Operation,
+    schema: Schema,
     target: WebhookTarget,
     request: object,
     signal: AbortSignal,
-  ): Promise<unknown> => {
-    const { accessToken } = target;
-    const url = webhookUrl(target, operation);
+  ): Promise<z.infer<Schema>> => {
+    const { accessToken, application_id: applicationId, [`${operation}_webhook` as const]: url } = target;
     const maxBytes = MAX_BODY_BYTES[operation];
-    const response = await http.post({ url, accessToken, body: JSON.stringify(request), maxBytes, signal });
-    return readEnvelope(response, { maxBytes, accessToken, keepRetMsg: operation !== 'query_cp_kyc' });
+    const keepRetMsg = operation !== 'query_cp_kyc';
+    const body = JSON.stringify(request);
+    await pace.wait(applicationId, signal);
+    const { admit, release } = memory.request(applicationId, maxBytes);
+    const watch = createStopwatch();
+    let bytes = 0;
+    const charge = (size: number) => {
+      bytes = size;
+    };
+    const meter = { admitLarge: () => admit(signal), charge, time: watch.time };
+    try {
+      const response = await http.post({ url, accessToken, body, maxBytes, admitLarge: admit, signal });
+      const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
+      return watch.time(() => readData(schema, data));
+    } finally {
+      release();
+      pace.charge(applicationId, { bytes, ms: watch.ms });
+    }
   };
 
   return {
-    queryGameList: async (target, { page_num, page_size }, signal) =>
-      readData(
-        applicationGameListSchema,
-        await call('query_game_list', target, { page_num, page_size }, signal),
-      ),
+    queryGameList: (target, { page_num, page_size }, signal) =>
+      call('query_game_list', applicationGameListSchema, target, { page_num, page_size }, signal),
 
     queryGameDetail: async (target, { game_id }, signal) => {
-      const data = await call('query_game_detail', target, { game_id }, signal);
-      const detail = readData(gameDetailOrNull, data);
+      const detail = await call('query_game_detail', gameDetailOrNull, target, { game_id }, signal);
       if (detail !== null && detail.game_id !== game_id) {
         throw new WebhookError('invalid_data', 'data is the detail of another game', {
           reasons: [{ path: 'game_id', code: 'mismatch' }],
@@ -94,8 +101,7 @@ export const createWebhookClient = (options: HttpPostOptions): WebhookClient => 
       return detail;
     },
 
-    queryCpKyc: async (target, signal) =>
-      readData(kycRecordOrNull, await call('query_cp_kyc', target, {}, signal)),
+    queryCpKyc: (target, signal) => call('query_cp_kyc', kycRecordOrNull, target, {}, signal),
 
     close: http.close,
   };

@@ -18,6 +18,11 @@ export type EgressPolicy = {
    * look the name up again, so a name whose addresses change has no effect.
    */
   lookup: LookupFunction;
+  /**
+   * Every connection goes through this proxy, by CONNECT. Names are resolved by the proxy, whose rules decide which
+   * addresses they may have; `checkUrl` still decides on schemes, ports and literal addresses.
+   */
+  proxy: string | undefined;
   /** Resolves the name of a URL. Returns warnings for the operator who registers it; empty if there are none. */
   explain(url: string): Promise<string[]>;
 };
@@ -27,6 +32,12 @@ export type EgressOptions = {
   allowHttp: boolean;
   /** CIDRs to allow although they are not public (`WEBHOOK_ALLOW_NETWORKS`). */
   allowNetworks: readonly string[];
+  /** CIDRs to refuse, also public and allowed ones (`WEBHOOK_DENY_NETWORKS`). */
+  denyNetworks?: readonly string[];
+  /** The only ports to connect to (`WEBHOOK_PORTS`). Empty: any. */
+  ports?: readonly number[];
+  /** The proxy of all calls (`WEBHOOK_PROXY`). */
+  proxy?: string | undefined;
   /** Finds all addresses of a name. Default: `dns.lookup`. */
   resolve?: Resolve;
 };
@@ -55,8 +66,8 @@ const parseAllowed = (text: string): Network => {
  * @throws UsageError if an entry of `allowNetworks` is not a CIDR
  */
 export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
-  const { allowHttp, allowNetworks, resolve = systemLookup } = options;
-  const isForbidden = createForbiddenCheck(allowNetworks.map(parseAllowed));
+  const { allowHttp, allowNetworks, denyNetworks = [], ports = [], proxy, resolve = systemLookup } = options;
+  const isForbidden = createForbiddenCheck(allowNetworks.map(parseAllowed), denyNetworks.map(parseAllowed));
 
   const checkUrl = (text: string): UrlVerdict => {
     const refuse = (reason: string): UrlVerdict => ({ ok: false, reason });
@@ -69,9 +80,12 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     if (url.username !== '' || url.password !== '') {
       return refuse('it has credentials: only the access token is sent');
     }
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    if (ports.length > 0 && !ports.includes(port)) return refuse(`port ${port} is none of WEBHOOK_PORTS`);
     // URL.parse has normalized every spelling of an address (decimal, octal, hex, short, fullwidth).
     const host = hostOf(url);
-    if (isIP(host) !== 0 && isForbidden(host)) return refuse(`${host} is not a public address; ${HINT}`);
+    if (isIP(host) !== 0 && isForbidden(host))
+      return refuse(`${host} is not a public address, or is denied; ${HINT}`);
     if (isLocalhost(host) && LOOPBACK.every(isForbidden)) return refuse(`${host} is this machine; ${HINT}`);
     return { ok: true, url };
   };
@@ -93,7 +107,7 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     const verdict = checkUrl(text);
     if (!verdict.ok) return [`this address is refused: ${verdict.reason}`];
     const host = hostOf(verdict.url);
-    if (isIP(host) !== 0) return [];
+    if (isIP(host) !== 0 || proxy !== undefined) return [];
     const addresses = await new Promise<LookupAddress[]>((found) => {
       resolve(host, { all: true }, (error, all) => found(error === null ? all : []));
     });
@@ -103,10 +117,10 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
       .map(({ address }) => `${host} resolves to ${address}, which is refused: it is not public; ${HINT}`);
   };
 
-  return { checkUrl, lookup, explain };
+  return { checkUrl, lookup, proxy, explain };
 };
 
 /** The host without the brackets of IPv6 and without a trailing dot. */
-const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+const hostOf = (url: URL): string => url.hostname.replace(/[[\]]/g, '').replace(/\.$/, '');
 
 const isLocalhost = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');

@@ -32,6 +32,8 @@ const CODES = {
   not_json: { transport: false, retryable: false },
   /** JSON nested deeper than `MAX_JSON_DEPTH`. */
   too_deep: { transport: false, retryable: false },
+  /** JSON of more keys and values than `MAX_JSON_VALUES`. */
+  too_many_values: { transport: false, retryable: false },
   /** JSON that is not the envelope of section 2.1. */
   not_envelope: { transport: false, retryable: false },
   /** A non-zero ret_code (section 7.2): the application reports a failure. */

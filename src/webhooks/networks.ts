@@ -18,33 +18,33 @@ export const parseNetwork = (text: string): Network | null => {
 
 /** IPv4 that is not public unicast: IANA's special-purpose registry (RFC 6890 and its successors). */
 const FORBIDDEN_IPV4 = [
-  '0.0.0.0/8', // this network; 0.0.0.0 connects to loopback
-  '10.0.0.0/8',
-  '100.64.0.0/10', // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
-  '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's wire server: looks public, belongs to the host
-  '169.254.0.0/16', // link-local; the metadata of most clouds at 169.254.169.254
-  '172.16.0.0/12',
-  '192.0.0.0/24', // protocol assignments; Oracle's metadata at 192.0.0.192
-  '192.0.2.0/24', // documentation
-  '192.88.99.0/24', // 6to4 relays
-  '192.168.0.0/16',
-  '198.18.0.0/15', // benchmarking
-  '198.51.100.0/24', // documentation
-  '203.0.113.0/24', // documentation
-  '224.0.0.0/4', // multicast
-  '240.0.0.0/4', // reserved; broadcast
-];
+  ['0.0.0.0', 8], // this network; 0.0.0.0 connects to loopback
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10], // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32], // Azure's wire server: looks public, belongs to the host
+  ['169.254.0.0', 16], // link-local; the metadata of most clouds at 169.254.169.254
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24], // protocol assignments; Oracle's metadata at 192.0.0.192
+  ['192.0.2.0', 24], // documentation
+  ['192.88.99.0', 24], // 6to4 relays
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15], // benchmarking
+  ['198.51.100.0', 24], // documentation
+  ['203.0.113.0', 24], // documentation
+  ['224.0.0.0', 4], // multicast
+  ['240.0.0.0', 4], // reserved; broadcast
+] as const;
 
 /** Not public unicast: parts of 2000::/3, and everything from 4000:: on. IANA assigns public unicast in 2000::/3. */
 const FORBIDDEN_IPV6 = [
-  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarking
-  '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: carries an IPv4 address
-  '3fff::/20', // documentation
-  '4000::/2',
-  '8000::/1', // unique local (fd00:ec2::254 is AWS's metadata), link-local, multicast and the unassigned
-];
+  ['2001::', 23], // protocol assignments: Teredo, ORCHID, benchmarking
+  ['2001:db8::', 32], // documentation
+  ['2002::', 16], // 6to4: carries an IPv4 address
+  ['3fff::', 20], // documentation
+  ['4000::', 2],
+  ['8000::', 1], // unique local (fd00:ec2::254 is AWS's metadata), link-local, multicast and the unassigned
+] as const;
 
 /**
  * ::/3 without ::ffff:0:0/96: unspecified, loopback, NAT64 (64:ff9b::) and the forms that embed an IPv4 address.
@@ -63,18 +63,25 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 };
 
 /**
- * @returns a predicate of literal addresses: is the address neither public unicast nor in an `allowed` network (design,
- *   section 6)?
+ * @returns a predicate of literal addresses: is the address in a `denied` network, or neither public unicast nor in an
+ *   `allowed` network (design, section 6)? True for a text that is no address, and for one with a zone (fe80::1%eth0):
+ *   BlockList would find them in no network.
  */
-export const createForbiddenCheck = (allowed: readonly Network[]): ((address: string) => boolean) => {
-  const forbidden = [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6]
-    .map(parseNetwork)
-    .filter((network) => network !== null);
-  const blocked = blockListOf(forbidden);
+export const createForbiddenCheck = (
+  allowed: readonly Network[],
+  denied: readonly Network[] = [],
+): ((address: string) => boolean) => {
+  const blocked = new BlockList();
+  for (const [address, prefix] of FORBIDDEN_IPV4) blocked.addSubnet(address, prefix, 'ipv4');
+  for (const [address, prefix] of FORBIDDEN_IPV6) blocked.addSubnet(address, prefix, 'ipv6');
   for (const [first, last] of FORBIDDEN_IPV6_RANGES) blocked.addRange(first, last, 'ipv6');
   const exceptions = blockListOf(allowed);
-  return (address) => {
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    return blocked.check(address, family) && !exceptions.check(address, family);
+  const refused = blockListOf(denied);
+  return (text) => {
+    const network = parseNetwork(text);
+    if (network === null) return true;
+    const { address, family } = network;
+    const isBlocked = blocked.check(address, family) && !exceptions.check(address, family);
+    return isBlocked || refused.check(address, family);
   };
 };

@@ -1,92 +1,11 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip } from 'node:zlib';
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/reasons.ts';
+import { RET_MSG_MAX } from '#src/rules/budgets.ts';
 import { WAITING } from '#src/rules/waiting.ts';
-import { MAX_JSON_DEPTH, RET_MSG_MAX } from '#src/webhooks/bounds.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
-import { ACCEPT_ENCODING, type PostResponse } from '#src/webhooks/http-post.ts';
-
-const DECODERS = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  br: promisify(brotliDecompress),
-};
-const isCoding = (text: string): text is keyof typeof DECODERS => Object.hasOwn(DECODERS, text);
-
-/** Decompresses the body. One coding only: each further one multiplies the size that a byte can expand to. */
-const decode = async ({ bytes, contentEncoding = '' }: PostResponse, maxBytes: number): Promise<Buffer> => {
-  const tooLarge = () => new WebhookError('body_too_large', `the response is larger than ${maxBytes} bytes`);
-  if (bytes === null) throw tooLarge();
-  const coding = contentEncoding.trim().toLowerCase();
-  // An empty body, as of a 204, needs no decoding.
-  if (coding === '' || coding === 'identity' || bytes.length === 0) return bytes;
-  if (!isCoding(coding)) {
-    throw new WebhookError('not_decodable', `its content-encoding is not one of: ${ACCEPT_ENCODING}`);
-  }
-  try {
-    return await DECODERS[coding](bytes, { maxOutputLength: maxBytes });
-  } catch (error) {
-    if (error instanceof RangeError) throw tooLarge();
-    throw new WebhookError('not_decodable', `its content-encoding is ${coding}, but its bytes are not`);
-  }
-};
-
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
-/** Does this JSON text nest deeper than `max`? Counts the brackets outside strings, without parsing. */
-export const isDeeperThan = (text: string, max: number): boolean => {
-  let depth = 0;
-  let isInString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (character === QUOTE) {
-      isInString = !isInString;
-    } else if (isInString) {
-      if (character === BACKSLASH) index += 1;
-    } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > max) return true;
-    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) {
-      depth -= 1;
-    }
-  }
-  return false;
-};
-
-/** Throws at a byte that is not UTF-8. A byte order mark is ignored (RFC 8259, section 8.1). */
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * The JSON value of a response's body.
- *
- * @param maxBytes most bytes after decompression
- * @throws WebhookError `body_too_large`, `not_decodable`, `not_utf8`, `too_deep` or `not_json`; without any text of
- *   the body, which may be a KYC record
- */
-export const readJson = async (response: PostResponse, maxBytes: number): Promise<unknown> => {
-  const bytes = await decode(response, maxBytes);
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw new WebhookError('not_utf8', 'the response is not UTF-8');
-  }
-  if (isDeeperThan(text, MAX_JSON_DEPTH)) {
-    throw new WebhookError('too_deep', `the response nests deeper than ${MAX_JSON_DEPTH} levels`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new WebhookError('not_json', 'the response is not JSON');
-  }
-};
+import type { PostResponse } from '#src/webhooks/http-post.ts';
+import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
 // Control characters, line separators and bidirectional marks: unsafe in a terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
@@ -99,7 +18,7 @@ const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
 };
 
 /** Retry-After (RFC 9110, section 10.2.3) of a 429 or 503 in milliseconds from now, clamped. */
-const retryAfterMs = ({ status, retryAfter }: PostResponse): number | undefined => {
+export const readRetryAfterMs = ({ status, retryAfter }: PostResponse): number | undefined => {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
   const text = retryAfter.trim();
   // Date.parse accepts "-1" and "1.5". An HTTP date names its month.
@@ -113,6 +32,7 @@ export type EnvelopeOptions = {
   accessToken: string;
   /** False for KYC: a `ret_msg` could quote a value of the record (decision 14). */
   keepRetMsg: boolean;
+  meter?: Meter;
 };
 
 /**
@@ -122,17 +42,17 @@ export type EnvelopeOptions = {
  * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, and as `readJson`
  */
 export const readEnvelope = async (response: PostResponse, options: EnvelopeOptions): Promise<unknown> => {
-  const { maxBytes, accessToken, keepRetMsg } = options;
+  const { maxBytes, accessToken, keepRetMsg, meter } = options;
   const { status } = response;
   const statusError = () =>
     new WebhookError('http_status', `HTTP status ${status}, without an envelope`, {
       status,
-      retryAfterMs: retryAfterMs(response),
+      retryAfterMs: readRetryAfterMs(response),
     });
 
   let json: unknown;
   try {
-    json = await readJson(response, maxBytes);
+    json = await readJson(response, maxBytes, meter);
   } catch (error) {
     throw status >= 400 ? statusError() : error;
   }
@@ -151,7 +71,7 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
   throw new WebhookError(
     'ret_code',
     `the application reports ret_code ${retCode}${retMsg === undefined ? '' : `: ${retMsg}`}`,
-    { status, retCode, retMsg, retryAfterMs: retryAfterMs(response) },
+    { status, retCode, retMsg, retryAfterMs: readRetryAfterMs(response) },
   );
 };
 

@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import { NO_ALLOWED_ADDRESS } from '#src/webhooks/egress.ts';
 import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 
-/** The code that Node or undici gave an error, of the first address if a name has several; never text. */
+/** The code of an error of Node or undici; of a name with several addresses, that of the first. Never its text. */
 const codeOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException;
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
@@ -33,7 +33,7 @@ export const connectError = (error: Error, isTls: boolean): WebhookError => {
 export const exchangeError = (error: unknown, isResponding: boolean): WebhookError => {
   if (isWebhookError(error)) return error;
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
-  // The codes of undici: headers over 16 KiB, a body of another length than promised.
+  // The codes of undici: headers over 16 KiB, a body whose length is not Content-Length.
   return isResponding || /^(?:HTTP_PARSER|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
     ? new WebhookError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
     : new WebhookError('connect_failed', `the connection closed before a response (${code})`);

@@ -103,7 +103,7 @@ describe('the OpenAPI 3.1 documents', () => {
     });
   });
 
-  test("group B's examples pass the schemas that validate applications' answers (sections 2.4 to 2.6)", () => {
+  test("group B's examples pass the schemas that validate applications' responses (sections 2.4 to 2.6)", () => {
     const dataOf = (path: string, name: string) => {
       const content =
         openapiApplication().paths?.[path]?.post?.responses?.['200']?.content?.['application/json'];

@@ -37,8 +37,9 @@ test.each([
   `https://${host250}.info:8443`,
   `https://user@${host250}.info`,
   `https://${'é'.repeat(254)}/`,
+  `https://${'é'.repeat(64)}.com/`,
   `https://user@${'é'.repeat(254)}`,
-])('a longer host is not: %s', (url) => {
+])('a longer host, or a longer part of one, is not: %s', (url) => {
   expect(codesOf(httpUrl, url)).toEqual(['not_http_url']);
   expect(codesOf(optionalHttpUrl, url)).toEqual(['not_http_url']);
 });

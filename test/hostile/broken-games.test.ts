@@ -66,7 +66,7 @@ onBothBackends('Three broken games of one page', (kind) => {
   });
 });
 
-test('new games that get no HTTP answer do not end a run that wants no other detail', async () => {
+test('new games that get no HTTP response do not end a run that wants no other detail', async () => {
   const fleet = await aFleet();
   let ids = idsOf('g', 150);
   const behaviour: Behaviour = {
@@ -79,7 +79,7 @@ test('new games that get no HTTP answer do not end a run that wants no other det
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', listed: 154, inserted: 1, failed: 3 });
 });
 
-test('a detail webhook that gives no HTTP answer ends the first run at its first page, the second one page later', async () => {
+test('a detail webhook that gives no HTTP response ends the first run at its first page, the second one page later', async () => {
   const fleet = await aFleet();
   const ids = idsOf('g', 500);
   const { calls } = await startHostileApplication(fleet, 'acme', {

@@ -52,7 +52,7 @@ const mutate = (data: object, { field, text, bytes, retCode }: Mutation): Buffer
 const BATCH = 50;
 const BATCHES = 60;
 
-test('thousands of mutated envelopes: no worker falls, and every game that lands is that of a valid answer', async () => {
+test('thousands of mutated envelopes: no worker ends, and every stored game comes from a valid response', async () => {
   const fleet = await aFleet();
   const application = await startHostileApplication(fleet, 'acme', {
     list: () => ({ data: null }),

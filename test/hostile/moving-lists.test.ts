@@ -61,7 +61,7 @@ onBothBackends('A list that moves while it is read', (kind) => {
     };
     const run = await fleet.sync('acme');
     expect(run).toMatchObject({ outcome: 'partial', listed: page === 3 ? 249 : 250, withdrawn: 0 });
-    expect(run.reason).toMatch(page === 3 ? /1 are missing/ : /^1 game that the listing does not name/);
+    expect(run.reason).toMatch(/^the listing names 249 of 250 games, 1 are missing/);
     expect(application.calls.detail).toBe(1);
     expect(await withdrawn(fleet)).toEqual([]);
     expect(application.ids).toContain(missed);
@@ -78,7 +78,7 @@ onBothBackends('A list that moves while it is read', (kind) => {
     };
     const outcomes: Partial<RunRow>[] = [];
     for (let run = 0; run < 3; run += 1) outcomes.push(await fleet.sync('acme'));
-    // Its detail still answers: the second complete listing withdraws it.
+    // Its detail still exists: the second complete listing withdraws it.
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['partial', 'partial', 'succeeded']);
     expect(outcomes.map((run) => run.withdrawn)).toEqual([0, 1, 0]);
     expect(await withdrawn(fleet)).toEqual(['g-0005']);
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test('unlisted games: null withdraws at once, other answers and failures wait for the second complete listing', async () => {
+test('unlisted games: null withdraws at once, other responses and failures wait for the second complete listing', async () => {
   const fleet = await aFleet();
   const application = await anApplication(fleet, 250);
   application.ids = application.ids.slice(6);
@@ -113,7 +113,7 @@ test('unlisted games: null withdraws at once, other answers and failures wait fo
     id === 'g-0000' ? gone : id === 'g-0001' ? raw('oops', 500) : id === 'g-0002' ? raw('', 404) : detail(id);
   const first = await fleet.sync('acme');
   expect(first).toMatchObject({ outcome: 'partial', listed: 244, unchanged: 244, withdrawn: 1, failed: 0 });
-  expect(first.reason).toBe('5 games that the listing does not name still answer or could not be checked');
+  expect(first.reason).toBe('5 games that the listing does not name still exist or could not be checked');
   expect(await withdrawn(fleet)).toEqual(['g-0000']);
   expect(await fleet.sql`select from ingest_failures`).toHaveLength(0);
 

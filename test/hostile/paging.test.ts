@@ -52,14 +52,14 @@ test.each([
   expect(calls.list).toBe(10);
 });
 
-test('an application that ignores page_num is told apart after two calls, and its games land', async () => {
+test('an application that ignores page_num is recognised after two calls, and its games are stored', async () => {
   const { run, calls } = await runOf(() => list(IDS.slice(0, 100), 250));
   expect(run).toMatchObject({ outcome: 'suspect', inserted: 100, withdrawn: 0 });
   expect(run.reason).toMatch(/page_num/);
   expect(calls.list).toBe(2);
 });
 
-test('a list that goes round in a circle is told apart, however many games it says there are', async () => {
+test('a list that starts again is recognised, for any total', async () => {
   const { run, calls } = await runOf((pageNum, pageSize) =>
     list(slice(((pageNum - 1) % 2) + 1, pageSize), 1e6),
   );
@@ -72,7 +72,7 @@ test('an application with a page limit of its own is followed at its size', asyn
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250, note: null });
 });
 
-test('an application that sends all at once, whatever the page size, is followed', async () => {
+test('an application that sends all games at once, for any page size, is followed', async () => {
   const { run } = await runOf((pageNum) => list(pageNum === 1 ? IDS : [], 250));
   expect(run).toMatchObject({ outcome: 'succeeded', inserted: 250 });
 });
@@ -102,8 +102,8 @@ test('a game that slides to a page already read is not withdrawn, though another
   expect(calls.list).toBe(3);
   const run = await fleet.sync('acme');
   expect(run).toMatchObject({ outcome: 'partial', total_first: 250, total_last: 250, withdrawn: 0 });
-  expect(run.reason).toMatch(/^1 game that the listing does not name still answers/);
-  // g-0100 is listed again; g-0050 is not, and its detail still answers.
+  expect(run.reason).toMatch(/^1 game that the listing does not name still exists/);
+  // g-0100 is listed again; g-0050 is not, and its detail still exists.
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', withdrawn: 0, note: null });
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', withdrawn: 1, note: null });
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 0, note: null });
@@ -121,7 +121,7 @@ test('an empty page before the end does not end the listing, and what it hid is 
   hidden = 3;
   const run = await fleet.sync('acme');
   expect(run).toMatchObject({ outcome: 'partial', listed: 400, unchanged: 400, withdrawn: 0 });
-  expect(run.note).toMatch(/an empty page/);
+  expect(run.note).toMatch(/page before the last was empty/);
 });
 
 test('the same games in another order forever end as suspect', async () => {
@@ -157,6 +157,11 @@ test.each([
   [
     'two million rows that are nothing',
     raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(2e6)}1]}}`),
+    'page 2: too_many_values',
+  ],
+  [
+    'two thousand rows',
+    raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(2e3)}1]}}`),
     'page 2: invalid_data (list: too_big)',
   ],
   [

@@ -34,7 +34,7 @@ const poisoned: Behaviour = {
     const poison = DETAIL_POISONS[gameId];
     if (poison !== undefined) return poison.answer(gameId);
     if (gameId === 'no-data') return { data: null };
-    // A valid envelope is a valid envelope, whatever the status around it.
+    // A valid envelope counts with any status.
     return gameId.endsWith('3') ? raw(success(goodDetail(gameId)), 500) : { data: goodDetail(gameId) };
   },
 };

@@ -111,7 +111,7 @@ export const NAMED_ROW_POISONS: Record<string, { row: object; why: string }> = {
 };
 export const namedRow = (game_id: string) => ({ ...goodRow(game_id), ...NAMED_ROW_POISONS[game_id]?.row });
 
-/** Rows of a list from which no game can be told. */
+/** Rows of a list that name no game. */
 export const UNNAMED_ROWS: unknown[] = [
   null,
   'a game',

@@ -7,7 +7,7 @@ import { type RawServer, startRawServer } from '#test/support/application-server
 import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
 import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 
-/** An answer as it goes over the wire: data in a success envelope, or whatever writes it itself. */
+/** A response: data for a success envelope, or a function that writes the response itself. */
 export type Answer = { data: unknown } | ((response: ServerResponse) => void);
 
 export type Behaviour = {
@@ -36,14 +36,14 @@ export const wellBehaved = (ids: readonly string[]): Behaviour => ({
 export const idsOf = (prefix: string, count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${String(from + index).padStart(4, '0')}`);
 
-/** A server that behaves as told, which may change under way. */
+/** A server with the given behaviour, which may change while it runs. */
 export type HostileApplication = {
   server: RawServer;
   behaviour: Behaviour;
   calls: { list: number; detail: number };
 };
 
-/** Start and register an application that behaves as told; it ends with the test. */
+/** Start and register an application with the given behaviour; it ends with the test. */
 export const startHostileApplication = async (
   fleet: TestFleet,
   application_id: string,
@@ -72,7 +72,8 @@ export const aFleet = async (kind: BackendKind = 'postgres', callTimeoutMs = 15_
   onTestFinished(() => fleet.stop());
   fleet.deps.webhooks.close();
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  fleet.deps.webhooks = createWebhookClient({ egress, callTimeoutMs });
+  const { memory, pace } = fleet.deps;
+  fleet.deps.webhooks = createWebhookClient({ egress, callTimeoutMs, memory, pace });
   onTestFinished(() => fleet.deps.webhooks.close());
   await fleet.startWorker();
   return fleet;

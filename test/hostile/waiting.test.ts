@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
-import { listFailures } from '#db/queries/failures.ts';
 import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import type { AnySpec } from '#src/queue/job.ts';
@@ -15,6 +14,7 @@ import {
   wellBehaved,
 } from '#test/hostile/support.ts';
 import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -45,7 +45,7 @@ const passTime = ({ sql }: TestFleet, ms: number) => sql`
                           failing_since = failing_since - ${ms} * interval '1 millisecond'`;
 
 onBothBackends('an application that fails', (kind) => {
-  test('is asked half as often after each failure, by one run at the moment named, and at once again when it answers', async () => {
+  test('is called half as often after each failure, by one run at the named moment, and at the normal interval again once it responds', async () => {
     const fleet = await aFleet(kind);
     const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
     const first = await scheduledRun(fleet);
@@ -144,6 +144,61 @@ test.each([
   });
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 5, failed: 0 });
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
+});
+
+test.each([
+  // Three postponements and five attempts.
+  { retryAfter: '0', callsMax: 8 },
+  // Twelve postponements of 1, 2, 4 … s and five attempts.
+  { retryAfter: '1', callsMax: 17 },
+])(
+  'Retry-After: $retryAfter without end costs few calls, and then attempts',
+  async ({ retryAfter, callsMax }) => {
+    const fleet = await aFleet();
+    const application = await startHostileApplication(fleet, 'acme', {
+      ...down,
+      list: () => raw('later', 503, { 'retry-after': retryAfter }),
+    });
+    const queue = fleet.producer.queue({ name: 'query-game-list' });
+    const { run_id } = await fleet.startRun('acme');
+    await until('the run fails', async () => {
+      // Postponed jobs alone: BullMQ returns a job to waiting if it is promoted at the moment that it starts by itself.
+      for (const each of await queue.getDelayed())
+        if (each.delay >= 1_000) await each.promote().catch(() => {});
+      return (await findOpenRun(fleet.sql, 'acme')) === undefined;
+    });
+    expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'failed' });
+    expect(application.calls.list).toBeLessThanOrEqual(callsMax);
+  },
+);
+
+test('details that are limited to two a second all land: progress ends the count of postponements', async () => {
+  const fleet = await aFleet();
+  const ids = idsOf('g', 12);
+  let left = 2;
+  const application = await startHostileApplication(
+    fleet,
+    'acme',
+    {
+      ...wellBehaved(ids),
+      detail: (id) => {
+        left -= 1;
+        return left >= 0 ? { data: goodDetail(id) } : raw('slow down', 429, { 'retry-after': '0' });
+      },
+    },
+    { concurrency: 1 },
+  );
+  const queue = fleet.producer.queue({ name: 'query-game-detail' });
+  const { run_id } = await fleet.startRun('acme');
+  await until('every detail is fetched', async () => {
+    for (const each of await queue.getDelayed()) {
+      left = 2;
+      await each.promote().catch(() => {});
+    }
+    return (await findOpenRun(fleet.sql, 'acme')) === undefined;
+  });
+  expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'succeeded', inserted: 12, failed: 0 });
+  expect(application.calls.detail).toBeGreaterThan(12);
 });
 
 test('an application that asks to wait for ever is one that fails: its run ends', async () => {

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { findFault, isAnswer, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
+import { findFault, isAnswered, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
 
-describe('An answer', () => {
+describe('An answered call', () => {
   it.each([200, 301, 400, 404, 429, 500, 503])('is HTTP status %i, with or without an envelope', (status) => {
-    expect(isAnswer({ code: 'http_status', transport: true, status })).toBe(true);
-    expect(isAnswer({ code: 'ret_code', transport: false, status })).toBe(true);
+    expect(isAnswered({ code: 'http_status', transport: true, status })).toBe(true);
+    expect(isAnswered({ code: 'ret_code', transport: false, status })).toBe(true);
   });
 
   it('is a body that cannot be read', () => {
-    expect(isAnswer({ code: 'not_json', transport: false })).toBe(true);
+    expect(isAnswered({ code: 'not_json', transport: false })).toBe(true);
   });
 
   it('is not a call that failed before any HTTP status', () => {
-    expect(isAnswer({ code: 'timeout', transport: true })).toBe(false);
+    expect(isAnswered({ code: 'timeout', transport: true })).toBe(false);
   });
 
   it('is not a response that asks to wait', () => {
-    expect(isAnswer({ code: 'http_status', transport: true, status: 503, retryAfterMs: 0 })).toBe(false);
+    expect(isAnswered({ code: 'http_status', transport: true, status: 503, retryAfterMs: 0 })).toBe(false);
   });
 });
 
@@ -50,9 +50,10 @@ describe('A list page', () => {
   });
 
   it.each(['forbidden_address', 'redirect', 'timeout', 'connect_failed', 'aborted'])(
-    'whose call ended with %s is not skipped',
+    'whose call ended with %s is not skipped, with HTTP 502 or without a status',
     (code) => {
-      expect(maySkipPage(2, { code, transport: code !== 'aborted' })).toBe(false);
+      for (const status of [undefined, 502])
+        expect(maySkipPage(2, { code, transport: code !== 'aborted', status })).toBe(false);
     },
   );
 });

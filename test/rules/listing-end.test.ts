@@ -64,7 +64,7 @@ it.for<[games: number, limit: number, pages: number]>([
   expect(list(honest(games(count), limit))).toEqual({ end: 'complete', pages, named: games(count) });
 });
 
-it('names every game of any honest application once, whatever its size and page limit', () => {
+it('names every game of any honest application once, for any size and page limit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 1, max: 100 }), (count, limit) => {
       expect(list(honest(games(count), limit))).toMatchObject({ end: 'complete', named: games(count) });
@@ -150,7 +150,36 @@ it('goes on over one page without a usable game, and ends repeated at the second
   expect(list(nameless)).toMatchObject({ end: 'repeated', pages: 3 });
 });
 
-it('is bounded by the page cap whatever an application says', () => {
+it('goes on over a first page without a usable game', () => {
+  const named = (page_num: number): Page => {
+    const rows = [Array(100).fill(null), games(100)][page_num - 1] ?? [];
+    return { rows, total: 200 };
+  };
+  expect(list(named)).toMatchObject({ end: 'complete', pages: 3, named: games(100) });
+});
+
+it('is always bounded by the page cap', () => {
   const endless = (page_num: number): Page => ({ rows: games(100, page_num * 100), total: 1_000_000_000 });
   expect(list(endless, { pageCap: 7 })).toMatchObject({ end: 'page_cap', pages: 7 });
+});
+
+it('does not end at a short page while fewer rows than total are listed', () => {
+  const short = (page_num: number): Page => ({
+    rows: games(page_num === 2 ? 40 : 100, page_num * 1_000),
+    total: 500,
+  });
+  expect(list((page_num) => (page_num <= 5 ? short(page_num) : { rows: [], total: 500 }))).toMatchObject({
+    pages: 7,
+    end: 'complete',
+  });
+});
+
+it('is a repetition when a page repeats before or after the rows reached total', () => {
+  const repeating = (total: number) => (page_num: number) => ({
+    rows: page_num === 1 ? games(100) : games(60, 100),
+    total,
+  });
+  expect(list(repeating(500))).toMatchObject({ end: 'repeated', pages: 3 });
+  expect(list(repeating(130))).toMatchObject({ end: 'repeated', pages: 3 });
+  expect(list(repeating(160))).toMatchObject({ end: 'complete', pages: 2 });
 });

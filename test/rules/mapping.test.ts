@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { contentHash, listHash, toGameContent } from '#src/rules/mapping.ts';
+import { contentBytes, contentHash, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { aDetail, summaryOf } from '#test/support/factories.ts';
 
 const content = toGameContent(aDetail());
@@ -48,7 +48,7 @@ it('hashes content the same in every release: a stored hash must go on meaning "
   expect(listHash(summaryOf(aDetail()))).toBe('iP-IYCA36dsW_QvQHY-nLp');
 });
 
-it('hashes content the same whatever order its fields came in', () => {
+it('hashes content the same for any order of its fields', () => {
   const turned = Object.fromEntries(Object.entries(content).reverse()) as typeof content;
   expect(contentHash(turned)).toBe(contentHash(content));
 });
@@ -91,4 +91,18 @@ it('hashes a list entry by what the list shows: its name and its icon', () => {
   expect(listHash({ ...summary, game_id: 'g-9' })).toBe(listHash(summary));
   expect(listHash({ ...summary, game_name: 'Other' })).not.toBe(listHash(summary));
   expect(listHash({ ...summary, game_icon: '' })).not.toBe(listHash(summary));
+});
+
+it('counts the bytes of a content in UTF-8, over all fields', () => {
+  const empty = { game_name: '', game_icon: [], game_desc: '', game_store_video: '', game_store_pic: [] };
+  expect(contentBytes(empty)).toBe(0);
+  expect(
+    contentBytes({
+      game_name: 'é',
+      game_icon: ['123', ''],
+      game_desc: '12345',
+      game_store_video: '\u{1f3ee}',
+      game_store_pic: ['1', '12345678'],
+    }),
+  ).toBe(2 + 3 + 5 + 4 + 9);
 });

@@ -46,14 +46,23 @@ describe('The outcome of a run', () => {
     },
   );
 
-  it.for(['repeated', 'page_cap'] as const)(
-    'is suspect, and its unlisted games are kept, when the listing ended %s',
-    (end) => {
+  it.for([
+    ['repeated', 'a page named only games that earlier pages had named: does the application read page_num?'],
+    ['page_cap', 'the listing did not end within the budget of pages and ids of one run'],
+  ] as const)(
+    'is suspect, says why, and its unlisted games are kept, when the listing ended %s',
+    ([end, reason]) => {
       const listing = without(5, { end });
-      expect(runVerdict(listing, NONE)).toMatchObject({ outcome: 'suspect' });
+      expect(runVerdict(listing, NONE)).toEqual({ outcome: 'suspect', reason, note: null });
       expect(planUnlisted(listing)).toBe('keep');
     },
   );
+
+  it('is succeeded when an application without games lists none', () => {
+    const empty = run({ listed: 0, total: 0, established: 0, present: 0 });
+    expect(runVerdict(empty, NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
+    expect(planUnlisted(empty)).toBe('keep');
+  });
 
   it('notes a total that is too low, and trusts the pages', () => {
     expect(runVerdict(run({ total: 90 }), NONE)).toEqual({
@@ -72,16 +81,16 @@ describe('The outcome of a run', () => {
     });
   });
 
-  it('is partial when an unlisted game still answers, and when one is withdrawn without confirmation', () => {
+  it('is partial when an unlisted game still exists, and when one is withdrawn without confirmation', () => {
     const verdict = (verified: VerifiedGames) => runVerdict(without(3), verified);
     expect(verdict({ kept: 1, unconfirmed: 0 })).toMatchObject({
       outcome: 'partial',
-      reason: '1 game that the listing does not name still answers or could not be checked',
+      reason: '1 game that the listing does not name still exists or could not be checked',
     });
     expect(verdict({ kept: 2, unconfirmed: 1 })).toMatchObject({
       outcome: 'partial',
       reason:
-        '2 games that the listing does not name still answer or could not be checked; withdrew 1 game that two listings in a row did not name',
+        '2 games that the listing does not name still exist or could not be checked; withdrew 1 game that two listings in a row did not name',
     });
   });
 
@@ -92,9 +101,33 @@ describe('The outcome of a run', () => {
         NONE,
       );
     expect(unread(1)).toMatchObject({ outcome: 'partial', reason: 'page 2 could not be read: not_json' });
+    expect(unread(3).reason).toBe(
+      'page 2 could not be read: not_json; page 4 could not be read: not_json; page 6 could not be read: not_json',
+    );
     expect(unread(5).reason).toMatch(
       /^page 2 .*; page 4 .*; page 6 could not be read: not_json; and 2 more$/,
     );
+  });
+
+  it('counts no game as missing when it may be on a page that could not be read', () => {
+    const listing = run({ listed: 90, total: 100, unread: ['page 12: not_json: in the text'] });
+    expect(runVerdict(listing, NONE).reason).toBe('page 12 could not be read: not_json: in the text');
+  });
+
+  it('is partial when a page before the last was empty, and notes nothing if no game is unlisted', () => {
+    expect(runVerdict(run({ emptyPages: 1 }), NONE)).toEqual({
+      outcome: 'partial',
+      reason: 'a page before the last was empty',
+      note: null,
+    });
+  });
+
+  it('counts a row that names no game for the total', () => {
+    expect(runVerdict(run({ listed: 99, unnamed: 1, invalid: 1 }), NONE)).toEqual({
+      outcome: 'partial',
+      reason: '1 invalid, 0 failed: see failure list',
+      note: null,
+    });
   });
 
   it('is succeeded only when nothing was missed', () => {
@@ -135,7 +168,24 @@ describe('The outcome of a run', () => {
   });
 });
 
+it.for<[complete: boolean, what: string, changes: Partial<FinishedListing>]>([
+  [true, 'names all games', {}],
+  [true, 'names more games than its total', { total: 99 }],
+  [false, 'names fewer games than its total', { total: 101 }],
+  [false, 'repeats itself', { end: 'repeated' }],
+  [false, 'does not end', { end: 'page_cap' }],
+  [false, 'has an unread page', { unread: ['page 2: not_json'] }],
+  [false, 'has a row that names no game', { listed: 99, unnamed: 1 }],
+  [false, 'has an empty page before the last', { emptyPages: 1 }],
+])('isComplete is %s for a listing that %s', ([complete, , changes]) => {
+  expect(isComplete(run(changes))).toBe(complete);
+});
+
 describe('Unlisted games', () => {
+  it('are kept when there are none', () => {
+    expect(planUnlisted(run())).toBe('keep');
+  });
+
   it('are verified after a complete listing', () => {
     expect(planUnlisted(without(10))).toBe('verify');
     expect(isComplete(without(10))).toBe(true);
@@ -193,19 +243,32 @@ describe('Unlisted games', () => {
     expect(note).toContain('1 rows named no game');
   });
 
-  it('are kept when an empty page stood before others', () => {
+  it('are kept when a page before the last was empty', () => {
     const listing = without(5, { emptyPages: 1 });
     expect(planUnlisted(listing)).toBe('keep');
     const { outcome, note } = runVerdict(listing, NONE);
     expect(outcome).toBe('partial');
-    expect(note).toContain('an empty page stood before others');
+    expect(note).toContain('a page before the last was empty');
   });
 
   it('are kept when a page could not be read', () => {
-    expect(planUnlisted(without(5, { unread: ['page 2: not_json'] }))).toBe('keep');
+    const listing = without(5, { unread: ['page 2: not_json'], total: 100 });
+    expect(planUnlisted(listing)).toBe('keep');
+    expect(runVerdict(listing, NONE).note).toBe(
+      'data.total said 100, the pages named 95; a page could not be read, so none of 5 unlisted games was withdrawn',
+    );
   });
 
-  it('are kept, whatever an operator accepts, when the listing is not complete', () => {
+  it('are kept without a guard when they may be on a page that could not be read', () => {
+    const listing = without(60, { unread: ['page 2: not_json'] });
+    expect(planUnlisted(listing)).toBe('keep');
+    expect(runVerdict(listing, NONE)).toMatchObject({
+      outcome: 'partial',
+      reason: 'page 2 could not be read: not_json',
+    });
+  });
+
+  it('are kept when the listing is not complete, even if an operator accepts withdrawals', () => {
     const listing = without(60, { end: 'repeated', acceptWithdrawals: true });
     expect(planUnlisted(listing)).toBe('keep');
     expect(runVerdict(listing, NONE)).toMatchObject({ outcome: 'suspect' });

@@ -3,33 +3,12 @@ import { expect, it } from 'vitest';
 import type { RunOutcome } from '#src/contract/words.ts';
 import { listingEnd } from '#src/rules/listing.ts';
 import { type FinishedListing, isComplete, planUnlisted, runVerdict } from '#src/rules/outcome.ts';
+import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
 
-/** What happens to the list before one of its pages is read, or in place of a page. */
-type Event = {
-  page: number;
-  what: 'move' | 'remove' | 'add' | 'return' | 'repeat' | 'end early';
-  from: number;
-  to: number;
-};
-type RunPlan = { events: Event[]; failingDetails: number; acceptsSuspect: boolean };
+type RunPlan = { events: ListEvent[]; failingDetails: number; acceptsSuspect: boolean };
 
 const PAGE = 5;
 const CAP = 40;
-
-/** The application: what it lists now, and what it listed once. */
-const anApplication = (size: number) => {
-  const live = Array.from({ length: size }, (_, index) => `g-${index}`);
-  const removed: string[] = [];
-  let added = 0;
-  const place = (at: number) => (live.length === 0 ? 0 : at % live.length);
-  const apply = ({ what, from, to }: Event): void => {
-    if (what === 'add') live.splice(place(to), 0, `new-${added++}`);
-    if (what === 'move' && live.length > 0) live.splice(place(to), 0, ...live.splice(place(from), 1));
-    if (what === 'remove' && live.length > 0) removed.push(...live.splice(place(from), 1));
-    if (what === 'return' && removed.length > 0) live.splice(place(to), 0, removed.pop() as string);
-  };
-  return { live, apply };
-};
 
 type Stored = { isWithdrawn: boolean; isMarked: boolean; missedBy: number; goneFor: number };
 
@@ -136,14 +115,8 @@ const simulate = (size: number, plans: readonly RunPlan[]): void => {
   }
 };
 
-const event = fc.record({
-  page: fc.integer({ min: 1, max: 9 }),
-  what: fc.constantFrom<Event['what']>('move', 'move', 'remove', 'add', 'return', 'repeat', 'end early'),
-  from: fc.nat({ max: 60 }),
-  to: fc.nat({ max: 60 }),
-});
 const plan = fc.record({
-  events: fc.array(event, { maxLength: 5 }),
+  events: fc.array(listEvent, { maxLength: 5 }),
   failingDetails: fc.nat({ max: 4 }),
   acceptsSuspect: fc.boolean(),
 });

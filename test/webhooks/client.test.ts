@@ -34,9 +34,9 @@ test('sends to each webhook what section 4 says, to the byte', async () => {
   const client = aClient();
   const target = {
     ...targetAt(server.url),
-    queryGameListWebhook: `${server.url}/list?tenant=1`,
-    queryGameDetailWebhook: `${server.url}/detail`,
-    queryCpKycWebhook: `${server.url}/kyc`,
+    query_game_list_webhook: `${server.url}/list?tenant=1`,
+    query_game_detail_webhook: `${server.url}/detail`,
+    query_cp_kyc_webhook: `${server.url}/kyc`,
   };
   await client.queryGameList(target, { page_num: 1, page_size: 100 }, live());
   await client.queryGameDetail(target, { game_id: 'Æther "1"' }, live());
@@ -107,7 +107,7 @@ test('names the fields of a KYC record that are wrong, and none of its values', 
   expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('4711');
 });
 
-test('follows an envelope whatever the HTTP status around it', async () => {
+test('follows an envelope with any HTTP status', async () => {
   const client = aClient();
   for (const status of [200, 201, 400, 404, 500, 503]) {
     const server = await respondWith(envelope(detail()), { status });
@@ -126,7 +126,7 @@ test('tells a non-zero ret_code with a message that is cut, on one line, and wit
   expect([...(error.retMsg ?? '')]).toHaveLength(200);
 });
 
-test('keeps no ret_msg for KYC, where it could hold a value', async () => {
+test('keeps no ret_msg for KYC, because it could contain a value', async () => {
   const server = await respondWith(
     JSON.stringify({ ret_code: 1, ret_msg: 'bad id_number S1234567', data: null }),
   );

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
@@ -13,10 +14,10 @@ export const loopback = createEgressPolicy({ allowHttp: true, allowNetworks: ['1
 
 /** An application whose three webhooks are one address. */
 export const targetAt = (url: string): WebhookTarget => ({
-  applicationId: 'acme',
-  queryGameListWebhook: url,
-  queryGameDetailWebhook: url,
-  queryCpKycWebhook: url,
+  application_id: 'acme',
+  query_game_list_webhook: url,
+  query_game_detail_webhook: url,
+  query_cp_kyc_webhook: url,
   accessToken: TOKEN,
 });
 
@@ -69,3 +70,13 @@ export const detail = (gameId = 'g1') => ({
 /** Queries the detail of `g1`. */
 export const askDetail = (client: WebhookClient, url: string, signal = live()) =>
   client.queryGameDetail(targetAt(url), { game_id: 'g1' }, signal);
+
+/** Has this promise resolved, once everything that is due has run? */
+export const isDone = async (promise: Promise<unknown>): Promise<boolean> => {
+  let done = false;
+  void promise.then(() => {
+    done = true;
+  });
+  await nextTurn();
+  return done;
+};

@@ -206,7 +206,7 @@ test('a server that does not speak TLS, or hangs up in its handshake, is tls_fai
   expect((await errorOf(askDetail(aClient(), rude.url))).code).toBe('tls_failed');
 });
 
-test('no error holds the access token or a query of the address, however deep one looks', async () => {
+test('no error contains the access token or a query of the address, at any depth', async () => {
   const reset = await aTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
   const silent = await aServer(() => {});
   const echo = await aServer((request, response) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterFailedRun, type Backoff, isDue, NO_BACKOFF } from '#src/rules/backoff.ts';
+import { afterFailedRun, type Backoff, isDue, isFleetCutOff, NO_BACKOFF } from '#src/rules/backoff.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -45,11 +45,44 @@ test.each([
   );
 });
 
+test('an application is paused only when both ten runs and three days have failed', () => {
+  const afterRun = (failed_runs: number, failingMs: number): Backoff =>
+    afterFailedRun(
+      { failed_runs: failed_runs - 1, failing_since: BEGIN },
+      { started_at: BEGIN, finished_at: new Date(BEGIN.getTime() + failingMs), reason: null },
+      HOUR_MS,
+    );
+  expect(afterRun(9, 30 * DAY_MS).pause_reason).toBeNull();
+  expect(afterRun(100, 3 * DAY_MS - 1).pause_reason).toBeNull();
+  expect(afterRun(10, 3 * DAY_MS)).toEqual({
+    failed_runs: 10,
+    failing_since: BEGIN,
+    next_attempt_at: null,
+    pause_reason: '10 runs in a row failed since 2026-03-01 00:00 UTC, the last with: no reason',
+  });
+});
+
+test.each([
+  [false, 4, 4],
+  [true, 5, 5],
+  [true, 5, 3],
+  [false, 5, 2],
+  [false, 6, 3],
+  [true, 6, 4],
+  [false, 100, 1],
+])(
+  'isFleetCutOff is %s for %i applications of which %i are unreachable',
+  (isCutOff, applications, unreachable) => {
+    expect(isFleetCutOff({ applications, unreachable })).toBe(isCutOff);
+  },
+);
+
 test('the tick nearest to the moment opens the run', () => {
   const next = new Date(BEGIN.getTime() + 4 * HOUR_MS);
   const dueAt = (offsetMs: number) => isDue(next, HOUR_MS, next.getTime() + offsetMs);
   expect(isDue(null, HOUR_MS, 0)).toBe(true);
   expect(dueAt(-HOUR_MS)).toBe(false);
-  expect(dueAt(-MINUTE_MS)).toBe(true);
+  expect(dueAt(-HOUR_MS / 2)).toBe(false);
+  expect(dueAt(-HOUR_MS / 2 + 1)).toBe(true);
   expect(dueAt(MINUTE_MS)).toBe(true);
 });

@@ -1,0 +1,32 @@
+/** Roles of operators, and what each may do. docs/console.md shows this table; a test walks every route with every role. */
+
+export const ROLES = ['viewer', 'reviewer', 'kyc_officer', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const OPERATOR_STATUSES = ['active', 'disabled'] as const;
+
+/** The roles that have each right. */
+export const RIGHTS = {
+  /** See games, applications, runs, failures, reasons and queues. */
+  view: ['viewer', 'reviewer', 'kyc_officer', 'admin'],
+  /** Pass, reject, undo, set the package URL. */
+  decide: ['reviewer'],
+  /** Accept the withdrawals of a suspect run. */
+  accept_withdrawals: ['reviewer', 'admin'],
+  /** Be the second person for it. */
+  approve_withdrawals: ['reviewer'],
+  /** Add, change, pause, resume, check and sync applications; retry failures. */
+  manage_applications: ['admin'],
+  /** Change queues and jobs in Bull Board. */
+  manage_queues: ['admin'],
+  manage_operators: ['admin'],
+  manage_reasons: ['admin'],
+  read_audit: ['admin'],
+  /** The KYC desk. */
+  kyc: ['kyc_officer'],
+} as const satisfies Record<string, readonly Role[]>;
+export type Right = keyof typeof RIGHTS;
+
+/** Does one of these roles have the right? */
+export const hasRight = (roles: readonly Role[], right: Right): boolean =>
+  roles.some((role) => (RIGHTS[right] as readonly Role[]).includes(role));

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+
+const MINUTE_MS = 60_000;
+
+/** Bounds of one picture (console document, section 4). */
+export const PICTURE_BOUNDS = {
+  /** Name, connection, TLS, and the whole body. */
+  requestMs: 10_000,
+  /** Width times height of the first frame. */
+  pixels: 50_000_000,
+  /** What decoding may need, as `bytesAPixel` estimates it. */
+  decodeBytes: 200 * 1024 * 1024,
+  /** One decoding. The process that takes longer is killed. */
+  decodeMs: 10_000,
+} as const;
+
+/** How long the result of a request stands before a look causes the next one. */
+const FRESH_MS = 60 * MINUTE_MS;
+const FRESH_FAILURE_MS = 5 * MINUTE_MS;
+
+/** @param recheckMs `PICTURE_RECHECK` */
+export const freshMs = (isFailure: boolean, recheckMs: number): number =>
+  Math.min(isFailure ? FRESH_FAILURE_MS : FRESH_MS, recheckMs / 2);
+
+/**
+ * When a picture of a decided game is requested next, after a request: a random part of the interval, so that pictures
+ * that were decided together spread, and never later than the interval. A failure that may pass is repeated sooner.
+ * @param random from 0 to 1
+ */
+export const nextCheckMs = (isFailure: boolean, recheckMs: number, random = Math.random()): number =>
+  Math.min(recheckMs, isFailure ? FRESH_MS : recheckMs) * (0.8 + 0.2 * random);
+
+/**
+ * The id of an address: the first 128 bits of its SHA-256, as a UUID. `db/queries/picture-pins.ts` computes the same in
+ * SQL.
+ */
+export const pictureId = (url: string): string =>
+  createHash('sha256')
+    .update(url)
+    .digest('hex')
+    .slice(0, 32)
+    .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif';
+
+const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
+  Buffer.from(bytes.subarray(at, at + text.length)).toString('latin1') === text;
+
+/** Bytes in which the root of an SVG document is looked for. */
+const SVG_HEAD = 1_024;
+
+/**
+ * The type of an image by its first bytes; the name and the Content-Type are not considered.
+ * @returns `svg` for an SVG document, null for anything else that is not a supported image
+ */
+export const sniffImage = (bytes: Uint8Array): ImageFormat | 'svg' | null => {
+  if (startsWith(bytes, '\x89PNG\r\n\x1a\n')) return 'png';
+  if (startsWith(bytes, '\xff\xd8\xff')) return 'jpeg';
+  if (startsWith(bytes, 'RIFF') && startsWith(bytes, 'WEBP', 8)) return 'webp';
+  if (startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a')) return 'gif';
+  if (startsWith(bytes, 'ftyp', 4) && (startsWith(bytes, 'avif', 8) || startsWith(bytes, 'avis', 8)))
+    return 'avif';
+  const head = Buffer.from(bytes.subarray(0, SVG_HEAD)).toString('utf8');
+  return /^\s*<(?:\?xml|!DOCTYPE svg|!--|svg[\s>])/i.test(head) && /<svg[\s>]|<!DOCTYPE svg/i.test(head)
+    ? 'svg'
+    : null;
+};
+
+/** A smaller difference of two tones of 256 is noise of the encoder. */
+const TONES_MIN = 3;
+
+/** The difference hash of 9 x 8 grey pixels: one bit for each neighbour that is darker. Null for a picture of one tone. */
+export const differenceHash = (grey: Uint8Array): bigint | null => {
+  let hash = 0n;
+  for (let row = 0; row < 8; row += 1)
+    for (let column = 0; column < 8; column += 1) {
+      const at = row * 9 + column;
+      hash = (hash << 1n) | ((grey[at] ?? 0) - (grey[at + 1] ?? 0) >= TONES_MIN ? 1n : 0n);
+    }
+  return hash === 0n || hash === 0xffff_ffff_ffff_ffffn ? null : BigInt.asIntN(64, hash);
+};

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createDecoder } from '#src/pictures/decoder.ts';
+import { sniffImage } from '#src/rules/pictures.ts';
+import { brokenPictures, feedPictures } from '#test/hostile/broken-pictures.ts';
+import { aPicture } from '#test/pictures/support.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const database = useTestDatabase();
+
+test('a decoder that is killed costs one picture, and the next one starts another', async () => {
+  const decoder = createDecoder();
+  onTestFinished(decoder.close);
+  const good = { bytes: await aPicture(1), format: 'png' as const };
+  expect(await decoder.decode(good)).toMatchObject({ outcome: 'shown' });
+  const first = decoder.pid() ?? 0;
+  // The kill arrives while the first of three is decoded.
+  const results = [1, 2, 3].map(() => decoder.decode(good));
+  process.kill(first, 'SIGKILL');
+  const outcomes = (await Promise.all(results)).map(({ outcome }) => outcome);
+  expect(outcomes.toSorted()).toEqual(['shown', 'shown', 'undecodable']);
+  expect(decoder.lost()).toBe(1);
+  expect(decoder.pid()).not.toBe(first);
+});
+
+test('a decoder that takes too long, or ends between two pictures, costs no other picture', async () => {
+  const slow = createDecoder({ decodeMs: 1 });
+  onTestFinished(slow.close);
+  expect(await slow.decode({ bytes: await aPicture(2), format: 'png' })).toEqual({ outcome: 'undecodable' });
+
+  const decoder = createDecoder();
+  onTestFinished(decoder.close);
+  const picture = { bytes: await aPicture(3), format: 'png' as const };
+  await decoder.decode(picture);
+  const idle = decoder.pid() ?? 0;
+  process.kill(idle, 'SIGKILL');
+  await until('the idle decoder has ended', () => decoder.pid() === undefined);
+  expect(await decoder.decode(picture)).toMatchObject({ outcome: 'shown' });
+  expect(decoder.lost()).toBe(0);
+});
+
+test('the decoder has nothing of our environment', async () => {
+  const decoder = createDecoder();
+  onTestFinished(decoder.close);
+  await decoder.decode({ bytes: await aPicture(4), format: 'png' });
+  const environment = (await readFile(`/proc/${decoder.pid()}/environ`, 'utf8')).split('\0');
+  const names = environment.map((each) => each.split('=')[0]).filter((name) => name !== '');
+  expect(names.filter((name) => !/^(MALLOC|VIPS|NODE_CHANNEL)_/.test(name ?? ''))).toEqual([]);
+});
+
+test('broken pictures by the hundred, 49 megapixels of each type and heavy ones: the process lives, within 512 MiB', async () => {
+  const { outcomes, ...fed } = await feedPictures(database, { broken: 300, heavy: 6 });
+  expect(fed.isAlive).toBe(true);
+  expect(fed.peakMib).toBeLessThan(512);
+  expect(fed.decoders).toBeLessThanOrEqual(8);
+  expect(outcomes).not.toHaveProperty('none');
+  expect(outcomes).not.toHaveProperty('too_large');
+  expect(outcomes.broken).toBeGreaterThan(100);
+  expect(outcomes.shown).toBeGreaterThan(20);
+  expect(outcomes.undecodable ?? 0).toBe(0);
+}, 120_000);
+
+test('the corpus is the same at every run, and each of its pictures is another', async () => {
+  const [first, second] = [await brokenPictures(60), await brokenPictures(60)];
+  expect(first.map((each) => each.toString('base64'))).toEqual(second.map((each) => each.toString('base64')));
+  expect(new Set(first.map((each) => each.toString('base64'))).size).toBe(60);
+  expect(first.filter((each) => sniffImage(each) !== null).length).toBeGreaterThan(50);
+});

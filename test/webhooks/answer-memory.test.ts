@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
+import { isDone, live } from '#test/webhooks/support.ts';
+
+const LIMITS = {
+  ordinaryBytes: 1,
+  readingBytes: 10,
+  readingBytesOfOne: 4,
+  unwrittenBytes: 10,
+  unwrittenBytesOfOne: 4,
+};
+
+test('one application waits for its own large answers, and others pass it', async () => {
+  const memory = createAnswerMemory(LIMITS);
+  const first = memory.request('hostile', 4);
+  await first.admit(live());
+  const second = memory.request('hostile', 4);
+  const admitted = second.admit(live());
+  const other = memory.request('acme', 4);
+  expect(await isDone(other.admit(live()))).toBe(true);
+  expect(await isDone(admitted)).toBe(false);
+  first.release();
+  expect(await isDone(admitted)).toBe(true);
+});
+
+test('a call that is aborted while it waits leaves its place', async () => {
+  const memory = createAnswerMemory(LIMITS);
+  const first = memory.request('acme', 4);
+  await first.admit(live());
+  const waiting = memory.request('acme', 4);
+  const abort = new AbortController();
+  const admitted = waiting.admit(abort.signal);
+  abort.abort(new Error('shutdown'));
+  await expect(admitted).rejects.toThrow('shutdown');
+  await expect(memory.request('acme', 4).admit(abort.signal)).rejects.toThrow('shutdown');
+  waiting.release();
+  first.release();
+  expect(await isDone(memory.request('acme', 4).admit(live()))).toBe(true);
+});
+
+test('large answers wait while jobs have too much to write; a job with nothing to write may always call', async () => {
+  const memory = createAnswerMemory(LIMITS);
+  using slow = memory.track();
+  using other = memory.track();
+  slow.add(11);
+  const large = memory.request('acme', 1).admit(live());
+  expect(await isDone(large)).toBe(false);
+  expect(await isDone(slow.room())).toBe(false);
+  expect(await isDone(other.room())).toBe(true);
+  other.add(1);
+  const room = other.room();
+  expect(await isDone(room)).toBe(false);
+  slow.remove(11);
+  expect(await isDone(large)).toBe(true);
+  other.remove(1);
+  expect(await isDone(room)).toBe(true);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createPace, createStopwatch } from '#src/webhooks/pace.ts';
+import { isDone, live } from '#test/webhooks/support.ts';
+
+const LIMITS = {
+  bytesOfOne: 1_000,
+  bytes: 1_000,
+  ordinaryMs: 5,
+  shareOfOne: 0.001,
+  share: 0.001,
+  maxWaitMs: 60_000,
+};
+
+test.each([
+  ['bytes', { bytes: 200_000, ms: 0 }],
+  ['time', { bytes: 0, ms: 6 }],
+])(
+  'an application waits for the %s that its responses took, and no other application does',
+  async (_, cost) => {
+    const pace = createPace(LIMITS);
+    pace.charge('acme', cost);
+    pace.charge('ordinary', { bytes: 60_000, ms: 5 });
+    const abort = new AbortController();
+    const waiting = pace.wait('acme', abort.signal);
+    expect(await isDone(pace.wait('ordinary', live()))).toBe(true);
+    expect(await isDone(waiting)).toBe(false);
+    abort.abort();
+    await waiting;
+  },
+);
+
+test.each([
+  ['bytes', { bytes: 100_000, ms: 0 }],
+  ['time', { bytes: 0, ms: 100 }],
+])('applications that cost much share the pace of the process: %s', async (_, cost) => {
+  const pace = createPace({ ...LIMITS, bytesOfOne: 1_000_000, bytes: 1_000_000, shareOfOne: 1, share: 1 });
+  const from = performance.now();
+  for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, cost);
+  await Promise.all(['a', 'b', 'c', 'd'].map((id) => pace.wait(id, live())));
+  expect(performance.now() - from).toBeGreaterThanOrEqual(399);
+});
+
+test('a stopwatch counts work that throws', () => {
+  const watch = createStopwatch();
+  expect(() =>
+    watch.time(() => {
+      const until = performance.now() + 2;
+      while (performance.now() < until);
+      throw new Error('refused');
+    }),
+  ).toThrow('refused');
+  expect(watch.ms).toBeGreaterThanOrEqual(2);
+});
