@@ -7,8 +7,35 @@ export type Database = postgres.Sql;
 /** The pool, or one transaction of it: what a query function takes. */
 export type Queryable = postgres.Sql | postgres.TransactionSql;
 
+/** Postgres cancels a statement that takes longer: one statement must not occupy a connection for good. */
+export const STATEMENT_MS = {
+  /** Of workers and of the metrics. The end of a run of millions of games has its own (src/ingest/finish-run.ts). */
+  default: 60_000,
+  /** Of the API, whose own deadline answers the caller before. */
+  api: 10_000,
+  /** The end of a run; commands, of which one recounts all games. */
+  long: 10 * 60_000,
+  /** Migrations: an index of a large table takes hours. */
+  none: 0,
+};
+
 /** Postgres ends a transaction that is idle for this time: its process is stopped or its machine is gone. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/** The tables are in `public`. Temporary tables come last, or one could hide a table of ours. */
+const SEARCH_PATH = 'public, pg_temp';
+
+/**
+ * Removes the URL's own `search_path`, in any case of letters: the driver sends it after ours. One in `options` needs no
+ * care, because Postgres applies `options` before the parameters of the connection.
+ */
+const withoutSearchPath = (databaseUrl: string): string => {
+  const url = new URL(databaseUrl);
+  const names = [...url.searchParams.keys()].filter((name) => name.toLowerCase() === 'search_path');
+  if (names.length === 0) return databaseUrl;
+  for (const name of names) url.searchParams.delete(name);
+  return url.href;
+};
 
 /**
  * Opens a pool. It connects at the first statement; a statement that cannot reach the server within ten seconds
@@ -18,13 +45,20 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
  * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes: for frequent
  * statements that find rows by a key, whose planning costs more than their execution
  * @param options.keepOpen never closes an idle connection: for a session that has a lock
+ * @param options.statementMs one of `STATEMENT_MS`
  */
 export const openDatabase = (
   databaseUrl: string,
-  options: { max?: number; applicationName?: string; planOnce?: boolean; keepOpen?: boolean } = {},
+  options: {
+    max?: number;
+    applicationName?: string;
+    planOnce?: boolean;
+    keepOpen?: boolean;
+    statementMs?: number;
+  } = {},
 ): Database =>
   guardTransactions(
-    postgres(databaseUrl, {
+    postgres(withoutSearchPath(databaseUrl), {
       max: options.max ?? 10,
       connect_timeout: 10,
       ...(options.keepOpen ? { idle_timeout: 0, max_lifetime: 0 } : { idle_timeout: 60 }),
@@ -32,6 +66,13 @@ export const openDatabase = (
       fetch_types: false,
       types: {
         ...ARRAY_TYPES,
+        // A text stays as it is: it may have microseconds, or be an infinity.
+        date: {
+          to: 1184,
+          from: [1082, 1114, 1184],
+          serialize: (time: Date | string) => (time instanceof Date ? time.toISOString() : time),
+          parse: (text: string) => new Date(text),
+        },
         // Durations in milliseconds and counts: all below 2^53.
         bigint: { to: 20, from: [20], parse: Number, serialize: String },
       },
@@ -39,7 +80,9 @@ export const openDatabase = (
         // The formats that the driver parses, whatever the defaults of the server, the database or the role.
         DateStyle: 'ISO, MDY',
         bytea_output: 'hex',
+        search_path: SEARCH_PATH,
         application_name: options.applicationName ?? 'catalogue',
+        statement_timeout: options.statementMs ?? STATEMENT_MS.default,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
         // Compilation costs 20 ms or more per statement. Postgres overestimates statements that stop after one page.
         jit: 'off',
@@ -62,4 +105,9 @@ export const readClock = async (sql: Queryable): Promise<() => Date> => {
 export const clockFrom = (now: Date): (() => Date) => {
   const from = performance.now();
   return () => new Date(now.getTime() + performance.now() - from);
+};
+
+/** Gives the statements of this transaction more time. */
+export const allowLongStatements = async (tx: Queryable): Promise<void> => {
+  await tx`select set_config('statement_timeout', ${String(STATEMENT_MS.long)}, true)`;
 };

@@ -6,4 +6,8 @@ export const LOCKS = {
   reconcile: 7_205_311_847,
   /** One transaction writes `game_counts`. SQL functions of migration 0004 repeat the number; a test compares. */
   gameCounts: 7_205_311_848,
+  /** One transaction assigns positions to events, so that positions appear in their order. */
+  eventPositions: 7_205_311_849,
+  /** One worker adds the jobs that events and refreshes need; the others skip the turn. */
+  promptWork: 7_205_311_850,
 } as const;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, openDatabase } from '#db/client.ts';
+import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
 import { applyMigrations, readMigrations } from '#db/migrations.ts';
 import { refuseNewerSchema } from '#db/schema-version.ts';
@@ -40,8 +40,13 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
     max: 1,
     applicationName: 'catalogue migrate lock',
     keepOpen: true,
+    statementMs: STATEMENT_MS.none,
   });
-  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
+  const sql = openDatabase(databaseUrl, {
+    max: 1,
+    applicationName: 'catalogue migrate',
+    statementMs: STATEMENT_MS.none,
+  });
   try {
     await takeLock(lock);
     await refuseEncoding(lock);

@@ -1,6 +1,8 @@
 /** The SQLSTATE codes that this code handles. */
 export const UNDEFINED_TABLE = '42P01';
 export const DEADLOCK_DETECTED = '40P01';
+export const INTERNAL_ERROR = 'XX000';
+export const INSUFFICIENT_PRIVILEGE = '42501';
 export const LOCK_NOT_AVAILABLE = '55P03';
 export const CANNOT_CONNECT_NOW = '57P03';
 

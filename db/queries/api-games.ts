@@ -1,22 +1,13 @@
 import type { Database, Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { firstRow } from '#db/rows.ts';
+import type { GameDetail } from '#src/contract/platform.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The application whose games are read; null reads the games of all (design, section 5, decision 8). */
 export type Scope = string | null;
 
 export type ApiGameSummary = Pick<GameRow, 'game_id' | 'game_name' | 'audit_time'>;
-export type ApiGameDetail = Pick<
-  GameRow,
-  | 'game_id'
-  | 'game_name'
-  | 'game_icon'
-  | 'game_desc'
-  | 'game_package_url'
-  | 'game_store_video'
-  | 'game_store_pic'
-  | 'audit_status'
->;
 
 /** `page_num` counts from 1. */
 export type PageRequest = { scope: Scope; audit_status: AuditStatus; page_num: number; page_size: number };
@@ -62,21 +53,16 @@ export const selectGamePage = async (
 };
 
 /**
- * Read one game in full. One statement serves every id, an id that is not a UUID as the nil UUID, so that an answer does
- * not show why there is no such game.
+ * Read one game in full. One statement serves every id, an id that is not a UUID as the nil UUID, so that a response
+ * does not show why there is no such game.
  * @returns undefined if the scope has no such game
  */
-export const selectGameDetail = async (
-  sql: Queryable,
-  { scope, game_id }: { scope: Scope; game_id: string },
-): Promise<ApiGameDetail | undefined> => {
-  const [row] = await sql<ApiGameDetail[]>`
+export const selectGameDetail = (sql: Queryable, { scope, game_id }: { scope: Scope; game_id: string }) =>
+  firstRow(sql<GameDetail[]>`
     select game_id, game_name, game_icon, game_desc, game_package_url, game_store_video, game_store_pic, audit_status
     from games
     where game_id = ${UUID.test(game_id) ? game_id : NIL_UUID} and withdrawn_at is null
-      and (${scope}::text is null or application_id = ${scope})`;
-  return row;
-};
+      and (${scope}::text is null or application_id = ${scope})`);
 
 /** The canonical lower-case form, as we write it. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

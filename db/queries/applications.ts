@@ -1,6 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
+import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
@@ -25,7 +27,7 @@ export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_to
  * Register an application. An application that was removed under the same id keeps its games.
  * @returns false when the id is taken
  */
-export const insertApplication = async (
+export const insertApplication = (
   sql: Queryable,
   application_id: string,
   settings: ApplicationSettings,
@@ -33,20 +35,18 @@ export const insertApplication = async (
 ): Promise<boolean> => {
   const columns = { ...settings, access_token: token.access_token as Uint8Array };
   const keys = sql.json(token.access_token_keys);
-  const rows = await sql`
+  return isOneRow(sql`
     insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
     on conflict (application_id) do update
       set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, updated_at = now()
-      where applications.status = 'removed'
-    returning application_id`;
-  return rows.length === 1;
+      where applications.status = 'removed'`);
 };
 
 /**
  * Change the given settings. An application that backs off runs at its next tick.
  * @returns false when there is no such application
  */
-export const updateApplication = async (
+export const updateApplication = (
   sql: Queryable,
   application_id: string,
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
@@ -54,30 +54,20 @@ export const updateApplication = async (
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
-  const rows = await sql`
+  return isOneRow(sql`
     update applications set ${sql(set as never)}
-    where application_id = ${application_id} and status <> 'removed'
-    returning application_id`;
-  return rows.length === 1;
-};
-
-/** Record when a run last came through, in whole or in part. */
-export const recordSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
-  await tx`update applications set last_success_at = now() where application_id = ${application_id}`;
+    where application_id = ${application_id} and status <> 'removed'`);
 };
 
 /** Pause or resume; clears the backoff. @returns false when there is no such application */
-export const setApplicationStatus = async (
+export const setApplicationStatus = (
   sql: Queryable,
   application_id: string,
   status: 'active' | 'paused',
-): Promise<boolean> => {
-  const rows = await sql`
+): Promise<boolean> =>
+  isOneRow(sql`
     update applications set ${sql({ status, ...NO_BACKOFF })}, updated_at = now()
-    where application_id = ${application_id} and status <> 'removed'
-    returning application_id`;
-  return rows.length === 1;
-};
+    where application_id = ${application_id} and status <> 'removed'`);
 
 const openedMeanwhile = new Error('a run was opened while its application is removed');
 
@@ -91,24 +81,34 @@ export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
 };
 
 /**
- * Remove an application: no more calls, its access token deleted, its open run closed, its games withdrawn, its
- * failures deleted, the API tokens that read its games revoked. Games, revisions and decisions stay readable.
+ * Remove an application: no more calls, its access token and the secrets of its events deleted, its open run closed, its
+ * games withdrawn, its failures deleted, the API tokens that read its games revoked. Games, revisions and decisions stay
+ * readable.
  *
  * Every transaction locks run, application and games in this order. A run that opens between the locks on the runs and
  * on the application is not locked in this order, so the transaction starts again: afterwards no run can open.
+ * @param finish the last statements of the transaction
  * @returns false when there is no such application.
  */
-export const removeApplication = async (sql: Database, application_id: string): Promise<boolean> => {
+export const removeApplication = async (
+  sql: Database,
+  application_id: string,
+  finish: (tx: Queryable) => Promise<void> = async () => {},
+): Promise<boolean> => {
   for (;;) {
     try {
-      return await removeOnce(sql, application_id);
+      return await removeOnce(sql, application_id, finish);
     } catch (error) {
       if (error !== openedMeanwhile) throw error;
     }
   }
 };
 
-const removeOnce = (sql: Database, application_id: string): Promise<boolean> =>
+const removeOnce = (
+  sql: Database,
+  application_id: string,
+  finish: (tx: Queryable) => Promise<void>,
+): Promise<boolean> =>
   // Separate statements: each reads what was committed while the one before it waited for a lock.
   sql.begin(async (tx): Promise<boolean> => {
     const open = await tx<RunFence[]>`
@@ -127,7 +127,9 @@ const removeOnce = (sql: Database, application_id: string): Promise<boolean> =>
     await tx`
       update api_tokens set revoked_at = now()
       where application_id = ${application_id} and revoked_at is null`;
+    await deleteEventWebhook(tx, application_id);
     await tx`delete from ingest_failures where application_id = ${application_id}`;
+    await finish(tx);
     return true;
   }) as Promise<boolean>;
 
@@ -135,35 +137,25 @@ const removeOnce = (sql: Database, application_id: string): Promise<boolean> =>
  * Lock an application against its removal until the transaction ends, for writes outside any run.
  * @returns false when it is removed
  */
-export const lockActiveApplication = async (tx: Queryable, application_id: string): Promise<boolean> => {
-  const rows = await tx`
-    select from applications where application_id = ${application_id} and status <> 'removed' for share`;
-  return rows.length === 1;
-};
+export const lockActiveApplication = (tx: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(tx`
+    select from applications where application_id = ${application_id} and status <> 'removed' for share`);
 
-export const findApplication = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<ApplicationRow | undefined> => {
-  const rows = await sql<ApplicationRow[]>`
-    select * from applications where application_id = ${application_id} and status <> 'removed'`;
-  return rows[0];
-};
+export const findApplication = (sql: Queryable, application_id: string) =>
+  firstRow(sql<ApplicationRow[]>`
+    select * from applications where application_id = ${application_id} and status <> 'removed'`);
 
 /** Is the id known, also of a removed application? */
-export const wasRegistered = async (sql: Queryable, application_id: string): Promise<boolean> => {
-  const rows = await sql`select from applications where application_id = ${application_id}`;
-  return rows.length === 1;
-};
+export const wasRegistered = (sql: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(sql`select from applications where application_id = ${application_id}`);
 
 export const listApplications = (sql: Queryable): Promise<ApplicationRow[]> =>
   sql<ApplicationRow[]>`select * from applications where status <> 'removed' order by application_id`;
 
-export type ScheduleRow = Pick<ApplicationRow, 'application_id' | 'every_ms' | 'kyc_every_ms'>;
+export type ScheduleRow = Pick<ApplicationRow, 'application_id' | 'status' | 'every_ms' | 'kyc_every_ms'>;
 
 /** Intervals of the active applications after this id. */
 export const listSchedules = (sql: Queryable, after: string, limit: number): Promise<ScheduleRow[]> =>
   sql<ScheduleRow[]>`
-    select application_id, every_ms, kyc_every_ms from applications
-    where status = 'active' and application_id > ${after}
+    select application_id, status, every_ms, kyc_every_ms from applications where application_id > ${after}
     order by application_id limit ${limit}`;

@@ -1,19 +1,15 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { Backoff, Reach } from '#src/rules/backoff.ts';
 
 type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
 
 /** Read what `afterFailedRun` needs, locked until the transaction ends. */
-export const lockBackoff = async (
-  tx: Queryable,
-  application_id: string,
-): Promise<LockedBackoff | undefined> => {
-  const rows = await tx<LockedBackoff[]>`
+export const lockBackoff = (tx: Queryable, application_id: string) =>
+  firstRow(tx<LockedBackoff[]>`
     select failed_runs, failing_since, every_ms from applications
-    where application_id = ${application_id} for no key update`;
-  return rows[0];
-};
+    where application_id = ${application_id} for no key update`);
 
 /** Save the backoff. With a pause reason, an active application is paused. */
 export const saveBackoff = async (
@@ -29,22 +25,29 @@ export const saveBackoff = async (
     where application_id = ${application_id}`;
 };
 
-/** Clear the backoff after a run that came through, and end a pause that it caused. */
-export const clearBackoff = async (tx: Queryable, application_id: string): Promise<void> => {
+/**
+ * Clear the backoff after a run that did not fail, and end a pause that it caused.
+ * @param isSuccess false for a suspect run; otherwise `last_success_at` is set
+ */
+export const clearBackoff = async (
+  tx: Queryable,
+  application_id: string,
+  isSuccess: boolean,
+): Promise<void> => {
   await tx`
     update applications
     set failed_runs = 0, failing_since = null, next_attempt_at = null, pause_reason = null,
-        status = case when status = 'paused' and pause_reason is not null then 'active' else status end
-    where application_id = ${application_id}
-      and (failed_runs > 0 or next_attempt_at is not null or pause_reason is not null)`;
+        status = case when status = 'paused' and pause_reason is not null then 'active' else status end,
+        last_success_at = case when ${isSuccess} then now() else last_success_at end
+    where application_id = ${application_id}`;
 };
 
 /** Latest runs that `readReach` reads. */
 const REACH_RUNS = 200;
 
 /** Reads which applications the fleet reaches, from the latest run of each among the 200 latest of the last day. */
-export const readReach = async (sql: Queryable): Promise<Reach> => {
-  const [reach] = await sql<Reach[]>`
+export const readReach = (sql: Queryable) =>
+  onlyRow(sql<Reach[]>`
     select count(*)::int as applications, (count(*) filter (where no_answer))::int as unreachable
     from (
       select distinct on (application_id) coalesce(fault = 'unreachable', false) as no_answer
@@ -54,6 +57,4 @@ export const readReach = async (sql: Queryable): Promise<Reach> => {
         order by finished_at desc limit ${REACH_RUNS}
       ) latest
       order by application_id, finished_at desc
-    ) runs`;
-  return reach ?? { applications: 0, unreachable: 0 };
-};
+    ) runs`);

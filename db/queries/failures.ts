@@ -3,14 +3,24 @@ import type { Queryable } from '#db/client.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/reasons.ts';
 import type { Operation } from '#src/contract/words.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
 /** One failure. `application_game_id` is `NO_GAME` if the failure names no game. */
-export type Failure = { application_game_id: string; kind: string; reasons: Reason[] };
+export type Failure = {
+  application_game_id: string;
+  kind: string;
+  reasons: Reason[];
+  /** Would a retry of the same call only repeat it? Default: no. */
+  final?: boolean;
+  /** Hash of the list entry whose detail failed. Default: the last one that is known. */
+  list_hash?: string;
+};
 
 /**
- * Record failures: a new failure adds a row, a repeated one increments `count`. Rows are written in the order of their
- * game ids, so that batches that share games do not deadlock.
+ * Record failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
+ * `STORAGE.failures` rows of an operation: the failures of further games are counted by their run only. Rows are written
+ * in the order of their game ids, so that batches that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,
@@ -22,16 +32,30 @@ export const recordFailures = async (
   // ON CONFLICT cannot update one row twice: only the last failure of each game is recorded.
   const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
   await sql`
-    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
-    select ${application_id}, ${operation}, f.id, f.kind, f.reasons::jsonb
-    from unnest(
-      ${latest.map((failure) => failure.application_game_id)}::text[],
-      ${latest.map((failure) => failure.kind)}::text[],
-      ${latest.map((failure) => JSON.stringify(failure.reasons))}::text[]
-    ) as f(id, kind, reasons)
-    order by f.id
+    with failed as (
+      select f.*, exists (
+          select from ingest_failures k
+          where k.application_id = ${application_id} and k.operation = ${operation} and k.application_game_id = f.id
+        ) as is_known
+      from unnest(
+        ${latest.map((failure) => failure.application_game_id)}::text[],
+        ${latest.map((failure) => failure.kind)}::text[],
+        ${latest.map((failure) => JSON.stringify(failure.reasons))}::text[],
+        ${latest.map(({ final = false }) => String(final))}::text[],
+        ${latest.map(({ list_hash = '' }) => list_hash)}::text[]
+      ) as f(id, kind, reasons, final, list_hash)
+    ), ranked as (
+      select *, row_number() over (partition by is_known order by id) as place from failed
+    )
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons, final, list_hash)
+    select ${application_id}, ${operation}, id, kind, reasons::jsonb, final::boolean, list_hash
+    from ranked
+    where is_known or place <= ${STORAGE.failures} - (
+      select count(*) from ingest_failures where application_id = ${application_id} and operation = ${operation})
+    order by id
     on conflict (application_id, operation, application_game_id) do update
-      set kind = excluded.kind, reasons = excluded.reasons, last_at = now(),
+      set kind = excluded.kind, reasons = excluded.reasons, last_at = now(), final = excluded.final,
+          list_hash = coalesce(nullif(excluded.list_hash, ''), ingest_failures.list_hash),
           count = ingest_failures.count + 1`;
 };
 
@@ -55,16 +79,6 @@ export const clearFailures = async (
       ) as known))`;
 };
 
-export const listFailures = (
-  sql: Queryable,
-  filter: { application_id?: string; limit: number },
-): Promise<FailureRow[]> =>
-  sql<FailureRow[]>`
-    select * from ingest_failures
-    where ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
-    order by last_at desc, application_id, operation, application_game_id
-    limit ${filter.limit}`;
-
 /** Games with a failure: `failure retry` fetches their details. */
 export const listFailedGameIds = async (sql: Queryable, application_id: string): Promise<string[]> => {
   const rows = await sql<{ application_game_id: string }[]>`
@@ -73,4 +87,27 @@ export const listFailedGameIds = async (sql: Queryable, application_id: string):
       and operation in ('query_game_list', 'query_game_detail')
     order by application_game_id`;
   return rows.map((row) => row.application_game_id);
+};
+
+/**
+ * Delete failures that did not happen again for `ageMs`, and those of an application beyond `STORAGE.failures` of an
+ * operation, which an earlier version recorded; the oldest first.
+ * @returns their number: less than `limit` when none is left
+ */
+export const pruneFailures = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
+  const result = await sql`
+    delete from ingest_failures where ctid = any(array(
+      (select ctid from ingest_failures where last_at < now() - ${ageMs} * interval '1 millisecond'
+       order by last_at limit ${limit})
+      union
+      (select each.place
+       from (
+         select application_id, operation from ingest_failures group by 1, 2 having count(*) > ${STORAGE.failures}
+       ) as excess cross join lateral (
+         select ctid as place from ingest_failures f
+         where f.application_id = excess.application_id and f.operation = excess.operation
+         order by last_at desc offset ${STORAGE.failures}
+       ) as each limit ${limit})
+      limit ${limit}))`;
+  return result.count;
 };

@@ -1,7 +1,10 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { beginsPattern, containsPattern, firstRow } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 
 export type GameRow = InferSelectModel<typeof games>;
@@ -28,10 +31,11 @@ const textArray = (items: readonly string[]): string =>
  *
  * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
  * audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A detail that was
- * requested earlier than the stored one changes nothing. Games that come back lose `withdrawn_at`.
+ * requested earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest
+ * `STORAGE.revisions` revisions, and those that a decision names.
  *
  * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
- * looked up by itself (`lateral`): for a join, Postgres may read all games of the application.
+ * looked up separately (`lateral`): for a join, Postgres may read all games of the application.
  * @returns the application_game_ids that were inserted and updated; the others are unchanged
  */
 export const upsertGames = async (
@@ -90,6 +94,10 @@ export const upsertGames = async (
       select game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
              content_hash, fetched_at
       from written
+    ), forgotten as (
+      delete from game_revisions r using written w
+      where r.game_id = w.game_id and r.revision <= w.revision - ${STORAGE.revisions}
+        and not exists (select from game_audits d where d.game_id = r.game_id and d.revision = r.revision)
     )
     select application_game_id, revision from written`;
   const inserted = rows.filter((row) => row.revision === 1).map((row) => row.application_game_id);
@@ -100,7 +108,8 @@ export const upsertGames = async (
 export type GameFilter = {
   audit_status?: AuditStatus | undefined;
   application_id?: string | undefined;
-  limit: number;
+  /** Part of the name or of the application's id, or the beginning of the platform's id, in any case. */
+  search?: string | undefined;
 };
 export type GameSummaryRow = Pick<
   GameRow,
@@ -114,13 +123,32 @@ export type GameSummaryRow = Pick<
   | 'withdrawn_at'
 >;
 
-export const listGames = (sql: Queryable, filter: GameFilter): Promise<GameSummaryRow[]> =>
-  sql<GameSummaryRow[]>`
-    select game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision, withdrawn_at
-    from games
-    where ${filter.audit_status === undefined ? sql`true` : sql`audit_status = ${filter.audit_status}`}
-      and ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
-    order by game_id limit ${filter.limit}`;
+/** A `game_id` begins with the time at which the game was first seen. */
+export const GAME_SORTS = ['first_seen', 'game_name', 'updated'] as const;
+
+/** Read one page of the games, withdrawn ones included. A search reads games until the page is full. */
+export const listGamePage = (
+  sql: Queryable,
+  { audit_status, application_id, search }: GameFilter,
+  page: ListPage<(typeof GAME_SORTS)[number]>,
+): Promise<Listed<GameSummaryRow>> => {
+  const sorts = { first_seen: sql`game_id`, game_name: sql`game_name`, updated: sql`updated_at` };
+  return readListPage<GameSummaryRow>(sql, page, {
+    columns: sql`game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision,
+                 withdrawn_at`,
+    from: sql`games
+      where ${audit_status === undefined ? sql`true` : sql`audit_status = ${audit_status}`}
+        and ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
+        and ${
+          search === undefined
+            ? sql`true`
+            : sql`(game_name ilike ${containsPattern(search)} or application_game_id ilike ${containsPattern(search)}
+                   or game_id::text ilike ${beginsPattern(search)})`
+        }`,
+    sort_by: sorts[page.sort],
+    id: sql`game_id`,
+  });
+};
 
 export const countGames = async (sql: Queryable): Promise<Record<AuditStatus, number>> => {
   const rows = await sql<{ audit_status: AuditStatus; count: number }[]>`
@@ -130,38 +158,30 @@ export const countGames = async (sql: Queryable): Promise<Record<AuditStatus, nu
   return counts;
 };
 
-export const findGame = async (sql: Queryable, game_id: string): Promise<GameRow | undefined> =>
-  (await sql<GameRow[]>`select * from games where game_id = ${game_id}`)[0];
+export const findGame = (sql: Queryable, game_id: string) =>
+  firstRow(sql<GameRow[]>`select * from games where game_id = ${game_id}`);
 
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
 
+export const findRevision = (sql: Queryable, game_id: string, revision: number) =>
+  firstRow(
+    sql<
+      GameRevisionRow[]
+    >`select * from game_revisions where game_id = ${game_id} and revision = ${revision}`,
+  );
+
+/** The last revision before this one that has a decision. */
+export const findDecidedRevision = async (
+  sql: Queryable,
+  game_id: string,
+  before: number,
+): Promise<number | undefined> => {
+  const decided = await firstRow(sql<{ revision: number }[]>`
+    select revision from game_audits
+    where game_id = ${game_id} and revision < ${before} and undone_at is null order by revision desc limit 1`);
+  return decided?.revision;
+};
+
 export const listAudits = (sql: Queryable, game_id: string): Promise<GameAuditRow[]> =>
   sql<GameAuditRow[]>`select * from game_audits where game_id = ${game_id} order by audit_id desc`;
-
-export type Decision = {
-  game_id: string;
-  audit_status: 'passed' | 'rejected';
-  decided_by: string;
-  reason: string | null;
-  /** The revision that was decided on. */
-  revision: number;
-};
-
-/**
- * Record a decision and apply it to the game, in one statement.
- * @returns false when the game has a later revision or does not exist: then nothing was written
- */
-export const decideGame = async (sql: Queryable, decision: Decision): Promise<boolean> => {
-  const rows = await sql`
-    with decided as (
-      update games set audit_status = ${decision.audit_status}, audit_time = now(), updated_at = now()
-      where game_id = ${decision.game_id} and revision = ${decision.revision}
-      returning game_id, revision, audit_time
-    )
-    insert into game_audits (game_id, revision, audit_status, decided_by, reason, decided_at)
-    select game_id, revision, ${decision.audit_status}, ${decision.decided_by}, ${decision.reason}, audit_time
-    from decided
-    returning audit_id`;
-  return rows.length === 1;
-};

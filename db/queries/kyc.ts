@@ -1,6 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
+import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -12,7 +13,7 @@ export type KycStateRow = InferSelectModel<typeof kycStates>;
 export type KycAccessRow = InferSelectModel<typeof kycAccessLog>;
 
 /** The KYC state of every registered application; `pending` before its first pull. */
-export const listKycStates = (sql: Queryable): Promise<{ application_id: string; state: KycState }[]> =>
+export const listKycStates = (sql: Queryable) =>
   sql<{ application_id: string; state: KycState }[]>`
     select application_id, coalesce(s.state, 'pending') as state
     from applications a left join kyc_states s using (application_id)
@@ -22,17 +23,12 @@ export const listKycStates = (sql: Queryable): Promise<{ application_id: string;
  * The KYC state of one application, and the database's clock. A removed application is found too: its record
  * stays until it is erased.
  */
-export const findKycState = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<(KycStateRow & { now: Date }) | undefined> => {
-  const rows = await sql<(KycStateRow & { now: Date })[]>`
+export const findKycState = (sql: Queryable, application_id: string) =>
+  firstRow(sql<(KycStateRow & { now: Date })[]>`
     select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.refused_cp_id, s.reason,
            clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
-    where a.application_id = ${application_id}`;
-  return rows[0];
-};
+    where a.application_id = ${application_id}`);
 
 export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason' | 'asked_at'> & {
   cp_id: string | null;
@@ -40,19 +36,18 @@ export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason
   /** The `cp_id` that waits to be accepted. */
   refused_cp_id: string | null;
   received_at: Date | null;
+  /** Fields that the current record changed: empty for a first record, null if not known. */
+  changed_fields: string[] | null;
   former_versions: number;
   /** Other applications with the same tax id. */
   same_tax_id: string[];
 };
 
 /** An application's KYC without its record; removed applications are found too. */
-export const findKycOverview = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<KycOverview | undefined> => {
-  const rows = await sql<KycOverview[]>`
+export const findKycOverview = (sql: Queryable, application_id: string) =>
+  firstRow(sql<KycOverview[]>`
     select a.application_id, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
-           p.application_cp_id, s.refused_cp_id, r.received_at,
+           p.application_cp_id, s.refused_cp_id, r.received_at, r.changed_fields,
            (select count(*)::int from kyc_former_records f where f.application_id = a.application_id)
              as former_versions,
            array(select o.application_id from kyc_records o
@@ -62,16 +57,13 @@ export const findKycOverview = async (
       left join kyc_states s using (application_id)
       left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
       left join kyc_records r on r.application_id = a.application_id
-    where a.application_id = ${application_id}`;
-  return rows[0];
-};
+    where a.application_id = ${application_id}`);
 
 /** Lock the KYC state of an application until the transaction ends: one writer at a time. */
 export const lockKycState = async (tx: Queryable, application_id: string): Promise<KycStateRow> => {
   await tx`insert into kyc_states (application_id) values (${application_id}) on conflict do nothing`;
-  const rows = await tx<KycStateRow[]>`
-    select * from kyc_states where application_id = ${application_id} for update`;
-  return rows[0] as KycStateRow;
+  return onlyRow(tx<KycStateRow[]>`
+    select * from kyc_states where application_id = ${application_id} for update`);
 };
 
 type NextKycState = {
@@ -100,27 +92,19 @@ export const saveKycState = async (
 };
 
 /** Allow pulls of an erased record. @returns whether it was erased */
-export const reopenErased = async (sql: Queryable, application_id: string): Promise<boolean> => {
-  const rows = await sql`
-    update kyc_states set state = 'pending' where application_id = ${application_id} and state = 'erased'
-    returning application_id`;
-  return rows.length === 1;
-};
+export const reopenErased = (sql: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(sql`
+    update kyc_states set state = 'pending' where application_id = ${application_id} and state = 'erased'`);
 
 /** A provider, and the fingerprint of its stored record: null when there is none. */
 export type CurrentProvider = ContentProviderRow & { fingerprint: Uint8Array | null };
 
 /** The current provider of an application. */
-export const findContentProvider = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<CurrentProvider | undefined> => {
-  const rows = await sql<CurrentProvider[]>`
+export const findContentProvider = (sql: Queryable, application_id: string) =>
+  firstRow(sql<CurrentProvider[]>`
     select p.*, r.fingerprint
     from content_providers p left join kyc_records r using (application_id, cp_id)
-    where application_id = ${application_id} and p.replaced_at is null`;
-  return rows[0];
-};
+    where application_id = ${application_id} and p.replaced_at is null`);
 
 /** Map an application's cp_id to a platform cp_id, and replace the current mapping. */
 export const mapContentProvider = async (
@@ -130,24 +114,51 @@ export const mapContentProvider = async (
   await tx`
     update content_providers set replaced_at = now()
     where application_id = ${provider.application_id} and replaced_at is null`;
-  const rows = await tx<ContentProviderRow[]>`
+  return onlyRow(tx<ContentProviderRow[]>`
     insert into content_providers ${tx(provider)}
     on conflict (application_id, application_cp_id) do update
       set replaced_at = null, accepted_by = excluded.accepted_by
-    returning *`;
-  return rows[0] as ContentProviderRow;
+    returning *`);
 };
 
-export const findKycRecord = async (
-  sql: Queryable,
+export const findKycRecord = (sql: Queryable, application_id: string) =>
+  firstRow(sql<KycRecordRow[]>`select * from kyc_records where application_id = ${application_id}`);
+
+/** Shows which fields of the current record a response changes. */
+export type FieldFingerprints = Pick<
+  KycRecordRow,
+  'application_id' | 'record_id' | 'cp_id' | 'field_fingerprints'
+>;
+
+export const findFieldFingerprints = (sql: Queryable, application_id: string) =>
+  firstRow(sql<FieldFingerprints[]>`
+    select application_id, record_id, cp_id, field_fingerprints from kyc_records
+    where application_id = ${application_id}`);
+
+/** Adds field fingerprints to a current record of an earlier release, which has none. The caller locks the KYC state. */
+export const addFieldFingerprints = async (
+  tx: Queryable,
   application_id: string,
-): Promise<KycRecordRow | undefined> => {
-  const rows = await sql<KycRecordRow[]>`select * from kyc_records where application_id = ${application_id}`;
-  return rows[0];
+  fingerprintsOf: (record_id: string) => Uint8Array,
+): Promise<void> => {
+  const row = await firstRow(tx<{ record_id: string }[]>`
+    select record_id from kyc_records where application_id = ${application_id} and field_fingerprints is null`);
+  if (row === undefined) return;
+  await tx`
+    update kyc_records set field_fingerprints = ${fingerprintsOf(row.record_id)}
+    where application_id = ${application_id} and record_id = ${row.record_id}`;
 };
 
 /** The columns of a former version: all but the fingerprints. */
-const KEPT = ['record_id', 'application_id', 'cp_id', ...KYC_SEALED_FIELDS, 'data_keys', 'received_at'];
+const KEPT = [
+  'record_id',
+  'application_id',
+  'cp_id',
+  ...KYC_SEALED_FIELDS,
+  'data_keys',
+  'received_at',
+  'changed_fields',
+];
 
 /** Store a record and keep the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
@@ -179,11 +190,9 @@ export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] |
 };
 
 /** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
-export const lockFingerprintKey = async (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> => {
-  const rows = await tx`
-    select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`;
-  return rows.length === 1;
-};
+export const lockFingerprintKey = (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> =>
+  isOneRow(tx`
+    select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`);
 
 /** Store the fingerprint key if there is none. */
 export const insertFingerprintKey = async (sql: Queryable, wraps: WrappedKey[]): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { WRAPPED_TABLES, type WrappedTable } from '#db/queries/wrapped-keys.ts';
+import type { WrappedTable } from '#db/queries/wrapped-keys.ts';
+import { onlyRow } from '#db/rows.ts';
 import type { AuditStatus, Operation } from '#src/contract/words.ts';
 
 export type FleetFacts = {
@@ -17,8 +18,8 @@ export type FleetFacts = {
 };
 
 /** Counts the fleet's applications, open runs and live workers. */
-export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
-  const rows = await sql<FleetFacts[]>`
+export const readFleetFacts = (sql: Queryable) =>
+  onlyRow(sql<FleetFacts[]>`
     with a as (
       select count(*) filter (where status = 'active')::int as active,
              count(*) filter (where status = 'paused')::int as paused,
@@ -32,17 +33,14 @@ export const readFleetFacts = async (sql: Queryable): Promise<FleetFacts> => {
     ), w as (
       select count(*)::int as live_workers from workers where seen_at > now() - interval '30 seconds'
     )
-    select * from a, r, w`;
-  if (rows[0] === undefined) throw new Error('an aggregate without a group always has one row');
-  return rows[0];
-};
+    select * from a, r, w`);
 
 export type LaggingApplication = Pick<ApplicationRow, 'application_id' | 'every_ms'> & {
   /** The last success of a run, whole or partial; the registration if there is none. */
   since: Date;
 };
 
-/** Lists the active applications whose last success is the most intervals ago, the worst first. */
+/** Lists the active applications by the number of intervals since their last success, the largest first. */
 export const listLaggingApplications = (sql: Queryable, limit: number): Promise<LaggingApplication[]> =>
   sql<LaggingApplication[]>`
     select application_id, every_ms, coalesce(last_success_at, created_at) as since
@@ -50,10 +48,15 @@ export const listLaggingApplications = (sql: Queryable, limit: number): Promise<
     order by extract(epoch from now() - coalesce(last_success_at, created_at)) / every_ms desc
     limit ${limit}`;
 
-/** Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. */
+/**
+ * Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. A role sees the state of
+ * its own connections only.
+ */
 export const countConnections = (sql: Queryable) =>
   sql<{ holder: string; state: string; count: number }[]>`
-    select substr(application_name, 11) as holder, coalesce(state, 'starting') as state, count(*)::int as count
+    select substr(application_name, 11) as holder,
+           coalesce(state, case when usename = current_user then 'starting' else 'unknown' end) as state,
+           count(*)::int as count
     from pg_stat_activity
     where datname = current_database() and application_name like 'catalogue %'
     group by 1, 2`;
@@ -69,18 +72,15 @@ export const countGamesByStatus = (sql: Queryable) =>
       union all select audit_status, games from game_count_changes
     ) counted group by audit_status`;
 
+/** Counts the addresses that events are sent to. */
+export const countEventWebhooks = (sql: Queryable) =>
+  onlyRow(sql<{ active: number; off: number }[]>`
+    select count(*) filter (where status = 'active')::int as active,
+           count(*) filter (where status = 'off')::int as off
+    from event_webhooks`);
+
 export type SealedCount = { table: WrappedTable; key_id: string; count: number };
 
 /** Counts the data keys that each key-encryption key wraps. A key with 0 can be removed. */
-export const countWrapsByKey = async (sql: Queryable): Promise<SealedCount[]> => {
-  const counts = await Promise.all(
-    WRAPPED_TABLES.map(async (table): Promise<SealedCount[]> => {
-      const keys = sql(table === 'applications' ? 'access_token_keys' : 'data_keys');
-      const rows = await sql<{ key_id: string; count: number }[]>`
-        select ${keys} -> 0 ->> 'key_id' as key_id, count(*)::int as count
-        from ${sql(table)} where ${keys} <> '[]'::jsonb group by 1`;
-      return rows.map((row) => ({ table, ...row }));
-    }),
-  );
-  return counts.flat();
-};
+export const countWrapsByKey = (sql: Queryable): Promise<SealedCount[]> =>
+  sql<SealedCount[]>`select table_name as table, key_id, wraps as count from count_wraps()`;

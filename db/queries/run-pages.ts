@@ -1,10 +1,11 @@
 import type { Queryable } from '#db/client.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
- * Those of these games that an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
+ * Find which of these games an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
  * 100 games.
  */
 export const selectNamedBefore = async (
@@ -22,58 +23,61 @@ export const selectNamedBefore = async (
   return new Set(rows.map((row) => row.id));
 };
 
-export const findPage = async (
-  sql: Queryable,
-  run_id: string,
-  page_num: number,
-): Promise<PageRow | undefined> => {
-  const rows = await sql<PageRow[]>`
-    select * from sync_run_pages where run_id = ${run_id} and page_num = ${page_num}`;
-  return rows[0];
-};
+export const findPage = (sql: Queryable, run_id: string, page_num: number) =>
+  firstRow(sql<PageRow[]>`
+    select * from sync_run_pages where run_id = ${run_id} and page_num = ${page_num}`);
 
 /** A page of a run, for `insertPage`. */
 export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unnamed'> & {
   /** Games that no earlier page of the run named; `list_hash` is "" when the row is invalid. */
   named: readonly { application_game_id: string; list_hash: string }[];
+  /** What the page counts for in the budget of its listing. */
+  listed_bytes: number;
   listing_end: ListingEnd | null;
 };
 
 /**
- * Record that a page could not be read: the listing continues with the next one.
+ * Record that the run's next page could not be read: the listing continues after it. It is no empty page, so the rules
+ * that end a listing ignore it.
+ * @param reason `page 3: not_utf8`
  * @returns the run at its next page; undefined when the fence is stale or the page is recorded already
  */
-export const insertUnreadPage = async (
+export const insertUnreadPage = (
   sql: Queryable,
-  { run_id, fence }: RunFence,
-  page: Pick<PageRow, 'page_num' | 'reason'> & { listing_end: ListingEnd | null },
-): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
+  { run_id, fence, next_page }: RunRow,
+  reason: string,
+  listing_end: ListingEnd | null,
+) =>
+  firstRow(sql<RunRow[]>`
     with locked as (
       select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, open_games)
-      select run_id, ${page.page_num}, 'unread', ${page.reason}, 0, 0, '{}', '{}' from locked
+      select run_id, ${next_page}, 'unread', ${reason}, 0, 0, '{}', '{}' from locked
       on conflict (run_id, page_num) do nothing
       returning run_id
     )
     update sync_runs
-    set next_page = ${page.page_num + 1}, listing_end = ${page.listing_end}, progress_at = now()
+    set next_page = ${next_page + 1}, listing_end = ${listing_end}, progress_at = now()
     where run_id in (select run_id from recorded)
-    returning *`;
-  return rows[0];
-};
+    returning *`);
 
-/** When a stored detail is fetched again: always, or once it is older than this. */
-export type DetailAge = { full: boolean; detailMaxAgeMs: number };
+/** When a detail is fetched again: always; once it is older than this; after failures, by the interval of the runs. */
+export type DetailAge = { full: boolean; detailMaxAgeMs: number; everyMs: number };
+
+const HOUR_MS = 60 * 60_000;
+/** Longest wait before a failed detail is fetched again: one that fails for good, and one that may pass. */
+const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
+const PASSING_WAIT_MAX_MS = HOUR_MS;
 
 /**
  * Record a page under the run's fence, in one statement: the games whose detail is wanted (design, section 4, step 3:
  * new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where the run
- * stands. Withdrawn games come back, and the failures of rows that are valid now are deleted. The run stays locked
- * until the transaction ends.
+ * stands. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed;
+ * the other runs count it as failed or invalid. Withdrawn games are restored, and the failures of rows that are valid now
+ * are deleted. The run stays locked until the transaction ends.
  *
- * Each row is looked up by itself (`lateral` with a limit): for a join, Postgres may read all games of the application,
+ * Each row is looked up separately (`lateral` with a limit): for a join, Postgres may read all games of the application,
  * 330 ms a page at 200,000 games.
  * @returns the number of wanted details; `recorded` is false when the page was recorded before; undefined when the
  *   fence is stale: then nothing was written
@@ -96,15 +100,23 @@ export const insertPage = async (
       where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
     ), states as materialized (
       select l.id, l.list_hash, g.game_id, g.absent, list.place as list_failure,
-             l.list_hash <> '' and (${age.full} or g.game_id is null or g.list_hash <> l.list_hash
-               or detail.failed is true or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
+             detail.final, l.list_hash <> '' and detail.waits is true as waits,
+             l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
+               or g.list_hash <> l.list_hash or detail.failed is true
+               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
       from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
       left join lateral (
         select game_id, list_hash, fetched_at, coalesce(withdrawn_at, unlisted_at) is not null as absent from games
         where application_id = ${application_id} and application_game_id = l.id limit 1
       ) as g on true
       left join lateral (
-        select true as failed from ingest_failures
+        select true as failed, final,
+               not ${age.full} and count > 1 and kind not in ('not_asked', 'internal') and list_hash = l.list_hash
+               and now() < last_at + interval '1 millisecond' * (
+                 least(${age.everyMs}::bigint * 2::float8 ^ least(count - 1, 30),
+                       case when final then ${FINAL_WAIT_MAX_MS}::int else ${PASSING_WAIT_MAX_MS}::int end)
+                 - ${age.everyMs}::bigint / 2) as waits
+        from ingest_failures
         where exists (select from failing) and application_id = ${application_id}
           and operation = 'query_game_detail' and application_game_id = l.id limit 1
       ) as detail on true
@@ -115,12 +127,14 @@ export const insertPage = async (
       ) as list on true
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
-        listed, unchanged, invalid)
+        listed, unchanged, invalid, failed)
       select locked.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
-             coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others, ${invalid}
+             coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others,
+             ${invalid} + open.invalid, open.failed
       from locked, (
         select jsonb_object_agg(id, list_hash) filter (where wanted) as games,
-               count(*) filter (where list_hash <> '' and not wanted) as others
+               count(*) filter (where list_hash <> '' and not wanted and not waits) as others,
+               count(*) filter (where waits and final) as invalid, count(*) filter (where waits and not final) as failed
         from states
       ) as open
       on conflict (run_id, page_num) do nothing
@@ -128,7 +142,7 @@ export const insertPage = async (
     ), moved as (
       update sync_runs
       set next_page = ${page.page_num + 1}, listing_end = ${page.listing_end}, progress_at = now(),
-          row_count = row_count + ${page.row_count}, largest_page = greatest(largest_page, ${page.row_count}),
+          row_count = row_count + ${page.row_count}, listed_bytes = listed_bytes + ${page.listed_bytes}, largest_page = greatest(largest_page, ${page.row_count}),
           total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
           total_max = greatest(total_max, ${page.total})
       where run_id in (select run_id from recorded)
@@ -150,34 +164,28 @@ type LockedPage = Pick<PageRow, 'kind' | 'open_games'> & { application_id: strin
 
 /**
  * Lock a run under its fence, and one page of it, until the transaction ends.
- * @returns undefined when the fence is stale or the run has no such page
+ * @returns undefined when the fence is stale, the run has no such page, or it has stored as much as it may
  */
-export const lockRunPage = async (
-  tx: Queryable,
-  { run_id, fence }: RunFence,
-  page_num: number,
-): Promise<LockedPage | undefined> => {
+export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num: number) =>
   // The page is locked too: a statement that waited for a lock reads newer versions of locked rows only.
-  const rows = await tx<LockedPage[]>`
+  firstRow(tx<LockedPage[]>`
     select r.application_id, p.kind, p.open_games, exists (
         select from ingest_failures f
         where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
     from sync_runs r join sync_run_pages p using (run_id) join applications a using (application_id)
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and p.page_num = ${page_num}
-      and a.status <> 'removed'
-    for update of r, p`;
-  return rows[0];
-};
+      and a.status <> 'removed' and (r.storable_bytes is null or r.stored_bytes < r.storable_bytes)
+    for update of r, p`);
 
-/** Take games off a page's open ones and add to its counters. The caller has locked the run. */
+/** Remove games from a page's open games and add to its counters. The caller has locked the run. */
 export const countDetails = async (
   sql: Queryable,
   run_id: string,
   page_num: number,
   application_game_ids: readonly string[],
-  counts: DetailCounts & { answered: number; withdrawn?: number },
+  counts: DetailCounts & { answered: number; withdrawn?: number; stored_bytes?: number },
 ): Promise<void> => {
-  // A batch without final results is no progress: a run that only waits is abandoned in the end.
+  // A batch without final results is no progress: a run that only waits is eventually abandoned.
   await sql`
     with page as (
       update sync_run_pages
@@ -188,21 +196,22 @@ export const countDetails = async (
           answered = answered + ${counts.answered}, withdrawn = withdrawn + ${counts.withdrawn ?? 0}
       where run_id = ${run_id} and page_num = ${page_num}
     )
-    update sync_runs set progress_at = now()
+    update sync_runs set progress_at = now(), stored_bytes = stored_bytes + ${counts.stored_bytes ?? 0}
     where run_id = ${run_id} and ${application_game_ids.length > 0}`;
 };
 
 /**
- * Is the detail webhook of a run down? `application_game_ids` are the games that one of its pages wanted: those without
- * a failure from before the run count as newly failed, with the games that began to fail on the run's other pages.
+ * Find what `isDetailWebhookDown` judges, after a page of which every call failed.
+ * @param application_game_ids the games of that page: those without an earlier failure count as newly failed, like the
+ *   games that began to fail on the run's other pages
  */
-export const findDetailEvidence = async (
+export const findDetailEvidence = (
   sql: Queryable,
   run_id: string,
   application_game_ids: readonly string[],
-): Promise<DetailEvidence> => {
+) => {
   const ids = application_game_ids as string[];
-  const rows = await sql<DetailEvidence[]>`
+  return onlyRow(sql<DetailEvidence[]>`
     with failures as (
       select f.application_game_id as id, f.first_at >= r.started_at as is_new
       from sync_runs r join ingest_failures f using (application_id)
@@ -212,8 +221,7 @@ export const findDetailEvidence = async (
            (select count(*)::int from unnest(${ids}::text[]) as wanted(id)
             where id not in (select id from failures where not is_new))
            + (select count(*)::int from failures
-              where is_new and id not in (select unnest(${ids}::text[]))) as "newlyFailed"`;
-  return rows[0] ?? { answered: 0, newlyFailed: 0 };
+              where is_new and id not in (select unnest(${ids}::text[]))) as "newlyFailed"`);
 };
 
 /** Count the open games of all listed pages of the run as failed. @returns their ids */

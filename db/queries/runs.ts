@@ -1,8 +1,10 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import type { RunFault, RunOutcome } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
@@ -11,6 +13,14 @@ export type PageRow = InferSelectModel<typeof syncRunPages>;
 export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
 
 export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** The first id that a run of this moment may have: ids are UUIDs of version 7, which begin with 48 bits of time. */
+const firstRunId = (ms: number): string => {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
 
 /**
  * Open a run, unless one is open: at most one an application (partial unique index). Waits for a removal of the
@@ -21,8 +31,11 @@ export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'ful
 export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
   for (;;) {
     const inserted = await sql<RunRow[]>`
-      insert into sync_runs (run_id, application_id, trigger, "full", accept_withdrawals)
-      select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals}
+      insert into sync_runs (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes)
+      select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
+        ${STORAGE.bytesPerDay} - coalesce((
+          select sum(stored_bytes) from sync_runs d
+          where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0)
       from applications a
       where application_id = ${run.application_id} and status <> 'removed' and not exists (
         select from sync_runs r where r.application_id = a.application_id and finished_at is null)
@@ -39,58 +52,35 @@ export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRo
   }
 };
 
-export const findOpenRun = async (sql: Queryable, application_id: string): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
-    select * from sync_runs where application_id = ${application_id} and finished_at is null`;
-  return rows[0];
-};
+export const findOpenRun = (sql: Queryable, application_id: string) =>
+  firstRow(sql<RunRow[]>`
+    select * from sync_runs where application_id = ${application_id} and finished_at is null`);
 
-export const findRun = async (sql: Queryable, run_id: string): Promise<RunRow | undefined> =>
-  (await sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`)[0];
+export const findRun = (sql: Queryable, run_id: string) =>
+  firstRow(sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`);
 
 /** Runs by id, in the order of their applications. */
-export const findRuns = (sql: Queryable, run_ids: readonly string[]): Promise<RunRow[]> =>
-  sql<
-    RunRow[]
-  >`select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
+export const findRuns = (sql: Queryable, run_ids: readonly string[]) =>
+  sql<RunRow[]>`
+    select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
 /**
- * Lock the run until the transaction ends: to close it or raise its fence waits.
+ * Lock the run until the transaction ends: closing it and raising its fence wait.
  * @param of `removed`: also a run of a removed application
  * @returns undefined if the fence is stale
  */
-export const lockRun = async (
-  tx: Queryable,
-  { run_id, fence }: RunFence,
-  of: 'active' | 'removed' = 'active',
-): Promise<RunRow | undefined> => {
-  const rows = await tx<RunRow[]>`
+export const lockRun = (tx: Queryable, { run_id, fence }: RunFence, of: 'active' | 'removed' = 'active') =>
+  firstRow(tx<RunRow[]>`
     select r.* from sync_runs r join applications a using (application_id)
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
       and (a.status <> 'removed' or ${of === 'removed'})
-    for update of r`;
-  return rows[0];
-};
-
-export const listRuns = (
-  sql: Queryable,
-  filter: { application_id?: string; limit: number },
-): Promise<RunRow[]> =>
-  sql<RunRow[]>`
-    select * from sync_runs
-    where ${filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`}
-    order by run_id desc limit ${filter.limit}`;
+    for update of r`);
 
 /**
  * Open runs without progress for `idleMs`, by id.
- * @param after the last id of the page of runs before
+ * @param after the last id that the former call returned
  */
-export const listIdleRuns = (
-  sql: Queryable,
-  idleMs: number,
-  limit: number,
-  after?: string,
-): Promise<RunRow[]> =>
+export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, after?: string) =>
   sql<RunRow[]>`
     select * from sync_runs
     where finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'
@@ -101,19 +91,17 @@ export const listIdleRuns = (
  * Raise the fence of a run that is still at this page: jobs of the former fence write nothing from now on.
  * @returns undefined when the fence is stale or the run has moved on
  */
-export const raiseFence = async (
+export const raiseFence = (
   sql: Queryable,
   { run_id, fence, next_page }: Pick<RunRow, 'run_id' | 'fence' | 'next_page'>,
-): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
+) =>
+  firstRow(sql<RunRow[]>`
     update sync_runs set fence = fence + 1
     where run_id = ${run_id} and fence = ${fence} and next_page = ${next_page} and finished_at is null
-    returning *`;
-  return rows[0];
-};
+    returning *`);
 
 /** Close a run with the sums of its pages, and empty their lists of games. @returns undefined if the fence is stale */
-export const closeRun = async (
+export const closeRun = (
   sql: Queryable,
   { run_id, fence }: RunFence,
   verdict: {
@@ -123,8 +111,8 @@ export const closeRun = async (
     note?: string | null;
     withdrawn?: number;
   },
-): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
+) =>
+  firstRow(sql<RunRow[]>`
     with closed as (
       update sync_runs r
       set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
@@ -142,42 +130,20 @@ export const closeRun = async (
       from closed
       where p.run_id = closed.run_id and (p.application_game_ids <> '{}' or p.open_games <> '{}'::jsonb)
     )
-    select * from closed`;
-  return rows[0];
-};
+    select * from closed`);
 
-/** Add to the reason of a closed run. */
-export const addReason = async (
-  sql: Queryable,
-  run_id: string,
-  text: string,
-): Promise<RunRow | undefined> => {
-  const rows = await sql<RunRow[]>`
-    update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`;
-  return rows[0];
-};
+/** Append to the reason of a closed run. */
+export const addReason = (sql: Queryable, run_id: string, text: string) =>
+  firstRow(sql<RunRow[]>`
+    update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`);
 
 /** Counters of an open run, for progress. */
-export const sumPages = async (
-  sql: Queryable,
-  run_id: string,
-): Promise<{ listed: number; written: number; total: number }> => {
-  const rows = await sql<{ listed: number; written: number; total: number }[]>`
+export const sumPages = (sql: Queryable, run_id: string) =>
+  onlyRow(sql<{ listed: number; written: number; total: number }[]>`
     select coalesce(sum(p.listed), 0)::int as listed,
            coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as written,
            coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
-    from sync_run_pages p where p.run_id = ${run_id}`;
-  return rows[0] ?? { listed: 0, written: 0, total: 0 };
-};
-
-/** Delete the oldest runs (with their pages) that finished more than `ageMs` ago. @returns their number */
-export const pruneRuns = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
-  const result = await sql`
-    delete from sync_runs where run_id in (
-      select run_id from sync_runs
-      where finished_at < now() - ${ageMs} * interval '1 millisecond' order by finished_at limit ${limit})`;
-  return result.count;
-};
+    from sync_run_pages p where p.run_id = ${run_id}`);
 
 /** The key of a page. It orders pages by the age of their runs, because run ids are UUIDs of version 7. */
 export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;

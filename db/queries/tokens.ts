@@ -1,5 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
 import type { apiTokens } from '#db/schema/api-tokens.ts';
 
 export type ApiTokenRow = InferSelectModel<typeof apiTokens>;
@@ -16,45 +18,53 @@ export type PresentedToken = {
 };
 
 /** @returns false if the application does not exist or is removed; then nothing is written */
-export const insertToken = async (
+export const insertToken = (
   sql: Queryable,
   token: Pick<ApiTokenRow, 'token_id' | 'token_hash' | 'application_id' | 'name' | 'expires_at'>,
-): Promise<boolean> => {
-  const rows = await sql`
+): Promise<boolean> =>
+  isOneRow(sql`
     insert into api_tokens (token_id, token_hash, application_id, name, expires_at)
     select ${token.token_id}, ${token.token_hash}, ${token.application_id}::text, ${token.name}, ${token.expires_at}
     where ${token.application_id}::text is null or exists (
-      select 1 from applications where application_id = ${token.application_id} and status <> 'removed' for share)
-    returning token_id`;
-  return rows.length === 1;
-};
+      select 1 from applications where application_id = ${token.application_id} and status <> 'removed' for share)`);
 
-export const listTokens = (sql: Queryable): Promise<ApiToken[]> =>
-  sql<ApiToken[]>`
-    select token_id, application_id, name, created_at, expires_at, revoked_at, last_used_at
-    from api_tokens order by token_id`;
+export const TOKEN_SORTS = ['created_at', 'name', 'expires_at', 'last_used_at'] as const;
+
+/** Read one page of the tokens. @param application_id null: tokens of operators; undefined: all */
+export const listTokenPage = (
+  sql: Queryable,
+  { application_id, search }: { application_id?: string | null | undefined; search?: string | undefined },
+  page: ListPage<(typeof TOKEN_SORTS)[number]>,
+): Promise<Listed<ApiToken>> => {
+  const sorts = {
+    created_at: sql`created_at`,
+    name: sql`name`,
+    expires_at: sql`coalesce(expires_at, 'infinity')`,
+    last_used_at: sql`coalesce(last_used_at, '-infinity')`,
+  };
+  return readListPage<ApiToken>(sql, page, {
+    columns: sql`token_id, application_id, name, created_at, expires_at, revoked_at, last_used_at`,
+    from: sql`api_tokens
+      where ${application_id === undefined ? sql`true` : sql`application_id is not distinct from ${application_id}`}
+        and ${search === undefined ? sql`true` : sql`name ilike ${containsPattern(search)}`}`,
+    sort_by: sorts[page.sort],
+    id: sql`token_id`,
+  });
+};
 
 /** Revoke a token; the next call with it is refused. @returns false if there is no such token */
-export const revokeToken = async (sql: Queryable, token_id: string): Promise<boolean> => {
-  const rows = await sql`
-    update api_tokens set revoked_at = coalesce(revoked_at, now()) where token_id = ${token_id}
-    returning token_id`;
-  return rows.length === 1;
-};
+export const revokeToken = (sql: Queryable, token_id: string): Promise<boolean> =>
+  isOneRow(sql`
+    update api_tokens set revoked_at = coalesce(revoked_at, now()) where token_id = ${token_id}`);
 
 /** @param token_hash SHA-256 of the token @returns undefined if there is no such token */
-export const findPresentedToken = async (
-  sql: Queryable,
-  token_hash: Buffer,
-): Promise<PresentedToken | undefined> => {
-  const [token] = await sql<PresentedToken[]>`
+export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
+  firstRow(sql<PresentedToken[]>`
     select token_id, application_id,
            revoked_at is not null or coalesce(expires_at <= now(), false) or coalesce(
              (select status = 'removed' from applications a where a.application_id = t.application_id), false) as ended,
            coalesce(last_used_at > now() - interval '1 minute', false) as recently_used
-    from api_tokens t where token_hash = ${token_hash}`;
-  return token;
-};
+    from api_tokens t where token_hash = ${token_hash}`);
 
 /** Write `last_used_at`, at most once a minute. Of concurrent calls only one writes. */
 export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { countRows, firstRow, onlyRow } from '#db/rows.ts';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { FinishedListing } from '#src/rules/outcome.ts';
 
@@ -12,21 +13,19 @@ export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
 /**
  * Sum up a listing for its verdict.
  *
- * Games of suspect runs since the last run that came through are not established, and games of this run are not
- * present: neither makes room for withdrawals. Grouped by id, for the reason of `unlistedGames`.
+ * Games that suspect runs inserted since the last success are not established, and games that this run inserted are not
+ * present: neither raises the number of withdrawals that is allowed. A game that two pages named, because it moved while
+ * the list was read, counts once. Grouped by id, as in `unlistedGames`.
  */
-export const summariseListing = async (
-  sql: Queryable,
-  run_id: string,
-  application_id: string,
-): Promise<ListingSums> => {
-  const rows = await sql<ListingSums[]>`
+export const summariseListing = (sql: Queryable, run_id: string, application_id: string) =>
+  onlyRow(sql<ListingSums[]>`
     with pages as (
-      select coalesce(sum(cardinality(application_game_ids)), 0)::int as listed,
-             coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
+      select coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
              coalesce(sum(failed), 0)::int as failed,
-             coalesce((array_agg(total order by row_count > 0 desc, page_num desc) filter (where kind = 'listed'))[1], 0)
-               as total,
+             -- Of the last page with rows; of the last page, if games were added after the rows were read.
+             coalesce(greatest(
+               (array_agg(total order by row_count > 0 desc, page_num desc) filter (where kind = 'listed'))[1],
+               (array_agg(total order by page_num desc) filter (where kind = 'listed'))[1]), 0) as total,
              (count(*) filter (where row_count = 0 and kind = 'listed' and page_num < (
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int
                as "emptyPages",
@@ -37,7 +36,7 @@ export const summariseListing = async (
       select coalesce(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
     ), each as (
-      select max(created_at) as came_at, count(*) = count(created_at) as unlisted
+      select max(created_at) as came_at, count(*) = count(created_at) as unlisted, count(*) > count(created_at) as listed
       from (
         select application_game_id as id, created_at from games
         where application_id = ${application_id} and withdrawn_at is null
@@ -49,14 +48,11 @@ export const summariseListing = async (
       select (count(*) filter (where came_at <= baseline.at))::int as established,
              (count(*) filter (where came_at <= started_at))::int as present,
              (count(*) filter (where came_at <= started_at and unlisted))::int as unlisted,
-             (count(*) filter (where came_at <= least(started_at, baseline.at) and unlisted))::int as lost
+             (count(*) filter (where came_at <= least(started_at, baseline.at) and unlisted))::int as lost,
+             (count(*) filter (where listed))::int as listed
       from each, baseline
     )
-    select * from pages, counted`;
-  const row = rows[0];
-  if (row === undefined) throw new Error('an aggregate without a group always has one row');
-  return row;
-};
+    select * from pages, counted`);
 
 /**
  * Games that existed when the run began and that no page of it named.
@@ -81,12 +77,12 @@ const unlistedGames = (sql: Queryable, run_id: string, application_id: string) =
  * @param isComplete without the games that an earlier complete listing did not name either
  * @returns the run; undefined when there is no such game
  */
-export const insertUnlistedPages = async (
+export const insertUnlistedPages = (
   tx: Queryable,
   { run_id, application_id, next_page }: RunRow,
   isComplete: boolean,
-): Promise<RunRow | undefined> => {
-  const rows = await tx<RunRow[]>`
+) =>
+  firstRow(tx<RunRow[]>`
     with inserted as (
       insert into sync_run_pages (run_id, page_num, kind, row_count, total, application_game_ids, open_games)
       select ${run_id}, ${next_page} + page, 'unlisted', 0, 0, '{}', jsonb_object_agg(id, '')
@@ -100,23 +96,36 @@ export const insertUnlistedPages = async (
     )
     update sync_runs set next_page = next_page + 1, progress_at = now()
     where run_id in (select run_id from inserted)
-    returning *`;
-  return rows[0];
-};
+    returning *`);
 
 /**
  * Move a run past its next page of unlisted games.
  * @returns the run; undefined when there is no such page, or no call of the page before it was answered
  */
-export const moveToUnlistedPage = async (tx: Queryable, run_id: string): Promise<RunRow | undefined> => {
-  const rows = await tx<RunRow[]>`
+export const moveToUnlistedPage = (tx: Queryable, run_id: string) =>
+  firstRow(tx<RunRow[]>`
     update sync_runs r set next_page = r.next_page + 1, progress_at = now()
     from sync_run_pages verified, sync_run_pages next
     where r.run_id = ${run_id}
       and verified.run_id = r.run_id and verified.page_num = r.next_page - 1 and verified.answered > 0
       and next.run_id = r.run_id and next.page_num = r.next_page and next.kind = 'unlisted'
-    returning r.*`;
-  return rows[0];
+    returning r.*`);
+
+/**
+ * Record the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run: an
+ * operator looks at them.
+ */
+export const recordVanishingGames = async (
+  tx: Queryable,
+  run_id: string,
+  application_id: string,
+): Promise<void> => {
+  await tx`
+    with replaced as (
+      delete from vanishing_games where run_id in (select run_id from sync_runs where application_id = ${application_id})
+    )
+    insert into vanishing_games (run_id, game_id)
+    select ${run_id}, game_id from (${unlistedGames(tx, run_id, application_id)}) as unlisted`;
 };
 
 /** Withdraw games of an unlisted page, unless their detail was fetched since. @returns their number */
@@ -126,25 +135,20 @@ export const withdrawConfirmed = async (
   application_game_ids: readonly string[],
 ): Promise<number> => {
   if (application_game_ids.length === 0) return 0;
-  const result = await tx`
+  return countRows(tx`
     update games g set withdrawn_at = now(), updated_at = now()
     from sync_run_pages p
     where p.run_id = ${run_id} and p.page_num = ${page_num} and g.application_id = ${application_id}
       and g.application_game_id in (select unnest(${application_game_ids as string[]}::text[]))
-      and g.withdrawn_at is null and g.fetched_at <= p.listed_at`;
-  return result.count;
+      and g.withdrawn_at is null and g.fetched_at <= p.listed_at`);
 };
 
 /**
  * After a complete listing, withdraw the games that the complete listing before it did not name either, and mark the
  * other unlisted games.
  */
-export const withdrawOrMark = async (
-  tx: Queryable,
-  run_id: string,
-  application_id: string,
-): Promise<{ withdrawn: number; kept: number }> => {
-  const rows = await tx<{ withdrawn: number; kept: number }[]>`
+export const withdrawOrMark = (tx: Queryable, run_id: string, application_id: string) =>
+  onlyRow(tx<{ withdrawn: number; kept: number }[]>`
     with missed as (
       update games
       set withdrawn_at = case when unlisted_at is not null then now() end, unlisted_at = coalesce(unlisted_at, now()),
@@ -153,22 +157,14 @@ export const withdrawOrMark = async (
         select game_id from (${unlistedGames(tx, run_id, application_id)}) as unlisted))
       returning withdrawn_at
     )
-    select count(withdrawn_at)::int as withdrawn, (count(*) - count(withdrawn_at))::int as kept from missed`;
-  return rows[0] ?? { withdrawn: 0, kept: 0 };
-};
+    select count(withdrawn_at)::int as withdrawn, (count(*) - count(withdrawn_at))::int as kept from missed`);
 
 /** Withdraw the games that no page of a complete run named. @returns their number */
-export const withdrawUnlisted = async (
-  sql: Queryable,
-  run_id: string,
-  application_id: string,
-): Promise<number> => {
-  const result = await sql`
+export const withdrawUnlisted = (sql: Queryable, run_id: string, application_id: string): Promise<number> =>
+  countRows(sql`
     update games set withdrawn_at = now(), updated_at = now()
     where withdrawn_at is null and game_id = any(array(
-      select game_id from (${unlistedGames(sql, run_id, application_id)}) as games_unlisted))`;
-  return result.count;
-};
+      select game_id from (${unlistedGames(sql, run_id, application_id)}) as games_unlisted))`);
 
 /**
  * After a complete run, delete the failures of games that it did not name, and of rows without a game if every row had
@@ -179,7 +175,7 @@ export const clearUnlistedFailures = async (
   run_id: string,
   application_id: string,
 ): Promise<void> => {
-  // Grouped for the reason of `unlistedGames`, and deleted by `ctid` for that of `insertPage`.
+  // Grouped as in `unlistedGames`. Deleted by `ctid`: for a join, Postgres may read all failures of the application.
   await sql`
     delete from ingest_failures where ctid = any(array(
       select unnest(array_agg(place))

@@ -1,10 +1,12 @@
 import type { Queryable } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Every table with wrapped data keys: its id and the column of the wraps. The ring's wrap comes first. */
 const WRAPPED = {
   kyc_keys: { id: 'purpose', type: 'text', keys: 'data_keys' },
   applications: { id: 'application_id', type: 'text', keys: 'access_token_keys' },
+  event_webhooks: { id: 'application_id', type: 'text', keys: 'secret_keys' },
   kyc_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
   kyc_former_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
 } as const;
@@ -12,52 +14,89 @@ export type WrappedTable = keyof typeof WRAPPED;
 export const WRAPPED_TABLES = Object.keys(WRAPPED) as WrappedTable[];
 
 /** The wrapped data key of one row. `application_id` is "" in `kyc_keys`. */
-export type WrappedRow = { id: string; application_id: string; keys: WrappedKey[] };
+export type WrappedRow = {
+  id: string;
+  application_id: string;
+  keys: WrappedKey[];
+  /** Null in the other tables. */
+  application: TokenRow | null;
+};
+/** An application's sealed token, and where it is sent. */
+type TokenRow = Pick<
+  ApplicationRow,
+  | 'application_id'
+  | 'access_token'
+  | 'query_game_list_webhook'
+  | 'query_game_detail_webhook'
+  | 'query_cp_kyc_webhook'
+>;
 
-const wrappedByAnother = (sql: Queryable, keys: string, key_id: string) =>
-  sql`${sql(keys)} <> '[]'::jsonb and ${sql(keys)} -> 0 ->> 'key_id' <> ${key_id}`;
+/** New wraps of a row. `access_token`: the token sealed again; null: unchanged. */
+export type WrapChange = {
+  id: string;
+  before: WrappedKey[];
+  after: WrappedKey[];
+  access_token: Uint8Array | null;
+};
 
-/** Number of rows whose data key is not wrapped by this key. */
+/** Rows to wrap: the first wrap is not by this key, `dropWrap` wraps it too, or its token is bound to no origin. */
+const isToWrap = (sql: Queryable, table: WrappedTable, key_id: string, dropWrap: string | undefined) => {
+  const keys = sql(WRAPPED[table].keys);
+  const dropped = sql`or ${keys} @> ${sql.json([{ key_id: dropWrap ?? '' }])}`;
+  const ofToken =
+    table === 'applications'
+      ? sql`or get_byte(access_token, 0) = 1 ${dropped}`
+      : table === 'event_webhooks'
+        ? dropped
+        : sql``;
+  return sql`${keys} <> '[]'::jsonb and (${keys} -> 0 ->> 'key_id' <> ${key_id} ${ofToken})`;
+};
+
+/** Number of rows whose data key is not wrapped by this key, or whose token is not bound. */
 export const countWrappedByOthers = async (
   sql: Queryable,
   table: WrappedTable,
   key_id: string,
+  dropWrap?: string,
 ): Promise<number> => {
   const rows = await sql<{ count: number }[]>`
-    select count(*)::int as count from ${sql(table)} where ${wrappedByAnother(sql, WRAPPED[table].keys, key_id)}`;
+    select count(*)::int as count from ${sql(table)} where ${isToWrap(sql, table, key_id, dropWrap)}`;
   return rows[0]?.count ?? 0;
 };
 
-/** The next rows by id whose data key is not wrapped by this key. @param after the last id; null: from the first */
-export const listWrappedByOthers = (
+/** The next rows by id that `countWrappedByOthers` counts. @param page.after the last id; null: from the first */
+export const listWrappedByOthers = async (
   sql: Queryable,
   table: WrappedTable,
-  key_id: string,
-  after: string | null,
-  limit: number,
+  page: { key_id: string; dropWrap?: string | undefined; after: string | null; limit: number },
 ): Promise<WrappedRow[]> => {
   const { id, keys } = WRAPPED[table];
-  return sql<WrappedRow[]>`
+  const { key_id, dropWrap, after, limit } = page;
+  const token = sql`, access_token, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook`;
+  const rows = await sql<(WrappedRow & TokenRow)[]>`
     select ${sql(id)}::text as id, ${table === 'kyc_keys' ? sql`''` : sql`application_id`} as application_id,
-           ${sql(keys)} as keys
+           ${sql(keys)} as keys ${table === 'applications' ? token : sql``}
     from ${sql(table)}
-    where ${wrappedByAnother(sql, keys, key_id)} ${after === null ? sql`` : sql`and ${sql(id)} > ${after}`}
+    where ${isToWrap(sql, table, key_id, dropWrap)} ${after === null ? sql`` : sql`and ${sql(id)} > ${after}`}
     order by ${sql(id)} limit ${limit}`;
+  return rows.map((row) => ({ ...row, application: table === 'applications' ? row : null }));
 };
 
 /** Replace the wraps of rows, except where they changed since they were read. @returns the number replaced */
 export const replaceWraps = async (
   sql: Queryable,
   table: WrappedTable,
-  rows: readonly { id: string; before: WrappedKey[]; after: WrappedKey[] }[],
+  rows: readonly WrapChange[],
 ): Promise<number> => {
   const { id, type, keys } = WRAPPED[table];
+  const token = sql`, access_token = coalesce(decode(n.token, 'base64'), t.access_token)`;
+  const tokens = rows.map(({ access_token }) => access_token && Buffer.from(access_token).toString('base64'));
   const result = await sql`
-    update ${sql(table)} t set ${sql(keys)} = n.after::jsonb
+    update ${sql(table)} t set ${sql(keys)} = n.after::jsonb ${table === 'applications' ? token : sql``}
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => JSON.stringify(row.before))}::text[],
-      ${rows.map((row) => JSON.stringify(row.after))}::text[]
-    ) as n(id, before, after)
+      ${rows.map((row) => JSON.stringify(row.after))}::text[], ${tokens}::text[]
+    ) as n(id, before, after, token)
     where t.${sql(id)} = n.id::${sql(type)} and t.${sql(keys)} = n.before::jsonb`;
   return result.count;
 };

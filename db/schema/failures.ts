@@ -1,4 +1,4 @@
-import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/reasons.ts';
@@ -22,6 +22,10 @@ export const ingestFailures = pgTable(
     first_at: moment('first_at').notNull().defaultNow(),
     last_at: moment('last_at').notNull().defaultNow(),
     count: integer().notNull().default(1),
+    /** Would a retry of the same call only repeat it? */
+    final: boolean().notNull().default(false),
+    /** Hash of the list entry whose detail failed; "" if unknown. */
+    list_hash: text().notNull().default(''),
   },
   (table) => [
     primaryKey({ columns: [table.application_id, table.operation, table.application_game_id] }),

@@ -94,15 +94,29 @@ export const gameAudits = pgTable(
     revision: integer().notNull(),
     audit_status: text({ enum: DECISIONS }).notNull(),
     decided_by: text().notNull(),
+    /** A code of `reasons`; null if passed. Decisions from before `reasons` have free text here. */
     reason: text(),
+    /** What the application's developer reads beside the reason. */
+    text: text(),
+    /** For operators only. */
+    note: text(),
+    /** Decisions that were made together. */
+    batch_id: uuid(),
+    /** When the game entered the lane. Null for a decision on a game that was not pending. */
+    waiting_since: moment('waiting_since'),
     decided_at: moment('decided_at').notNull().defaultNow(),
+    /** An undone decision has no effect. */
+    undone_at: moment('undone_at'),
+    undone_by: text(),
   },
   (table) => [
     index('game_audits_game').on(table.game_id),
+    index('game_audits_batch').on(table.batch_id).where(sql`${table.batch_id} is not null`),
+    // No cascade: who may delete revisions must not delete decisions by it.
     foreignKey({
-      name: 'game_audits_revision',
+      name: 'game_audits_keep_revision',
       columns: [table.game_id, table.revision],
       foreignColumns: [gameRevisions.game_id, gameRevisions.revision],
-    }).onDelete('cascade'),
+    }),
   ],
 );

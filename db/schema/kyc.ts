@@ -12,6 +12,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
+import { mapKycFields } from '#src/contract/application.ts';
 import { KYC_ACTIONS, KYC_STATES } from '#src/contract/words.ts';
 
 const applicationId = () =>
@@ -45,17 +46,11 @@ export const contentProviders = pgTable(
 
 /** The nine sealed fields of section 2.6, in the byte format of docs/kyc.md, and their wrapped data key. */
 const sealedColumns = () => ({
-  cp_name: bytea().notNull(),
-  cp_short_name: bytea().notNull(),
-  legal_entity: bytea().notNull(),
-  id_type: bytea().notNull(),
-  id_number: bytea().notNull(),
-  tax_id: bytea().notNull(),
-  registered_address: bytea().notNull(),
-  corporate_account: bytea().notNull(),
-  opening_bank: bytea().notNull(),
+  ...mapKycFields(() => bytea().notNull()),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
 });
+/** Names of the fields that differ from the version before. Empty for the first; null: not known. */
+const changedFields = () => ({ changed_fields: text().array() });
 const providerId = () =>
   uuid()
     .notNull()
@@ -75,6 +70,9 @@ export const kycRecords = pgTable(
     /** Keyed hash of the tax id: equal means the same company. Null for an empty tax id. */
     tax_id_fingerprint: bytea(),
     received_at: moment('received_at').notNull(),
+    ...changedFields(),
+    /** Keyed hash of each field, for this version alone; null for a record of an earlier release. */
+    field_fingerprints: bytea(),
   },
   (table) => [index('kyc_records_tax_id').on(table.tax_id_fingerprint)],
 );
@@ -89,8 +87,12 @@ export const kycFormerRecords = pgTable(
     ...sealedColumns(),
     received_at: moment('received_at').notNull(),
     replaced_at: moment('replaced_at').notNull().defaultNow(),
+    ...changedFields(),
   },
-  (table) => [index('kyc_former_records_application').on(table.application_id)],
+  (table) => [
+    index('kyc_former_records_application').on(table.application_id),
+    index('kyc_former_records_replaced_at').on(table.replaced_at),
+  ],
 );
 
 /** The KYC state of each application. No row: never pulled. */

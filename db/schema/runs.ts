@@ -3,6 +3,7 @@ import {
   bigint,
   boolean,
   check,
+  date,
   index,
   integer,
   jsonb,
@@ -63,6 +64,11 @@ export const syncRuns = pgTable(
     total_max: bigint({ mode: 'number' }),
     ...counters(),
     withdrawn: integer().notNull().default(0),
+    /** Bytes of the ids that its listing named. */
+    listed_bytes: bigint({ mode: 'number' }).notNull().default(0),
+    /** Bytes of content that it wrote, and may write: what its application's runs of 24 hours left (null: no limit). */
+    stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
+    storable_bytes: bigint({ mode: 'number' }),
     started_at: moment('started_at').notNull().defaultNow(),
     progress_at: moment('progress_at').notNull().defaultNow(),
     finished_at: moment('finished_at'),
@@ -71,7 +77,35 @@ export const syncRuns = pgTable(
     uniqueIndex('sync_runs_one_open').on(table.application_id).where(sql`${table.finished_at} is null`),
     index('sync_runs_by_application').on(table.application_id, table.run_id),
     index('sync_runs_by_finish').on(table.finished_at),
+    // Runs that did not succeed are few, and operators list them.
+    index('sync_runs_by_outcome').on(table.outcome, table.run_id).where(sql`${table.outcome} <> 'succeeded'`),
     check('sync_runs_closed', sql`(${table.finished_at} is null) = (${table.outcome} is null)`),
+  ],
+);
+
+/** Sums of the runs that were deleted, by the day they finished (UTC). */
+export const runDays = pgTable(
+  'run_days',
+  {
+    application_id: text()
+      .notNull()
+      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    day: date().notNull(),
+    outcome: text({ enum: RUN_OUTCOMES }).notNull(),
+    runs: integer().notNull(),
+    listed: bigint({ mode: 'number' }).notNull(),
+    inserted: bigint({ mode: 'number' }).notNull(),
+    updated: bigint({ mode: 'number' }).notNull(),
+    unchanged: bigint({ mode: 'number' }).notNull(),
+    invalid: bigint({ mode: 'number' }).notNull(),
+    failed: bigint({ mode: 'number' }).notNull(),
+    missing: bigint({ mode: 'number' }).notNull(),
+    withdrawn: bigint({ mode: 'number' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.application_id, table.day, table.outcome] }),
+    // Days are written nearly in order, so a few kilobytes find the oldest.
+    index('run_days_by_day').using('brin', table.day),
   ],
 );
 
@@ -95,7 +129,7 @@ export const syncRunPages = pgTable(
     unnamed: integer().notNull().default(0),
     /** Games that wait for their detail, with the hash of their list entry. */
     open_games: jsonb().$type<Record<string, string>>().notNull(),
-    /** Detail calls with an answer, valid or not: see src/rules/down.ts. */
+    /** Detail calls that were answered, validly or not: see src/rules/down.ts. */
     answered: integer().notNull().default(0),
     ...counters(),
     /** Games of an `unlisted` page that their application confirmed as gone. */

@@ -23,7 +23,7 @@ it('no session compiles its statements', async () => {
   expect([...(await database.sql`show jit`)]).toEqual([{ jit: 'off' }]);
 });
 
-it('times and bytes are read as they were written, whatever the defaults of the database', async () => {
+it('times and bytes are read as they were written, under any defaults of the database', async () => {
   const { databaseUrl, drop } = await createTestDatabase();
   const admin = openDatabase(databaseUrl, { max: 1 });
   const name = new URL(databaseUrl).pathname.slice(1);
@@ -152,7 +152,7 @@ it.each([
     });
     expect(await codeOf(transaction)).toBe('CONNECTION_CLOSED');
     if (when === 'between') await expect.poll(() => afterwards).toBe('CONNECTION_CLOSED');
-    proxy.heal();
+    proxy.restore();
     expect([...(await sql`select 1 as value`)]).toEqual([{ value: 1 }]);
     await sql.end({ timeout: 0 });
   },

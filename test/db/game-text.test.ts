@@ -69,7 +69,7 @@ describe('Text of every kind', () => {
     await roundTrip([{ game_name: game_name.join('') }]);
   });
 
-  it('comes back equal whatever it is', async () => {
+  it('is read as it was written', async () => {
     const text = fc
       .string({ unit: 'grapheme' })
       .filter((some) => !some.includes('\u0000') && some.isWellFormed());

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decideGame, findGame, listAudits, listRevisions, upsertGames } from '#db/queries/games.ts';
+import { listAudits, listRevisions, upsertGames } from '#db/queries/games.ts';
 import { gamesOf, oneGame } from '#test/ingest/landed.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -61,8 +61,7 @@ describe('upsertGames', () => {
       game_id,
       revision: 1,
       audit_status: 'rejected',
-      decided_by: 'kim',
-      reason: 'no icon',
+      reason: 'incomplete',
     } as const;
     expect(await decideGame(database.sql, decision)).toBe(true);
     const changed = fetchedGame({ game_id: id, game_info: 'Changed.' }, at(1));
@@ -90,7 +89,7 @@ describe('upsertGames', () => {
     expect(revisions.map((kept) => kept.game_desc)).toEqual(['A', 'B', 'A']);
   });
 
-  it('never overwrites with an older answer, whether it differs or not', async () => {
+  it('never overwrites with an older detail, whether it differs or not', async () => {
     const id = ownId();
     await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, game_info: 'new' }, at(5))]);
     const before = await state(id);
@@ -117,7 +116,7 @@ describe('upsertGames', () => {
     expect(await gamesOf(database.sql, 'acme')).toEqual(before);
   });
 
-  it('ends with the latest answer in whatever order answers are written', async () => {
+  it('ends with the latest detail, in any order of writing', async () => {
     const answers = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5 });
     await fc.assert(
       fc.asyncProperty(answers, async (order) => {
@@ -177,53 +176,5 @@ describe('upsertGames', () => {
     await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
     await upsertGames(database.sql, 'acme', [{ ...fetchedGame({ game_id: id }, at(1)), list_hash: '' }]);
     expect((await oneGame(database.sql, 'acme', id)).list_hash).toBe(fetchedGame().list_hash);
-  });
-});
-
-describe('A decision', () => {
-  const undecided = async () => {
-    const id = ownId();
-    await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id }, at(0))]);
-    return oneGame(database.sql, 'acme', id);
-  };
-  const passed = (game_id: string, revision: number) =>
-    ({ game_id, revision, audit_status: 'passed', decided_by: 'kim', reason: null }) as const;
-
-  it('stands on the game, and is kept with who, when, why and the revision', async () => {
-    const { game_id } = await undecided();
-    expect(await decideGame(database.sql, { ...passed(game_id, 1), reason: 'fine' })).toBe(true);
-    const row = await findGame(database.sql, game_id);
-    expect(row?.audit_status).toBe('passed');
-    expect(await listAudits(database.sql, game_id)).toMatchObject([
-      { revision: 1, audit_status: 'passed', decided_by: 'kim', reason: 'fine', decided_at: row?.audit_time },
-    ]);
-  });
-
-  it('is refused when the content has moved on since, and leaves no trace', async () => {
-    const { game_id, application_game_id } = await undecided();
-    const moved = fetchedGame({ game_id: application_game_id, game_name: 'Moved' }, at(1));
-    await upsertGames(database.sql, 'acme', [moved]);
-    const before = await findGame(database.sql, game_id);
-    expect(await decideGame(database.sql, passed(game_id, 1))).toBe(false);
-    expect(await findGame(database.sql, game_id)).toEqual(before);
-    expect(await listAudits(database.sql, game_id)).toEqual([]);
-    expect(await decideGame(database.sql, passed(game_id, 2))).toBe(true);
-  });
-
-  it('may be changed, and both decisions are kept', async () => {
-    const { game_id } = await undecided();
-    await decideGame(database.sql, passed(game_id, 1));
-    await decideGame(database.sql, {
-      ...passed(game_id, 1),
-      audit_status: 'rejected',
-      reason: 'second look',
-    });
-    const audits = await listAudits(database.sql, game_id);
-    expect(audits.map(({ audit_status }) => audit_status)).toEqual(['rejected', 'passed']);
-    expect((await findGame(database.sql, game_id))?.audit_status).toBe('rejected');
-  });
-
-  it('on a game that is not there changes nothing', async () => {
-    expect(await decideGame(database.sql, passed('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', 1))).toBe(false);
   });
 });

@@ -1,16 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
-import { lockActiveApplication, recordSuccess, removeApplication } from '#db/queries/applications.ts';
-import { listFailures, recordFailures } from '#db/queries/failures.ts';
+import { lockActiveApplication, removeApplication } from '#db/queries/applications.ts';
+import { clearBackoff } from '#db/queries/backoff.ts';
+import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
-import { emptyBatch } from '#src/ingest/fetch-details.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
-import { recordPage } from '#src/ingest/record-page.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { gamesOf } from '#test/ingest/landed.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { recordPage } from '#test/support/record-page.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -78,7 +79,7 @@ it('a run that ends with the removal of its application says what it had done un
   const run = await anOpenRun(database.sql, application.application_id);
   const list = ['g-1', 'g-2', 'g-3'].map((game_id) => summaryOf(aDetail({ game_id })));
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 3, list }, 10);
-  await writePageDetails(database.sql, run, 1, { ...emptyBatch(), games: [later('g-1')] });
+  await writePageDetails(database.sql, run, 1, [{ application_game_id: 'g-1', game: later('g-1') }]);
   await removeApplication(database.sql, application.application_id);
   expect(await findRun(database.sql, run.run_id)).toMatchObject({
     outcome: 'abandoned',
@@ -94,7 +95,7 @@ it('removing an application waits for a run that is about to note its end on the
   const removed = await meet(
     (tx) => lockRun(tx, run),
     () => removeApplication(database.sql, application_id),
-    (tx) => recordSuccess(tx, application_id),
+    (tx) => clearBackoff(tx, application_id, true),
   );
   expect(removed).toBe(true);
   expect(await shown(application_id)).toEqual([]);
@@ -178,7 +179,7 @@ it('a run that is open on a removed application writes nothing', async () => {
   const now = (await findRun(database.sql, run.run_id)) as RunRow;
   const again = { application, run: now, previous: undefined };
   expect(await recordPage(database.sql, again, page, 10)).toBeUndefined();
-  const batch = { ...emptyBatch(), games: [later('new')] };
+  const batch = [{ application_game_id: 'new', game: later('new') }];
   expect(await writePageDetails(database.sql, run, 1, batch)).toBeUndefined();
   expect(await finishRun(database.sql, run)).toBeUndefined();
   expect([...(await gamesOf(database.sql, application_id)).keys()]).toEqual(['known']);

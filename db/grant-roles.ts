@@ -1,0 +1,130 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import type { Database } from '#db/client.ts';
+import { DATABASE_ROLES, type DatabaseRole, QUEUE_WRITERS, roleName, TABLE_RIGHTS } from '#db/roles.ts';
+import { firstRow } from '#db/rows.ts';
+import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
+import { coerceError } from '#src/errors.ts';
+
+const SCRAM_ITERATIONS = 4_096;
+
+/** What Postgres stores of a password (RFC 5803). The password itself is not sent: a server may log statements. */
+const scramVerifier = (password: string): string => {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
+  const keyOf = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  const serverKey = keyOf('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+};
+
+/** The URLs that processes connect with, by role. */
+export type RoleUrls = Partial<Record<DatabaseRole, string | undefined>>;
+
+/** Creates the roles that do not exist. Another database of the cluster may create them at the same time. */
+const createRoles = async (sql: Database): Promise<string[]> => {
+  const names = DATABASE_ROLES.map(roleName);
+  const existing = await sql<
+    { rolname: string }[]
+  >`select rolname from pg_roles where rolname = any(${names}::text[])`;
+  const missing = names.filter((name) => !existing.some(({ rolname }) => rolname === name));
+  const [me] = await sql<{ name: string; may_create: boolean }[]>`
+    select rolname as name, rolsuper or rolcreaterole as may_create from pg_roles where rolname = current_user`;
+  if (missing.length > 0 && me?.may_create !== true) {
+    const statements = missing.map((name) => `create role ${name};`).join(' ');
+    return [
+      `Processes cannot have roles of their own yet: ${me?.name} may not create roles. Let a superuser run: ${statements} Then run npx catalogue migrate again.`,
+    ];
+  }
+  for (const name of missing) {
+    await sql.unsafe(
+      `do $$ begin create role ${name}; exception when duplicate_object or unique_violation then null; end $$`,
+    );
+  }
+  return [];
+};
+
+const ALTER_ATTEMPTS = 10;
+
+/** Postgres refuses to change a role that another database of the cluster changes at the same time: this retries it. */
+const alterRole = async (sql: Database, statement: string): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await sql.unsafe(statement);
+      return;
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      if (!isPostgresError(error, INTERNAL_ERROR) || attempt === ALTER_ATTEMPTS) throw error;
+    }
+  }
+};
+
+/** Lets a role log in with the password of its URL. A URL of another user is left to the administrator. */
+const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
+  const notes: string[] = [];
+  for (const role of DATABASE_ROLES) {
+    const { username = '', password = '' } = URL.parse(urls[role] ?? '') ?? {};
+    const name = roleName(role);
+    if (decodeURIComponent(username) !== name || password === '') continue;
+    const verifier = scramVerifier(decodeURIComponent(password));
+    try {
+      await alterRole(sql, `alter role ${name} login password '${verifier}'`);
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      if (!isPostgresError(error, INSUFFICIENT_PRIVILEGE)) throw error;
+      notes.push(`The password of ${name} is not set: this user may not change that role.`);
+    }
+  }
+  return notes;
+};
+
+const QUEUE_SCHEMA = 'bullmq';
+
+/** Revokes what the roles have and grants what db/roles.ts says, in one transaction: a running process notices nothing. */
+const grantRights = (sql: Database): Promise<unknown> =>
+  sql.begin(async (tx) => {
+    const rows = await tx<{ rolname: string }[]>`
+      select rolname from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
+    const roles = DATABASE_ROLES.filter((role) => rows.some(({ rolname }) => rolname === roleName(role)));
+    if (roles.length === 0) return;
+    const all = roles.map(roleName).join(', ');
+    const tables = Object.keys(TABLE_RIGHTS).map((table) => `public.${table}`);
+    const grants = Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) =>
+      roles.flatMap((role) =>
+        rights[role] === undefined ? [] : `grant ${rights[role]} on public.${table} to ${roleName(role)}`,
+      ),
+    );
+    const queue = await firstRow(tx`select from pg_namespace where nspname = ${QUEUE_SCHEMA}`);
+    const writers = roles.filter((role) => QUEUE_WRITERS.includes(role)).map(roleName);
+    const queueGrants =
+      queue === undefined
+        ? []
+        : [
+            `grant usage on schema ${QUEUE_SCHEMA} to ${all}`,
+            `grant select on all tables in schema ${QUEUE_SCHEMA} to ${all}`,
+            `grant insert, update, delete on all tables in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
+            `grant usage on all sequences in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
+          ];
+    const statements = [
+      'revoke create on schema public from public',
+      `revoke all on ${tables.join(', ')} from ${all}`,
+      `grant usage on schema public, drizzle to ${all}`,
+      `grant select on drizzle.__drizzle_migrations to ${all}`,
+      `grant usage on all sequences in schema public to ${all}`,
+      ...grants,
+      ...queueGrants,
+    ];
+    await tx.unsafe(statements.join(';\n'));
+  });
+
+/**
+ * Creates the roles of the processes and grants them their rights on this database. Repeatable. A role whose URL is
+ * given may log in with the password of that URL.
+ * @param sql the owner of the tables; the queue's schema exists already if it is in Postgres
+ * @returns what the administrator must do, in sentences: the processes can use one role until then
+ */
+export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
+  const missing = await createRoles(sql);
+  const logins = missing.length > 0 ? [] : await allowLogins(sql, urls);
+  await grantRights(sql);
+  return [...missing, ...logins];
+};

@@ -1,0 +1,162 @@
+/** Requests that take a second person. The rule is in src/approvals; each step is one guarded statement here. */
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
+import type { approvals } from '#db/schema/approvals.ts';
+import {
+  APPROVE_WITHIN_MINUTES,
+  type ApprovalClosing,
+  type ApprovalKind,
+  type ApprovalState,
+  USE_WITHIN_MINUTES,
+} from '#src/contract/approvals.ts';
+import type { Role } from '#src/contract/roles.ts';
+
+export type ApprovalRow = InferSelectModel<typeof approvals> & { state: ApprovalState };
+
+/** A request with the state of now. */
+const columns = (sql: Queryable) => sql`
+  *, case when used_at is not null then 'used'
+          when closed_at is not null then closed_as
+          when expires_at <= now() then 'expired'
+          when approved_at is not null then 'approved'
+          else 'asked' end as state`;
+
+const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and expires_at > now()`;
+
+/** Is this an active operator with one of these roles? */
+const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
+  exists (select from operators o
+          where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
+
+/**
+ * Are there two operators, one who may ask and another who may approve? Disabled operators and past requests count too:
+ * once the rule has begun, only the setting ends it.
+ */
+export const couldTwoOperators = async (
+  sql: Queryable,
+  kind: ApprovalKind,
+  roles: { ask: readonly Role[]; approve: readonly Role[] },
+): Promise<boolean> => {
+  const row = await firstRow(sql<{ could: boolean }[]>`
+    select exists (select from operators asker join operators approver on approver.login <> asker.login
+                   where asker.roles && ${roles.ask as Role[]}::text[]
+                     and approver.roles && ${roles.approve as Role[]}::text[])
+           or exists (select from approvals where kind = ${kind}) as could`);
+  return row?.could === true;
+};
+
+/**
+ * What a request is about, as it is now: the id of the current record, the refused cp_id, or how many games would be
+ * withdrawn. Null: there is nothing left to do.
+ */
+export const findVersion = async (
+  sql: Queryable,
+  kind: ApprovalKind,
+  subject: string,
+): Promise<string | null> => {
+  const id = subject.slice(subject.indexOf(':') + 1);
+  const row = await firstRow(
+    kind === 'withdrawals'
+      ? sql<{ version: string | null }[]>`
+          select case when games = 0 then null else games || case games when 1 then ' game' else ' games' end end as version
+          from (select count(*) as games
+                from vanishing_games v join sync_runs r using (run_id) join games g using (game_id)
+                where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
+                  and not exists (select from sync_runs later
+                                  where later.application_id = r.application_id and later.run_id > r.run_id)) now`
+      : kind === 'cp-id'
+        ? sql<{ version: string | null }[]>`
+            select refused_cp_id as version from kyc_states where application_id = ${id}`
+        : kind === 'reveal'
+          ? sql<{ version: string | null }[]>`
+              select record_id::text as version from kyc_records where application_id = ${id}`
+          : sql<{ version: string | null }[]>`
+              select coalesce((select record_id::text from kyc_records where application_id = ${id}),
+                              (select record_id::text from kyc_former_records where application_id = ${id}
+                               order by replaced_at desc, record_id desc limit 1)) as version`,
+  );
+  return row?.version ?? null;
+};
+
+type NewApproval = Pick<
+  ApprovalRow,
+  'approval_id' | 'kind' | 'subject' | 'version' | 'asked' | 'reason' | 'asked_by'
+>;
+
+/** Adds a request. @returns undefined if this person has an open one for the same */
+export const insertApproval = async (
+  tx: Queryable,
+  { asked, ...request }: NewApproval,
+): Promise<ApprovalRow | undefined> => {
+  await tx`
+    update approvals set closed_at = now(), closed_as = 'expired'
+    where kind = ${request.kind} and subject = ${request.subject} and asked_by = ${request.asked_by}
+      and used_at is null and closed_at is null and expires_at <= now()`;
+  return firstRow(tx<ApprovalRow[]>`
+    insert into approvals (approval_id, kind, subject, version, asked, reason, asked_by, expires_at)
+    values (${request.approval_id}, ${request.kind}, ${request.subject}, ${request.version},
+            ${tx.json(asked as never)}, ${request.reason}, ${request.asked_by},
+            now() + ${APPROVE_WITHIN_MINUTES} * interval '1 minute')
+    on conflict do nothing returning ${columns(tx)}`);
+};
+
+export const findApproval = (sql: Queryable, approval_id: string): Promise<ApprovalRow | undefined> =>
+  firstRow(sql<ApprovalRow[]>`select ${columns(sql)} from approvals where approval_id = ${approval_id}`);
+
+/** Approves: an open request of another person, about this version, by an active operator with the role. */
+export const approveRequest = (
+  tx: Queryable,
+  { approval_id, by, version }: { approval_id: string; by: string; version: string },
+  roles: readonly Role[],
+): Promise<ApprovalRow | undefined> =>
+  firstRow(tx<ApprovalRow[]>`
+    update approvals
+    set approved_by = ${by}, approved_at = now(), expires_at = now() + ${USE_WITHIN_MINUTES} * interval '1 minute'
+    where approval_id = ${approval_id} and version = ${version} and asked_by <> ${by} and approved_at is null
+      and ${isOpen(tx)} and ${mayNow(tx, by, roles)}
+    returning ${columns(tx)}`);
+
+/**
+ * Uses an approved request up: of concurrent calls one succeeds. Only the asker can use it, for this version, while both
+ * persons are active and have the role.
+ */
+export const useRequest = (
+  tx: Queryable,
+  use: { approval_id: string; kind: ApprovalKind; subject: string; version: string; by: string },
+  roles: { ask: readonly Role[]; approve: readonly Role[] },
+): Promise<ApprovalRow | undefined> =>
+  firstRow(tx<ApprovalRow[]>`
+    update approvals a set used_at = now()
+    where approval_id = ${use.approval_id} and kind = ${use.kind} and subject = ${use.subject}
+      and version = ${use.version} and asked_by = ${use.by} and approved_by <> ${use.by} and ${isOpen(tx)}
+      and ${mayNow(tx, tx`a.asked_by`, roles.ask)} and ${mayNow(tx, tx`a.approved_by`, roles.approve)}
+    returning ${columns(tx)}`);
+
+/** Ends a request that is not used. @returns false if it had ended */
+export const closeRequest = (
+  tx: Queryable,
+  approval_id: string,
+  closed_as: ApprovalClosing,
+): Promise<boolean> =>
+  isOneRow(tx`
+    update approvals set closed_at = now(), closed_as = ${closed_as}
+    where approval_id = ${approval_id} and used_at is null and closed_at is null`);
+
+type ApprovalFilter = {
+  kinds: readonly ApprovalKind[];
+  subject?: string | undefined;
+  /** Only those that wait for the second person or for their use. */
+  open?: boolean | undefined;
+  limit: number;
+};
+
+/** Requests, latest first. */
+export const listApprovals = (sql: Queryable, filter: ApprovalFilter): Promise<ApprovalRow[]> => {
+  const { kinds, subject, open = false, limit } = filter;
+  return sql<ApprovalRow[]>`
+    select ${columns(sql)} from approvals
+    where kind = any(${kinds as ApprovalKind[]}::text[]) and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
+      and ${open ? isOpen(sql) : sql`true`}
+    order by asked_at desc, approval_id desc limit ${limit}`;
+};

@@ -1,0 +1,117 @@
+import type { Queryable } from '#db/client.ts';
+import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
+import type { AuditStatus, Decision } from '#src/contract/words.ts';
+
+/** A game as a decision finds it, with its last decision that was not undone. */
+export type DecidableGame = Pick<
+  GameRow,
+  'game_id' | 'game_name' | 'revision' | 'audit_status' | 'withdrawn_at'
+> & { last: LastDecision | null };
+export type LastDecision = Pick<
+  GameAuditRow,
+  'audit_id' | 'audit_status' | 'revision' | 'reason' | 'text' | 'decided_by'
+>;
+
+/**
+ * Lock games until the transaction ends, in the order in which `upsertGames` locks, so that a decision on many games
+ * does not deadlock with a worker. Read them afterwards: the lock may have waited for a change.
+ */
+export const lockGames = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {
+  await tx`
+    select from games where game_id = any(${game_ids as string[]}::uuid[])
+    order by application_id, application_game_id for update`;
+};
+
+export const readDecidableGames = async (
+  tx: Queryable,
+  game_ids: readonly string[],
+): Promise<Map<string, DecidableGame>> => {
+  const rows = await tx<DecidableGame[]>`
+    select g.game_id, g.game_name, g.revision, g.audit_status, g.withdrawn_at, (
+      select jsonb_build_object('audit_id', a.audit_id, 'audit_status', a.audit_status, 'revision', a.revision,
+               'reason', a.reason, 'text', a.text, 'decided_by', a.decided_by)
+      from game_audits a where a.game_id = g.game_id and a.undone_at is null order by a.audit_id desc limit 1
+    ) as last
+    from games g where g.game_id = any(${game_ids as string[]}::uuid[])`;
+  return new Map(rows.map((row) => [row.game_id, row]));
+};
+
+export type NewDecision = {
+  audit_status: Decision;
+  decided_by: string;
+  reason: string | null;
+  text: string | null;
+  note: string | null;
+  batch_id: string | null;
+};
+
+/**
+ * Record one decision on each of these games and apply it, in one statement. The caller has locked the games.
+ * @returns the decisions
+ */
+export const insertDecisions = (
+  tx: Queryable,
+  game_ids: readonly string[],
+  decision: NewDecision,
+): Promise<GameAuditRow[]> =>
+  tx<GameAuditRow[]>`
+    with before as materialized (
+      select g.game_id, case when g.audit_status = 'pending' then coalesce(c.since, g.created_at) end as waiting_since
+      from games g left join changed_games c using (game_id)
+      where g.game_id = any(${game_ids as string[]}::uuid[])
+    ), decided as (
+      update games g
+      set audit_status = ${decision.audit_status}, audit_time = statement_timestamp(), updated_at = statement_timestamp()
+      from before b where g.game_id = b.game_id
+      returning g.game_id, g.revision, g.audit_time
+    )
+    insert into game_audits (
+      game_id, revision, audit_status, decided_by, reason, text, note, batch_id, waiting_since, decided_at)
+    select d.game_id, d.revision, ${decision.audit_status}, ${decision.decided_by}, ${decision.reason},
+           ${decision.text}, ${decision.note}, ${decision.batch_id}, b.waiting_since, d.audit_time
+    from decided d join before b using (game_id)
+    order by d.game_id
+    returning *`;
+
+/** Decisions by id, undone ones included, by game. */
+export const listDecisions = (sql: Queryable, audit_ids: readonly number[]): Promise<GameAuditRow[]> =>
+  sql<GameAuditRow[]>`
+    select * from game_audits where audit_id = any(${audit_ids as number[]}::bigint[]) order by game_id`;
+
+/** A decision of a batch, with its game as it is now. */
+export type BatchRow = GameAuditRow &
+  Pick<GameRow, 'game_name' | 'application_id'> & { game_status: AuditStatus; game_revision: number };
+
+export const listBatch = (sql: Queryable, batch_id: string): Promise<BatchRow[]> =>
+  sql<BatchRow[]>`
+    select a.*, g.game_name, g.application_id, g.audit_status as game_status, g.revision as game_revision
+    from game_audits a join games g using (game_id)
+    where a.batch_id = ${batch_id} order by a.game_id`;
+
+/**
+ * Undo decisions, in one statement: each game returns to the status that it had before. The caller has locked the
+ * games; each decision is the last one of its game, and on its current revision.
+ */
+export const undoDecisions = async (
+  tx: Queryable,
+  audit_ids: readonly number[],
+  undone_by: string,
+): Promise<void> => {
+  await tx`
+    with undone as (
+      update game_audits set undone_at = statement_timestamp(), undone_by = ${undone_by}
+      where audit_id = any(${audit_ids as number[]}::bigint[])
+      returning *
+    )
+    update games g
+    set audit_status = coalesce(former.audit_status, 'pending'), audit_time = former.decided_at,
+        updated_at = statement_timestamp()
+    from undone u left join lateral (
+      select a.audit_status, a.decided_at from game_audits a
+      where a.game_id = u.game_id and a.revision = u.revision and a.undone_at is null and a.audit_id < u.audit_id
+        -- A decision on a pending game returns it to pending.
+        and u.waiting_since is null
+      order by a.audit_id desc limit 1
+    ) former on true
+    where g.game_id = u.game_id`;
+};

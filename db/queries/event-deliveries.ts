@@ -1,0 +1,159 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { SentEvent } from '#db/queries/events.ts';
+import { onlyRow } from '#db/rows.ts';
+import type { eventDeliveries } from '#db/schema/events.ts';
+
+export type DeliveryRow = InferSelectModel<typeof eventDeliveries>;
+
+/** The applications that have an event to send now, at most `limit`. It reads one row of each with a pending event. */
+export const listDueApplications = async (sql: Queryable, limit: number): Promise<string[]> => {
+  const rows = await sql<{ application_id: string }[]>`
+    with recursive waiting as (
+      (select application_id from event_deliveries where state = 'pending' order by application_id limit 1)
+      union all
+      select (select d.application_id from event_deliveries d
+              where d.state = 'pending' and d.application_id > w.application_id order by d.application_id limit 1)
+      from waiting w where w.application_id is not null
+    )
+    select w.application_id from waiting w join event_webhooks using (application_id)
+    where status = 'active' and next_attempt_at <= now() and exists (
+      select from event_deliveries d
+      where d.application_id = w.application_id and d.state = 'pending' and d.next_attempt_at <= now())
+    order by next_attempt_at limit ${limit}`;
+  return rows.map(({ application_id }) => application_id);
+};
+
+/** An event that this worker sends, with how long it is to be sent already. */
+export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_ms: number };
+
+/** Take events that are due, oldest first. For `leaseMs` no other worker takes them. */
+export const claimDeliveries = (
+  sql: Queryable,
+  application_id: string,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedDelivery[]> =>
+  sql<ClaimedDelivery[]>`
+    update event_deliveries d
+    set attempts = d.attempts + 1, last_attempt_at = now(),
+        next_attempt_at = now() + ${leaseMs} * interval '1 millisecond'
+    from events e
+    where e.event_id = d.event_id and d.event_id = any(array(
+      select event_id from event_deliveries
+      where application_id = ${application_id} and state = 'pending' and next_attempt_at <= now()
+      order by next_attempt_at, event_id limit ${limit} for update skip locked))
+    returning e.event_id, e.type, e.data, e.created_at, d.attempts,
+              (extract(epoch from now() - d.requested_at) * 1000)::float8 as age_ms`;
+
+/** The result of one attempt. `wait_ms`: until the next one; null: there is none. */
+export type AttemptResult = {
+  event_id: string;
+  status: number | null;
+  /** Null: delivered. */
+  error: string | null;
+  wait_ms: number | null;
+};
+
+/** Record attempts. A delivery that another worker has recorded as delivered stays delivered. */
+export const recordAttempts = async (tx: Queryable, results: readonly AttemptResult[]): Promise<void> => {
+  await tx`
+    update event_deliveries d
+    set state = case when r.error is null then 'delivered' when r.wait_ms is null then 'failed' else 'pending' end,
+        delivered_at = case when r.error is null then now() end, last_status = r.status, last_error = r.error,
+        next_attempt_at = now() + coalesce(r.wait_ms, 0) * interval '1 millisecond'
+    from unnest(
+      ${results.map((each) => each.event_id)}::uuid[], ${results.map((each) => each.status)}::int[],
+      ${results.map((each) => each.error)}::text[], ${results.map((each) => each.wait_ms)}::bigint[]
+    ) as r(event_id, status, error, wait_ms)
+    where d.event_id = r.event_id and d.state = 'pending'`;
+};
+
+/** Give back events whose attempt was cancelled: it did not count. */
+export const releaseDeliveries = async (sql: Queryable, event_ids: readonly string[]): Promise<void> => {
+  await sql`
+    update event_deliveries set attempts = greatest(attempts - 1, 0), next_attempt_at = now()
+    where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
+};
+
+/** The address answered. */
+export const recordAddressSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`
+    update event_webhooks
+    set failures = 0, failing_since = null, last_error = null, last_attempt_at = now(), last_success_at = now()
+    where application_id = ${application_id}
+      and (failures > 0 or failing_since is not null or last_error is not null or last_success_at is null
+           or last_success_at < now() - interval '1 minute')`;
+};
+
+/**
+ * The address failed. Events that are older than `lifetimeMs` end as failed.
+ * @returns for how long it has failed, in milliseconds
+ */
+export const recordAddressFailure = async (
+  tx: Queryable,
+  application_id: string,
+  failure: { url: string; error: string; wait_ms: number; silence_ms: number; lifetime_ms: number },
+): Promise<number> => {
+  const { url, error, wait_ms, silence_ms, lifetime_ms } = failure;
+  await tx`
+    update event_deliveries set state = 'failed', last_error = coalesce(last_error, ${error})
+    where application_id = ${application_id} and state = 'pending'
+      and requested_at < now() - ${lifetime_ms} * interval '1 millisecond'`;
+  // An address that was replaced meanwhile has not failed.
+  const rows = await tx<{ failing_ms: number }[]>`
+    update event_webhooks
+    set failures = failures + 1, last_error = ${error}, last_attempt_at = now(),
+        failing_since = case when last_attempt_at < now() - ${silence_ms} * interval '1 millisecond'
+          then now() else coalesce(failing_since, now()) end,
+        next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
+    where application_id = ${application_id} and url = ${url} and status = 'active'
+    returning (extract(epoch from now() - failing_since) * 1000)::float8 as failing_ms`;
+  return rows[0]?.failing_ms ?? 0;
+};
+
+/** Switch an address off. Events that wait end as failed. @returns false if it was off or was replaced */
+export const switchAddressOff = async (
+  tx: Queryable,
+  { application_id, url }: { application_id: string; url: string },
+  reason: string,
+): Promise<boolean> => {
+  const result = await tx`
+    update event_webhooks set status = 'off', off_reason = ${reason}, off_at = now()
+    where application_id = ${application_id} and url = ${url} and status = 'active'`;
+  if (result.count === 0) return false;
+  await tx`
+    update event_deliveries set state = 'failed', last_error = coalesce(last_error, 'switched_off')
+    where application_id = ${application_id} and state = 'pending'`;
+  return true;
+};
+
+/**
+ * Send events again, from now on for another 24 hours.
+ * @param which these events, or every event of an application that is not delivered
+ * @returns how many
+ */
+export const requestDeliveries = async (
+  tx: Queryable,
+  which: { event_ids: readonly string[] } | { application_id: string },
+): Promise<number> => {
+  const row = await onlyRow(tx<{ count: number }[]>`
+    with wanted as (
+      select e.event_id, e.application_id from events e join event_webhooks using (application_id)
+        left join event_deliveries d using (event_id)
+      where ${
+        'event_ids' in which
+          ? tx`e.event_id = any(${which.event_ids as string[]}::uuid[])`
+          : tx`e.application_id = ${which.application_id} and (d.state is null or d.state = 'failed')
+               and e.created_at >= event_webhooks.created_at`
+      }
+    ), written as (
+      insert into event_deliveries as d (event_id, application_id) select event_id, application_id from wanted
+      on conflict (event_id) do update
+        set state = 'pending', attempts = 0, requested_at = now(), next_attempt_at = now(), delivered_at = null,
+            last_error = null, last_status = null
+      returning event_id
+    )
+    select count(*)::int as count from written`);
+  return row.count;
+};

@@ -1,0 +1,54 @@
+import type { Queryable } from '#db/client.ts';
+import type { DeliveryRow } from '#db/queries/event-deliveries.ts';
+import type { EventRow } from '#db/queries/events.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { firstRow } from '#db/rows.ts';
+
+/** An event with its delivery; without one, every field of it is null: the event is only pulled. */
+export type EventItem = Pick<
+  EventRow,
+  'event_id' | 'application_id' | 'type' | 'game_id' | 'data' | 'created_at'
+> & {
+  [Field in keyof Omit<DeliveryRow, 'event_id' | 'application_id' | 'requested_at'>]:
+    | DeliveryRow[Field]
+    | null;
+};
+
+const columns = (sql: Queryable) => sql`
+  e.event_id, e.application_id, e.type, e.game_id, e.data, e.created_at,
+  d.state, d.attempts, d.last_attempt_at, d.last_status, d.last_error, d.delivered_at,
+  case when d.state = 'pending' then d.next_attempt_at end as next_attempt_at`;
+
+/** Which events: those with deliveries in this state; `pulled`: without one. */
+export const EVENT_STATES = ['pending', 'delivered', 'failed', 'pulled'] as const;
+export type EventFilter = {
+  application_id?: string | undefined;
+  state?: (typeof EVENT_STATES)[number] | undefined;
+};
+
+/** Read one page of events. */
+export const listEventPage = (
+  sql: Queryable,
+  { application_id, state }: EventFilter,
+  page: ListPage<'created_at'>,
+): Promise<Listed<EventItem>> =>
+  readListPage<EventItem>(sql, page, {
+    columns: columns(sql),
+    from: sql`events e left join event_deliveries d using (event_id)
+      where ${application_id === undefined ? sql`true` : sql`e.application_id = ${application_id}`}
+        and ${state === undefined ? sql`true` : state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`}`,
+    // Ids are UUIDs of version 7: the primary key has the order of the times.
+    sort_by: sql`e.event_id`,
+    id: sql`e.event_id`,
+  });
+
+/** @param application_id only an event of this application */
+export const findEvent = (
+  sql: Queryable,
+  event_id: string,
+  application_id?: string,
+): Promise<EventItem | undefined> =>
+  firstRow(sql<EventItem[]>`
+    select ${columns(sql)} from events e left join event_deliveries d using (event_id)
+    where e.event_id = ${event_id}
+      and ${application_id === undefined ? sql`true` : sql`e.application_id = ${application_id}`}`);

@@ -1,0 +1,87 @@
+/** What the KYC desk lists. Fingerprints are compared in the database and do not leave it. */
+import type { Queryable } from '#db/client.ts';
+import type { KycOverview, KycStateRow } from '#db/queries/kyc.ts';
+import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
+import type { KycState } from '#src/contract/words.ts';
+
+/** A developer, known by its application. */
+export type Developer = KycOverview & {
+  name: string;
+  status: 'active' | 'paused' | 'removed';
+};
+
+const SOURCE = (sql: Queryable) => sql`
+  applications a
+    left join kyc_states s using (application_id)
+    left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
+    left join kyc_records r on r.application_id = a.application_id`;
+
+const COLUMNS = (sql: Queryable) => sql`
+  a.application_id, a.name, a.status, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
+  p.application_cp_id, s.refused_cp_id, r.received_at, r.changed_fields,
+  (select count(*)::int from kyc_former_records f where f.application_id = a.application_id) as former_versions,
+  array(select o.application_id from kyc_records o
+        where o.tax_id_fingerprint = r.tax_id_fingerprint and o.application_id <> a.application_id
+        order by o.application_id) as same_tax_id`;
+
+export const DEVELOPER_ORDERS = ['id', 'changed'] as const;
+type DeveloperFilter = {
+  state?: KycState | undefined;
+  search?: string | undefined;
+  order: (typeof DEVELOPER_ORDERS)[number];
+  page: number;
+  limit: number;
+};
+
+/** Developers by id, or those whose record changed last first. A removed application is listed while it has a record. */
+export const listDevelopers = (sql: Queryable, filter: DeveloperFilter): Promise<Developer[]> => {
+  const { state, search, order, page, limit } = filter;
+  return sql<Developer[]>`
+    select ${COLUMNS(sql)} from ${SOURCE(sql)}
+    where (a.status <> 'removed' or r.application_id is not null)
+      and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
+      and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}
+    order by ${order === 'changed' ? sql`r.received_at desc nulls last,` : sql``} a.application_id
+    limit ${limit} offset ${(page - 1) * limit}`;
+};
+
+export const findDeveloper = (sql: Queryable, application_id: string): Promise<Developer | undefined> =>
+  firstRow(sql<Developer[]>`
+    select ${COLUMNS(sql)} from ${SOURCE(sql)} where a.application_id = ${application_id}`);
+
+export type KycCounts = Record<KycState, number>;
+
+/** How many developers are in each state. */
+export const countDevelopers = (sql: Queryable): Promise<KycCounts> =>
+  onlyRow(sql<KycCounts[]>`
+    select count(*) filter (where state = 'pending')::int as pending, count(*) filter (where state = 'sealed')::int as sealed,
+           count(*) filter (where state = 'not_provided')::int as not_provided,
+           count(*) filter (where state = 'cp_id_changed')::int as cp_id_changed,
+           count(*) filter (where state = 'failed')::int as failed, count(*) filter (where state = 'erased')::int as erased
+    from (select coalesce(s.state, 'pending') as state from applications a left join kyc_states s using (application_id)
+          where a.status <> 'removed') now`);
+
+export type RefusedCpId = Pick<KycStateRow, 'application_id' | 'refused_cp_id' | 'asked_at'>;
+
+/** The cp_ids that wait for a decision, longest first. */
+export const listRefusedCpIds = (sql: Queryable, limit: number): Promise<RefusedCpId[]> =>
+  sql<RefusedCpId[]>`
+    select application_id, refused_cp_id, asked_at from kyc_states join applications a using (application_id)
+    where refused_cp_id is not null and a.status <> 'removed' order by asked_at, application_id limit ${limit}`;
+
+export type FormerRecord = {
+  record_id: string;
+  received_at: Date;
+  replaced_at: Date;
+  changed_fields: string[] | null;
+};
+
+/** Former versions of a record, latest first. */
+export const listFormerRecords = (
+  sql: Queryable,
+  application_id: string,
+  limit: number,
+): Promise<FormerRecord[]> =>
+  sql<FormerRecord[]>`
+    select record_id, received_at, replaced_at, changed_fields from kyc_former_records
+    where application_id = ${application_id} order by replaced_at desc, record_id desc limit ${limit}`;

@@ -1,0 +1,34 @@
+/** KYC records that are kept no longer. */
+import type { Queryable } from '#db/client.ts';
+
+const before = (sql: Queryable, keepMs: number) => sql`now() - ${keepMs} * interval '1 millisecond'`;
+
+/** Deletes former versions that were replaced before this time. @returns how many of each application */
+export const deleteOldFormerRecords = (
+  tx: Queryable,
+  keepMs: number,
+  limit: number,
+): Promise<{ application_id: string; versions: number }[]> =>
+  tx<{ application_id: string; versions: number }[]>`
+    with old as (
+      delete from kyc_former_records where record_id in (
+        select record_id from kyc_former_records where replaced_at < ${before(tx, keepMs)}
+        order by replaced_at limit ${limit})
+      returning application_id
+    )
+    select application_id, count(*)::int as versions from old group by 1 order by 1`;
+
+/** Applications that were removed before this time and still have records. A removal is the last change of its row. */
+export const listRemovedWithRecords = async (
+  sql: Queryable,
+  keepMs: number,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await sql<{ application_id: string }[]>`
+    select application_id from applications a
+    where status = 'removed' and updated_at < ${before(sql, keepMs)}
+      and (exists (select from kyc_records r where r.application_id = a.application_id)
+           or exists (select from kyc_former_records f where f.application_id = a.application_id))
+    order by application_id limit ${limit}`;
+  return rows.map(({ application_id }) => application_id);
+};

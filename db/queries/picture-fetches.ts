@@ -1,0 +1,126 @@
+import type { Queryable } from '#db/client.ts';
+import { firstRow } from '#db/rows.ts';
+import type { ContentOutcome, PictureOutcome } from '#src/contract/pictures.ts';
+import { pictureId } from '#src/rules/pictures.ts';
+
+/** A request that ends without a result (its process was killed) may be repeated after this time. */
+const LEASE = '2 minutes';
+
+export type ClaimedPicture = {
+  picture_id: string;
+  url: string;
+  etag: string | null;
+  sha256: Buffer | null;
+  outcome: PictureOutcome | null;
+  /** Is the content of `sha256` stored, and with all thumbnails it can have? */
+  has_content: boolean;
+  whole: boolean;
+};
+
+/**
+ * Takes the right to request a picture, so that one process requests it.
+ * @returns undefined when its last result is fresh, or another process requests it now
+ */
+export const claimPicture = (sql: Queryable, url: string): Promise<ClaimedPicture | undefined> =>
+  firstRow(sql<ClaimedPicture[]>`
+    with claimed as (
+      insert into pictures as p (picture_id, url, fresh_until)
+      values (${pictureId(url)}, ${url}, now() + ${LEASE}::interval)
+      on conflict (picture_id) do update set fresh_until = excluded.fresh_until
+      where coalesce(p.fresh_until < now(), true)
+      returning picture_id, url, etag, sha256, outcome
+    )
+    select claimed.*, c.sha256 is not null as has_content, coalesce(c.whole, false) as whole
+    from claimed left join picture_contents c using (sha256)`);
+
+/** Gives the right back: the request did not take place. */
+export const releasePicture = async (sql: Queryable, picture_id: string): Promise<void> => {
+  await sql`update pictures set fresh_until = now() where picture_id = ${picture_id}`;
+};
+
+export type PictureResult = {
+  picture_id: string;
+  outcome: PictureOutcome;
+  http_status: number | null;
+  freshMs: number;
+};
+
+/** Records a request without bytes: the former bytes stay. */
+export const recordResult = async (
+  sql: Queryable,
+  { picture_id, outcome, http_status, freshMs }: PictureResult,
+): Promise<void> => {
+  await sql`
+    update pictures set outcome = ${outcome}, http_status = ${http_status}, fetched_at = now(),
+      fresh_until = now() + ${freshMs} * interval '1 millisecond'
+    where picture_id = ${picture_id}`;
+};
+
+/** Records the bytes of a request. */
+export const recordBytes = async (
+  sql: Queryable,
+  result: PictureResult & { sha256: Buffer; etag: string | null; note: string | null },
+): Promise<void> => {
+  const { picture_id, outcome, http_status, freshMs, sha256, etag, note } = result;
+  await sql`
+    update pictures set sha256 = ${sha256}, etag = ${etag}, note = ${note}, outcome = ${outcome},
+      http_status = ${http_status}, fetched_at = now(), fresh_until = now() + ${freshMs} * interval '1 millisecond'
+    where picture_id = ${picture_id}`;
+};
+
+export type NewContent = {
+  sha256: Buffer;
+  outcome: ContentOutcome;
+  bytes: number;
+  format: string | null;
+  width: number | null;
+  height: number | null;
+  frames: number | null;
+  dhash: bigint | null;
+  thumbnails: readonly { width: number; webp: Buffer }[];
+};
+
+/** The stored facts about these bytes. */
+export const findContent = (sql: Queryable, sha256: Buffer) =>
+  firstRow(
+    sql<
+      { outcome: ContentOutcome; whole: boolean }[]
+    >`select outcome, whole from picture_contents where sha256 = ${sha256}`,
+  );
+
+/** Stores bytes that were decoded, or those that cannot be. */
+export const saveContent = async (sql: Queryable, content: NewContent): Promise<void> => {
+  const { sha256, outcome, bytes, format, width, height, frames, dhash, thumbnails } = content;
+  await sql`
+    insert into picture_contents (sha256, outcome, bytes, format, width, height, frames, dhash)
+    values (${sha256}, ${outcome}, ${bytes}, ${format}, ${width}, ${height}, ${frames}, ${dhash?.toString() ?? null}::bigint)
+    on conflict (sha256) do update set outcome = excluded.outcome, format = excluded.format, width = excluded.width,
+      height = excluded.height, frames = excluded.frames, dhash = excluded.dhash, whole = true, looked_at = now()`;
+  for (const { width: size, webp } of thumbnails)
+    await sql`
+      insert into picture_thumbnails (sha256, width, webp) values (${sha256}, ${size}, ${webp})
+      on conflict do nothing`;
+};
+
+/** A game whose pictures are wanted: its addresses, icons first. */
+export type PicturedGame = { game_id: string; game_icon: string[]; game_store_pic: string[] };
+
+export const listPicturedGames = (sql: Queryable, game_ids: readonly string[]): Promise<PicturedGame[]> =>
+  sql<PicturedGame[]>`
+    select game_id, game_icon, game_store_pic from games where game_id = any(${game_ids as string[]}::uuid[])`;
+
+/** Keeps the difference hash of each game's first icon that has one. */
+export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGame[]): Promise<void> => {
+  const icons = games.flatMap(({ game_id, game_icon: [icon] }) =>
+    icon === undefined ? [] : [{ game_id, picture_id: pictureId(icon) }],
+  );
+  await sql`
+    insert into game_icon_hashes as h (game_id, dhash)
+    select i.game_id, c.dhash
+    from unnest(${icons.map(({ game_id }) => game_id)}::uuid[], ${icons.map(({ picture_id }) => picture_id)}::uuid[])
+           as i (game_id, picture_id)
+    join pictures p using (picture_id) join picture_contents c using (sha256)
+    where c.dhash is not null
+    order by 1
+    on conflict (game_id) do update set dhash = excluded.dhash where h.dhash <> excluded.dhash`;
+};

@@ -1,0 +1,156 @@
+import type { Database, Queryable } from '#db/client.ts';
+import { lockGames } from '#db/queries/decisions.ts';
+
+/** The first 128 bits of the SHA-256 of an address: `pictureId` of src/rules/pictures.ts. */
+const pictureIdOf = (sql: Queryable) =>
+  sql`substr(encode(sha256(convert_to(url, 'UTF8')), 'hex'), 1, 32)::uuid`;
+
+/**
+ * Binds decisions to the bytes of their games' pictures, in the transaction of the decisions: the last bytes that were
+ * fetched; none if the last request failed and there were none before; and for an address without a request,
+ * the first bytes that arrive. Each picture is due for a check at once: a fresh one costs no request.
+ */
+export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): Promise<void> => {
+  await tx`
+    with named as materialized (
+      select distinct a.audit_id, url, ${pictureIdOf(tx)} as picture_id
+      from game_audits a join games g using (game_id) cross join unnest(g.game_icon || g.game_store_pic) as url
+      where a.audit_id = any(${audit_ids as number[]}::bigint[])
+    ), pinned as (
+      insert into picture_pins (audit_id, picture_id, sha256)
+      select n.audit_id, n.picture_id, case when p.fetched_at is not null then coalesce(p.sha256, '') end
+      from named n left join pictures p using (picture_id)
+      on conflict do nothing
+      returning sha256
+    ), kept as (
+      update picture_contents set pinned = true
+      where not pinned and sha256 in (select sha256 from pinned)
+    )
+    insert into pictures as p (picture_id, url, next_check_at)
+    select distinct picture_id, url, now() from named order by picture_id
+    on conflict (picture_id) do update set next_check_at = excluded.next_check_at`;
+};
+
+/** Checks the pictures of decisions that stand again, soon: after an undo. */
+export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {
+  await tx`
+    update pictures set next_check_at = now()
+    where picture_id in (
+      select p.picture_id from picture_pins p join game_audits a using (audit_id)
+      where a.game_id = any(${game_ids as string[]}::uuid[]) and a.undone_at is null
+    )`;
+};
+
+/** A pin's decision is the last one that stands on its game, and the game is live. */
+const standsOnPassed = (sql: Queryable) => sql`
+  a.undone_at is null and g.audit_status = 'passed' and not exists (
+    select from game_audits later
+    where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
+
+/** Games that one transaction returns to `pending`. */
+const DRIFT_BATCH = 500;
+
+/**
+ * Returns the passed games to `pending` whose decision names other bytes of a picture than it has now, and records why
+ * (`picture_changes`) in the same transaction. Decisions that wait for the first bytes get these.
+ * @returns the games
+ */
+export const applyPins = async (sql: Database, picture_id: string): Promise<string[]> => {
+  await sql`
+    with filled as (
+      update picture_pins set sha256 = p.sha256 from pictures p
+      where picture_pins.picture_id = ${picture_id} and p.picture_id = ${picture_id}
+        and picture_pins.sha256 is null and p.sha256 is not null
+      returning p.sha256
+    )
+    update picture_contents set pinned = true
+    where not pinned and sha256 in (
+      select sha256 from filled union all select sha256 from picture_pins where picture_id = ${picture_id})`;
+  const moved: string[] = [];
+  for (;;) {
+    const found = await sql<{ game_id: string }[]>`
+      select distinct a.game_id
+      from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+        join games g on g.game_id = a.game_id
+      where now_is.picture_id = ${picture_id} and now_is.sha256 is not null and p.sha256 <> now_is.sha256
+        and ${standsOnPassed(sql)}
+      limit ${DRIFT_BATCH}`;
+    if (found.length === 0) return moved;
+    const game_ids = found.map(({ game_id }) => game_id);
+    const returned = (await sql.begin(async (tx) => {
+      await lockGames(tx, game_ids);
+      return tx<{ game_id: string }[]>`
+        with changed as materialized (
+          select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
+          from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+            join games g on g.game_id = a.game_id
+          where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256
+            and a.game_id = any(${game_ids}::uuid[]) and ${standsOnPassed(tx)}
+        ), told as (
+          insert into picture_changes (game_id, picture_id, audit_id, before, after)
+          select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
+        )
+        update games set audit_status = 'pending', audit_time = null, updated_at = now()
+        where game_id in (select game_id from changed)
+        returning game_id`;
+    })) as { game_id: string }[];
+    // A decision was made between the two statements: the next look or check finds what is left.
+    if (returned.length === 0) return moved;
+    moved.push(...returned.map(({ game_id }) => game_id));
+  }
+};
+
+export type DuePicture = {
+  picture_id: string;
+  url: string;
+  /** Does a decision that stands on a passed game name it, or does one wait for its first bytes? */
+  wanted: boolean;
+};
+
+/** Takes pictures whose check is due, for the time of a lease. Several processes take different ones. */
+export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number): Promise<DuePicture[]> =>
+  sql<DuePicture[]>`
+    with due as (
+      update pictures set next_check_at = now() + ${leaseMs} * interval '1 millisecond'
+      where picture_id in (
+        select picture_id from pictures where next_check_at <= now()
+        order by next_check_at limit ${limit} for update skip locked
+      )
+      returning picture_id, url
+    )
+    select picture_id, url, exists (
+      select from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
+      where p.picture_id = due.picture_id and (p.sha256 is null or ${standsOnPassed(sql)})
+    ) as wanted
+    from due`;
+
+/** Sets the next check. @param inMs null: none */
+export const scheduleCheck = async (
+  sql: Queryable,
+  picture_id: string,
+  inMs: number | null,
+): Promise<void> => {
+  await sql`
+    update pictures set next_check_at = now() + ${inMs}::float8 * interval '1 millisecond'
+    where picture_id = ${picture_id}`;
+};
+
+/** The bytes that the last standing decision of a game names, by picture: hashes in hex, "" for none. */
+export const listPins = async (sql: Queryable, game_id: string): Promise<Map<string, string>> => {
+  const rows = await sql<{ picture_id: string; sha256: string }[]>`
+    select picture_id, encode(sha256, 'hex') as sha256 from picture_pins
+    where sha256 is not null and audit_id = (
+      select audit_id from game_audits where game_id = ${game_id} and undone_at is null order by audit_id desc limit 1)`;
+  return new Map(rows.map((row) => [row.picture_id, row.sha256]));
+};
+
+/** Reads the bytes of pictures in hex, and keeps them as they are until the transaction ends. */
+export const lockPictures = async (
+  tx: Queryable,
+  picture_ids: readonly string[],
+): Promise<Map<string, string | null>> => {
+  const rows = await tx<{ picture_id: string; sha256: string | null }[]>`
+    select picture_id, encode(sha256, 'hex') as sha256 from pictures
+    where picture_id = any(${picture_ids as string[]}::uuid[]) order by picture_id for share`;
+  return new Map(rows.map((row) => [row.picture_id, row.sha256]));
+};

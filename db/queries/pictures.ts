@@ -1,0 +1,82 @@
+import type { Queryable } from '#db/client.ts';
+import { firstRow } from '#db/rows.ts';
+import type { PictureOutcome, ThumbnailWidth } from '#src/contract/pictures.ts';
+import { pictureId } from '#src/rules/pictures.ts';
+
+/** A picture as pages show it. Hashes are in hex. */
+export type PictureView = {
+  picture_id: string;
+  url: string;
+  /** The last bytes: null before the first. */
+  sha256: string | null;
+  /** Of the last request; null while none has ended. */
+  outcome: PictureOutcome | null;
+  http_status: number | null;
+  note: string | null;
+  fetched_at: Date | null;
+  /** Would a look now cause a request? */
+  stale: boolean;
+  /** Does the content have thumbnails? `whole`: of every width. */
+  has_thumbnail: boolean;
+  whole: boolean;
+  bytes: number | null;
+  format: string | null;
+  width: number | null;
+  height: number | null;
+  frames: number | null;
+};
+
+/** Reads pictures by their addresses. An address that is not known is not in the result. */
+export const findPictures = async (
+  sql: Queryable,
+  urls: readonly string[],
+): Promise<Map<string, PictureView>> => {
+  if (urls.length === 0) return new Map();
+  const rows = await sql<PictureView[]>`
+    select p.picture_id, p.url, encode(p.sha256, 'hex') as sha256, p.outcome, p.http_status, p.note, p.fetched_at,
+           coalesce(p.fresh_until < now(), true) as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
+           coalesce(c.whole, false) as whole, c.bytes, c.format, c.width, c.height, c.frames
+    from pictures p left join picture_contents c using (sha256)
+    where p.picture_id = any(${[...new Set(urls.map(pictureId))]}::uuid[])`;
+  return new Map(rows.map((row) => [row.url, row]));
+};
+
+/** Content by its hash in hex, for pictures of earlier decisions. */
+export type ContentView = Pick<
+  PictureView,
+  'has_thumbnail' | 'whole' | 'bytes' | 'format' | 'width' | 'height' | 'frames'
+> & { sha256: string; outcome: PictureOutcome };
+
+export const findContents = async (
+  sql: Queryable,
+  hashes: readonly string[],
+): Promise<Map<string, ContentView>> => {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql<ContentView[]>`
+    select encode(sha256, 'hex') as sha256, outcome, outcome = 'shown' as has_thumbnail, whole, bytes, format, width,
+           height, frames
+    from picture_contents
+    where sha256 in (select decode(hash, 'hex') from unnest(${hashes as string[]}::text[]) hash)`;
+  return new Map(rows.map((row) => [row.sha256, row]));
+};
+
+/** A look is noted at most once in this time: it delays `prune` by as much. */
+const NOTED_EVERY = '1 day';
+
+/**
+ * Reads a thumbnail, the largest up to `width`, and records that it was shown.
+ * @returns undefined when there is none
+ */
+export const readThumbnail = async (
+  sql: Queryable,
+  sha256: string,
+  width: ThumbnailWidth,
+): Promise<Buffer | undefined> => {
+  const row = await firstRow(sql<{ webp: Buffer; unnoted: boolean }[]>`
+    select t.webp, c.looked_at < now() - ${NOTED_EVERY}::interval as unnoted
+    from picture_thumbnails t join picture_contents c using (sha256)
+    where t.sha256 = decode(${sha256}, 'hex') and t.width <= ${width} order by t.width desc limit 1`);
+  if (row?.unnoted)
+    await sql`update picture_contents set looked_at = now() where sha256 = decode(${sha256}, 'hex')`;
+  return row?.webp;
+};

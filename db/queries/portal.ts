@@ -1,0 +1,89 @@
+/** What the portal shows. Every query takes the application of the session, and reads nothing of others. */
+import type { Queryable } from '#db/client.ts';
+import type { FailureRow } from '#db/queries/failures.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { firstRow } from '#db/rows.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+
+const SESSION_HOURS = 12;
+const IDLE_MINUTES = 30;
+
+/** Who is signed in: the holder of a token. */
+export type Holder = { application_id: string; name: string; token_id: string; token_name: string };
+
+export const insertPortalSession = async (
+  tx: Queryable,
+  session_hash: Buffer,
+  token_id: string,
+): Promise<void> => {
+  await tx`
+    delete from portal_sessions
+    where started_at < now() - ${SESSION_HOURS} * interval '1 hour'
+       or seen_at < now() - ${IDLE_MINUTES} * interval '1 minute'`;
+  await tx`insert into portal_sessions (session_hash, token_id) values (${session_hash}, ${token_id})`;
+};
+
+/**
+ * The holder of a session: it ends with its token and its application.
+ * @param touch counts this request as use: a page that refreshes itself does not keep a session open
+ */
+export const findPortalSession = (
+  sql: Queryable,
+  session_hash: Buffer,
+  touch: boolean,
+): Promise<Holder | undefined> =>
+  firstRow(sql<Holder[]>`
+    with session as (
+      select s.session_hash, s.seen_at, a.application_id, a.name, t.token_id, t.name as token_name
+      from portal_sessions s join api_tokens t using (token_id) join applications a using (application_id)
+      where s.session_hash = ${session_hash} and a.status <> 'removed'
+        and t.revoked_at is null and coalesce(t.expires_at > now(), true)
+        and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
+        and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'
+    ), touched as (
+      update portal_sessions s set seen_at = now() from session
+      where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
+    )
+    select application_id, name, token_id, token_name from session`);
+
+export const deletePortalSession = async (sql: Queryable, session_hash: Buffer): Promise<void> => {
+  await sql`delete from portal_sessions where session_hash = ${session_hash}`;
+};
+
+/** A game with the reason of its rejection; null if it is not rejected. */
+export type PortalGame = Pick<
+  GameRow,
+  'game_id' | 'application_game_id' | 'game_name' | 'audit_status' | 'audit_time' | 'revision' | 'updated_at'
+> & { reason_label: string | null; text: string | null };
+
+/** Games of an application with one status that are not withdrawn, latest first. */
+export const listPortalGames = (
+  sql: Queryable,
+  application_id: string,
+  page: { status: AuditStatus; before: string | undefined; limit: number },
+): Promise<PortalGame[]> =>
+  sql<PortalGame[]>`
+    select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
+           rejection.reason_label, rejection.text
+    from (
+      select * from games
+      where application_id = any (array[${application_id}]) and audit_status = ${page.status} and withdrawn_at is null
+        and ${page.before === undefined ? sql`true` : sql`game_id < ${page.before}`}
+      order by application_id desc, game_id desc limit ${page.limit}
+    ) g left join lateral (
+      select r.label as reason_label, case when r.code is not null then a.text end as text
+      from game_audits a left join reasons r on r.code = a.reason
+      where g.audit_status = 'rejected' and a.game_id = g.game_id and a.undone_at is null
+        and a.audit_status = 'rejected'
+      order by a.audit_id desc limit 1
+    ) rejection on true
+    order by g.game_id desc`;
+
+/** The open failures of an application's games, latest first. */
+export const listPortalFailures = (
+  sql: Queryable,
+  application_id: string,
+  limit: number,
+): Promise<FailureRow[]> =>
+  sql<FailureRow[]>`
+    select * from ingest_failures where application_id = ${application_id} order by last_at desc limit ${limit}`;

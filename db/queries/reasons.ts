@@ -1,0 +1,54 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { containsPattern } from '#db/rows.ts';
+import type { reasons } from '#db/schema/review.ts';
+
+export type ReasonRow = InferSelectModel<typeof reasons>;
+
+/** The reasons of rejections in the order of forms, retired ones last. */
+export const listReasons = (sql: Queryable): Promise<ReasonRow[]> =>
+  sql<ReasonRow[]>`select * from reasons order by retired_at is not null, position, code`;
+
+export const REASON_SORTS = ['position', 'code', 'label'] as const;
+
+/** Read one page of the reasons; by position, retired ones are last. */
+export const listReasonPage = (
+  sql: Queryable,
+  search: string | undefined,
+  page: ListPage<(typeof REASON_SORTS)[number]>,
+): Promise<Listed<ReasonRow>> => {
+  const sorts = {
+    position: sql`(retired_at is not null)::int * 1000000 + position`,
+    code: sql`code`,
+    label: sql`label`,
+  };
+  return readListPage<ReasonRow>(sql, page, {
+    columns: sql`*`,
+    from: sql`reasons
+      where ${search === undefined ? sql`true` : sql`(code ilike ${containsPattern(search)} or label ilike ${containsPattern(search)})`}`,
+    sort_by: sorts[page.sort],
+    id: sql`code`,
+  });
+};
+
+/** Add a reason at the end, or change the label of one and bring it back. */
+export const saveReason = async (
+  sql: Queryable,
+  { code, label }: Pick<ReasonRow, 'code' | 'label'>,
+): Promise<ReasonRow> => {
+  const [row] = await sql<ReasonRow[]>`
+    insert into reasons (code, label, position)
+    select ${code}, ${label}, coalesce(max(position), 0) + 1 from reasons
+    on conflict (code) do update set label = excluded.label, retired_at = null
+    returning *`;
+  if (row === undefined) throw new Error('an insert that updates on conflict returns its row');
+  return row;
+};
+
+/** Retire a reason: no new decision names it. @returns undefined when there is none in use under this code */
+export const retireReason = async (sql: Queryable, code: string): Promise<ReasonRow | undefined> =>
+  (
+    await sql<ReasonRow[]>`
+      update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`
+  )[0];

@@ -1,0 +1,141 @@
+import type { Queryable } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import { onlyRow } from '#db/rows.ts';
+
+/** The whole list of an application. */
+const WHOLE_LIST = '';
+/** Requests of an application that wait at most. */
+const WAITING_MAX = 10_000;
+
+/**
+ * Request that games are pulled, each once until that has begun. Ids that are not stored request the list instead: new
+ * games come in by it, within the budgets of a run. No ids: the whole list, with every detail.
+ * @returns the number of different requests; undefined if too many wait already: then none is accepted
+ */
+export const insertRefreshes = async (
+  sql: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<number | undefined> => {
+  const ids = [...new Set(application_game_ids)];
+  const row = await onlyRow(sql<{ wanted: number; written: number }[]>`
+    with known as (
+      select id from unnest(${ids}::text[]) as id
+      where exists (select from games where application_id = ${application_id} and application_game_id = id)
+    ), wanted as (
+      select id, false as is_full from known
+      union all
+      select ${WHOLE_LIST}, ${ids.length === 0}
+      where ${ids.length === 0} or (select count(*) from known) < ${ids.length}
+    ), written as (
+      insert into refresh_requests as r (application_id, application_game_id, is_full)
+      select ${application_id}, id, is_full from wanted
+      where (select count(*) from (select from refresh_requests where application_id = ${application_id}
+                                   limit ${WAITING_MAX}) waiting) + (select count(*) from wanted) <= ${WAITING_MAX}
+      order by id
+      on conflict (application_id, application_game_id) do update
+        set requested_at = now(), is_full = r.is_full or excluded.is_full
+      returning 1
+    )
+    select (select count(*)::int from wanted) as wanted, (select count(*)::int from written) as written`);
+  return row.written < row.wanted ? undefined : Math.max(ids.length, 1);
+};
+
+/** An application whose requests may be pulled now. */
+export type DueRefresh = Pick<ApplicationRow, 'application_id' | 'rate'> & { has_open_run: boolean };
+
+/**
+ * The active applications with requests whose turn has come, at most `limit`. It reads one request of each application.
+ * @param bytesMax what pulls outside runs may store in 24 hours
+ */
+export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number): Promise<DueRefresh[]> =>
+  sql<DueRefresh[]>`
+    with recursive waiting as (
+      (select application_id from refresh_requests order by application_id limit 1)
+      union all
+      select (select r.application_id from refresh_requests r where r.application_id > w.application_id
+              order by r.application_id limit 1)
+      from waiting w where w.application_id is not null
+    )
+    select application_id, rate, exists (
+             select from sync_runs r where r.application_id = a.application_id and finished_at is null) as has_open_run
+    from waiting join applications a using (application_id) left join refresh_turns t using (application_id)
+    where a.status = 'active' and coalesce(t.next_at <= now(), true)
+      and coalesce(t.stored_bytes < ${bytesMax} or t.day_started_at < now() - interval '24 hours', true)
+    order by t.next_at nulls first limit ${limit}`;
+
+/** A request as it was read: one that is repeated later has another time. */
+export type RefreshRequest = { application_game_id: string; is_full: boolean; requested_at: string };
+
+/** Requests of an application, the longest waiting first, and that of its list besides. */
+export const listRefreshes = async (
+  sql: Queryable,
+  application_id: string,
+  limit: number,
+): Promise<{ games: RefreshRequest[]; list: RefreshRequest | undefined }> => {
+  const rows = await sql<RefreshRequest[]>`
+    (select application_game_id, is_full, requested_at::text from refresh_requests
+     where application_id = ${application_id} and application_game_id = ${WHOLE_LIST})
+    union all
+    (select application_game_id, is_full, requested_at::text from refresh_requests
+     where application_id = ${application_id} and application_game_id <> ${WHOLE_LIST}
+     order by requested_at limit ${limit})`;
+  const games = rows.filter((row) => row.application_game_id !== WHOLE_LIST);
+  return { games, list: rows.find((row) => row.application_game_id === WHOLE_LIST) };
+};
+
+/** Delete requests, except those that were repeated since they were read. */
+export const deleteRefreshes = async (
+  sql: Queryable,
+  application_id: string,
+  requests: readonly RefreshRequest[],
+): Promise<void> => {
+  await sql`
+    delete from refresh_requests r
+    using unnest(
+      ${requests.map((each) => each.application_game_id)}::text[], ${requests.map((each) => each.requested_at)}::text[]
+    ) as read(id, at)
+    where r.application_id = ${application_id} and r.application_game_id = read.id
+      and r.requested_at = read.at::timestamptz`;
+};
+
+/** The application's next turn is after `waitMs`. */
+export const postponeRefreshes = async (
+  sql: Queryable,
+  application_id: string,
+  waitMs: number,
+): Promise<void> => {
+  await sql`
+    insert into refresh_turns (application_id, next_at)
+    values (${application_id}, now() + ${waitMs} * interval '1 millisecond')
+    on conflict (application_id) do update set next_at = excluded.next_at`;
+};
+
+/** Count what a pull outside a run has stored. */
+export const addPulledBytes = async (
+  tx: Queryable,
+  application_id: string,
+  stored_bytes: number,
+): Promise<void> => {
+  await tx`
+    insert into refresh_turns as t (application_id, next_at, stored_bytes)
+    values (${application_id}, now(), ${stored_bytes})
+    on conflict (application_id) do update
+      set stored_bytes = excluded.stored_bytes
+            + case when t.day_started_at < now() - interval '24 hours' then 0 else t.stored_bytes end,
+          day_started_at = case when t.day_started_at < now() - interval '24 hours' then now() else t.day_started_at end`;
+};
+
+/** Did the application request a run that began within this time? */
+export const hasRecentRefreshRun = async (
+  sql: Queryable,
+  application_id: string,
+  withinMs: number,
+): Promise<boolean> => {
+  const row = await onlyRow(sql<{ found: boolean }[]>`
+    select exists (
+      select from sync_runs
+      where application_id = ${application_id} and trigger = 'refresh'
+        and started_at > now() - ${withinMs} * interval '1 millisecond') as found`);
+  return row.found;
+};

@@ -1,0 +1,95 @@
+import type { Queryable } from '#db/client.ts';
+import { countRows, firstRow } from '#db/rows.ts';
+import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
+
+/** The number of newest runs of an application that stay at any age; the newest of each outcome stays too. */
+const RUNS_KEPT = 20;
+
+/** A run in the order in which runs finished. The time is text, because a Date has no microseconds. */
+export type FinishedRun = { finished_at: string; run_id: string };
+export const BEFORE_ALL_RUNS: FinishedRun = {
+  finished_at: '-infinity',
+  run_id: '00000000-0000-0000-0000-000000000000',
+};
+
+/**
+ * Add runs that finished more than `ageMs` ago to the sums of their days, and delete them. The newest runs of each
+ * application stay, and runs that still have pages. One call reads the `limit` runs after `after`, so that successive
+ * calls read every run once.
+ *
+ * Each run is looked up by itself (`lateral` with a limit): for `exists`, Postgres may read the newer runs of every
+ * application.
+ * @returns the number of deleted runs, and the last run that was read: undefined when there was none
+ */
+export const pruneRuns = async (
+  sql: Queryable,
+  ageMs: number,
+  limit: number,
+  after: FinishedRun,
+): Promise<{ deleted: number; last: FinishedRun | undefined }> => {
+  const row = await firstRow(sql<(FinishedRun & { deleted: number })[]>`
+    with batch as materialized (
+      select run_id, application_id, outcome, finished_at from sync_runs
+      where finished_at < now() - ${ageMs} * interval '1 millisecond'
+        and (finished_at, run_id) > (${after.finished_at}::text::timestamptz, ${after.run_id}::uuid)
+      order by finished_at, run_id limit ${limit}
+    ), old as materialized (
+      select b.run_id from batch b cross join lateral (
+        select from sync_runs n where n.application_id = b.application_id and n.run_id > b.run_id
+        offset ${RUNS_KEPT - 1} limit 1
+      ) as newer cross join lateral (
+        select from sync_runs n
+        where n.application_id = b.application_id and n.run_id > b.run_id and n.outcome = b.outcome
+        limit 1
+      ) as newer_of_outcome
+      where not exists (select from sync_run_pages p where p.run_id = b.run_id)
+    ), deleted as (
+      delete from sync_runs where run_id = any(array(select run_id from old)) returning *
+    ), summed as (
+      insert into run_days (application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed,
+        missing, withdrawn)
+      select application_id, (finished_at at time zone 'UTC')::date, outcome, count(*), sum(listed), sum(inserted),
+             sum(updated), sum(unchanged), sum(invalid), sum(failed), sum(missing), sum(withdrawn)
+      from deleted group by 1, 2, 3 order by 1, 2, 3
+      on conflict (application_id, day, outcome) do update
+      set runs = run_days.runs + excluded.runs, listed = run_days.listed + excluded.listed,
+          inserted = run_days.inserted + excluded.inserted, updated = run_days.updated + excluded.updated,
+          unchanged = run_days.unchanged + excluded.unchanged, invalid = run_days.invalid + excluded.invalid,
+          failed = run_days.failed + excluded.failed, missing = run_days.missing + excluded.missing,
+          withdrawn = run_days.withdrawn + excluded.withdrawn
+    )
+    select finished_at::text, run_id, (select count(*)::int from deleted) as deleted
+    from batch order by batch.finished_at desc, run_id desc limit 1`);
+  return { deleted: row?.deleted ?? 0, last: row && { finished_at: row.finished_at, run_id: row.run_id } };
+};
+
+/** Delete sums of days that ended more than `days` ago, at most `limit`. @returns their number */
+export const pruneRunDays = (sql: Queryable, days: number, limit: number): Promise<number> =>
+  countRows(sql`
+    delete from run_days where ctid = any(array(
+      select ctid from run_days where day < (now() at time zone 'UTC')::date - ${days}::int limit ${limit}))`);
+
+export type RunDay = RunCounts & { day: string; outcome: RunOutcome; runs: number };
+
+/** The runs of each day (UTC) by outcome, deleted ones included, latest day first. */
+export const listRunDays = (
+  sql: Queryable,
+  filter: { application_id?: string | undefined; limit: number },
+): Promise<RunDay[]> => {
+  const ofApplication =
+    filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`;
+  return sql<RunDay[]>`
+    select day::text, outcome, sum(runs)::float8 as runs, sum(listed)::float8 as listed,
+           sum(inserted)::float8 as inserted, sum(updated)::float8 as updated, sum(unchanged)::float8 as unchanged,
+           sum(invalid)::float8 as invalid, sum(failed)::float8 as failed, sum(missing)::float8 as missing,
+           sum(withdrawn)::float8 as withdrawn
+    from (
+      select day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn
+      from run_days where ${ofApplication}
+      union all
+      select (finished_at at time zone 'UTC')::date, outcome, 1, listed, inserted, updated, unchanged, invalid, failed,
+             missing, withdrawn
+      from sync_runs where finished_at is not null and ${ofApplication}
+    ) as counted
+    group by day, outcome order by day desc, outcome limit ${filter.limit}`;
+};

@@ -1,0 +1,28 @@
+import type { Queryable } from '#db/client.ts';
+
+/** Tables whose ids people type, and the column of the id. */
+const ID_COLUMNS = {
+  games: 'game_id',
+  sync_runs: 'run_id',
+  api_tokens: 'token_id',
+  events: 'event_id',
+} as const;
+export type IdTable = keyof typeof ID_COLUMNS;
+
+const HEX_DIGITS = 32;
+
+/** The ids that begin with these hexadecimal digits, in order: at most `limit`. Dashes do not count. */
+export const findIdsByPrefix = async (
+  sql: Queryable,
+  table: IdTable,
+  prefix: string,
+  limit: number,
+): Promise<string[]> => {
+  const column = ID_COLUMNS[table];
+  const digits = prefix.replaceAll('-', '');
+  const rows = await sql<{ id: string }[]>`
+    select ${sql(column)} as id from ${sql(table)}
+    where ${sql(column)} between ${digits.padEnd(HEX_DIGITS, '0')} and ${digits.padEnd(HEX_DIGITS, 'f')}
+    order by ${sql(column)} limit ${limit}`;
+  return rows.map(({ id }) => id);
+};

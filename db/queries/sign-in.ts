@@ -1,0 +1,157 @@
+import type { Queryable } from '#db/client.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
+import type { Role } from '#src/contract/roles.ts';
+
+/** A session lasts 12 hours at most, and 30 minutes without a request. */
+export const SESSION_HOURS = 12;
+const IDLE_MINUTES = 30;
+
+/** Who is signed in. */
+export type SignedIn = { login: string; name: string; roles: Role[]; started_at: Date };
+
+/** @param confirmed the provider asked for the credentials just now */
+export const insertSession = async (
+  sql: Queryable,
+  session_hash: Buffer,
+  login: string,
+  confirmed: boolean,
+): Promise<void> => {
+  await sql`
+    insert into operator_sessions (session_hash, login, confirmed_at)
+    values (${session_hash}, ${login}, ${confirmed ? sql`now()` : null})`;
+};
+
+/** A new confirmation by the provider counts for this time. */
+const CONFIRMED_MINUTES = 5;
+
+/** How the operator of a session can prove again who it is. */
+export type Proof = { has_password: boolean; confirmed: boolean };
+
+export const findProof = (sql: Queryable, session_hash: Buffer): Promise<Proof | undefined> =>
+  firstRow(sql<Proof[]>`
+    select o.password_hash is not null as has_password,
+           coalesce(s.confirmed_at > now() - ${CONFIRMED_MINUTES} * interval '1 minute', false) as confirmed
+    from operator_sessions s join operators o using (login) where s.session_hash = ${session_hash}`);
+
+/** Uses up the confirmation of a session: of concurrent calls one succeeds. */
+export const takeConfirmation = (sql: Queryable, session_hash: Buffer): Promise<boolean> =>
+  isOneRow(sql`
+    update operator_sessions set confirmed_at = null
+    where session_hash = ${session_hash} and confirmed_at > now() - ${CONFIRMED_MINUTES} * interval '1 minute'`);
+
+/**
+ * The operator of a session, with the present roles.
+ * @param touch counts this request as use: a page that refreshes itself does not keep a session open
+ */
+export const findSession = (
+  sql: Queryable,
+  session_hash: Buffer,
+  touch: boolean,
+): Promise<SignedIn | undefined> =>
+  firstRow(sql<SignedIn[]>`
+    with session as (
+      select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles
+      from operator_sessions s join operators o using (login)
+      where s.session_hash = ${session_hash} and o.status = 'active'
+        and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
+        and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'
+    ), touched as (
+      update operator_sessions s set seen_at = now() from session
+      where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
+    )
+    select login, name, roles, started_at from session`);
+
+/** @returns the login of the session that ended */
+export const deleteSession = async (sql: Queryable, session_hash: Buffer): Promise<string | undefined> => {
+  const row = await firstRow(sql<{ login: string }[]>`
+    delete from operator_sessions where session_hash = ${session_hash} returning login`);
+  return row?.login;
+};
+
+/** @returns how many ended */
+export const deleteSessionsOf = async (sql: Queryable, login: string): Promise<number> =>
+  (await sql`delete from operator_sessions where login = ${login}`).count;
+
+/** A new link replaces the operator's older ones. */
+export const insertLink = async (
+  sql: Queryable,
+  link: { link_hash: Buffer; login: string; sets_password: boolean; lifetime_ms: number },
+): Promise<void> => {
+  await sql`
+    with older as (delete from sign_in_links where login = ${link.login})
+    insert into sign_in_links (link_hash, login, sets_password, expires_at)
+    values (${link.link_hash}, ${link.login}, ${link.sets_password},
+            now() + ${link.lifetime_ms} * interval '1 millisecond')`;
+};
+
+export type Link = { login: string; name: string; sets_password: boolean };
+
+/** @returns undefined if the link was used, has expired, or its operator is disabled */
+export const findLink = (sql: Queryable, link_hash: Buffer): Promise<Link | undefined> =>
+  firstRow(sql<Link[]>`
+    select l.login, o.name, l.sets_password from sign_in_links l join operators o using (login)
+    where l.link_hash = ${link_hash} and l.expires_at > now() and o.status = 'active'`);
+
+/** Uses a link up: of concurrent calls one succeeds. */
+export const takeLink = (sql: Queryable, link_hash: Buffer): Promise<Link | undefined> =>
+  firstRow(sql<Link[]>`
+    delete from sign_in_links l using operators o
+    where o.login = l.login and l.link_hash = ${link_hash} and l.expires_at > now() and o.status = 'active'
+    returning l.login, o.name, l.sets_password`);
+
+/** @returns the number of links that were deleted */
+export const deleteLinksOf = async (sql: Queryable, login: string): Promise<number> =>
+  (await sql`delete from sign_in_links where login = ${login}`).count;
+
+/** Counts an attempt under each key. @returns the counts, and seconds until each window ends */
+export const countAttempts = (
+  sql: Queryable,
+  keys: readonly string[],
+  windowMs: number,
+): Promise<{ attempts: number; wait_s: number }[]> =>
+  sql<{ attempts: number; wait_s: number }[]>`
+    insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+    select key, 1, now() + ${windowMs} * interval '1 millisecond'
+    from unnest(${[...keys].sort()}::text[]) as key order by key
+    on conflict (attempt_key) do update
+      set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+          window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+    returning attempts, ceil(extract(epoch from window_ends_at - now()))::int as wait_s`;
+
+/** Forgets the attempts of these keys: the sign-in succeeded. */
+export const forgetAttempts = async (sql: Queryable, keys: readonly string[]): Promise<void> => {
+  await sql`delete from sign_in_attempts where attempt_key = any(${keys as string[]}::text[])`;
+};
+
+export type OidcFlow = { state: string; nonce: string; code_verifier: string; next: string };
+
+export const insertOidcFlow = async (
+  sql: Queryable,
+  flow_hash: Buffer,
+  flow: OidcFlow,
+  lifetimeMs: number,
+): Promise<void> => {
+  const { state, nonce, code_verifier, next } = flow;
+  await sql`
+    insert into oidc_flows (flow_hash, state, nonce, code_verifier, next, expires_at)
+    values (${flow_hash}, ${state}, ${nonce}, ${code_verifier}, ${next},
+            now() + ${lifetimeMs} * interval '1 millisecond')`;
+};
+
+/** Uses a flow up. @returns undefined if it is unknown or has expired */
+export const takeOidcFlow = (sql: Queryable, flow_hash: Buffer): Promise<OidcFlow | undefined> =>
+  firstRow(sql<OidcFlow[]>`
+    delete from oidc_flows where flow_hash = ${flow_hash} and expires_at > now()
+    returning state, nonce, code_verifier, next`);
+
+/** Deletes what has expired: sessions, links, flows, counts of attempts. */
+export const deleteExpired = async (sql: Queryable): Promise<void> => {
+  await sql`
+    with sessions as (
+      delete from operator_sessions
+      where started_at < now() - ${SESSION_HOURS} * interval '1 hour'
+         or seen_at < now() - ${IDLE_MINUTES} * interval '1 minute'
+    ), links as (delete from sign_in_links where expires_at < now()
+    ), flows as (delete from oidc_flows where expires_at < now())
+    delete from sign_in_attempts where window_ends_at < now()`;
+};

@@ -1,0 +1,64 @@
+import type { Queryable } from '#db/client.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { firstRow } from '#db/rows.ts';
+
+export type VanishingGame = Pick<
+  GameRow,
+  'game_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'audit_status' | 'fetched_at'
+>;
+
+/**
+ * The games that a suspect run would have withdrawn and that are still there, by id.
+ * @param after the last game of the page before
+ */
+export const listVanishingGames = (
+  sql: Queryable,
+  run_id: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<VanishingGame[]> =>
+  sql<VanishingGame[]>`
+    select game_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
+    from vanishing_games v join games g using (game_id)
+    where v.run_id = ${run_id} and g.withdrawn_at is null
+      and ${page.after === undefined ? sql`true` : sql`v.game_id > ${page.after}`}
+    order by v.game_id limit ${page.limit}`;
+
+/** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
+export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
+
+/** Lock the application of a run, so that no other run of it ends, and read whether the run is its latest. */
+export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<SuspectRun | undefined> => {
+  await tx`
+    select from applications
+    where application_id = (select application_id from sync_runs where run_id = ${run_id}) for update`;
+  return firstRow(tx<SuspectRun[]>`
+    select run_id, application_id, outcome, not exists (
+             select from sync_runs later where later.application_id = r.application_id and later.run_id > r.run_id
+           ) as is_latest
+    from sync_runs r where run_id = ${run_id}`);
+};
+
+/**
+ * Withdraw games of a suspect run, unless their detail was fetched since.
+ * @param game_ids absent: all of them
+ * @returns the withdrawn games
+ */
+export const withdrawVanishingGames = async (
+  tx: Queryable,
+  run_id: string,
+  game_ids: readonly string[] | undefined,
+): Promise<string[]> => {
+  const rows = await tx<{ game_id: string }[]>`
+    with accepted as (
+      delete from vanishing_games
+      where run_id = ${run_id}
+        and ${game_ids === undefined ? tx`true` : tx`game_id = any(${game_ids as string[]}::uuid[])`}
+      returning game_id
+    )
+    update games g set withdrawn_at = now(), updated_at = now()
+    from accepted a, sync_runs r
+    where g.game_id = a.game_id and g.withdrawn_at is null and r.run_id = ${run_id} and g.fetched_at <= r.finished_at
+    returning g.game_id`;
+  return rows.map((row) => row.game_id);
+};

@@ -1,0 +1,214 @@
+/** The roles of Postgres that processes connect as: `catalogue_worker`, … The role that migrates owns everything. */
+export const DATABASE_ROLES = ['worker', 'api', 'console', 'media', 'kyc_desk', 'operator'] as const;
+export type DatabaseRole = (typeof DATABASE_ROLES)[number];
+
+/** The name of a role in Postgres. */
+export const roleName = (role: DatabaseRole): string => `catalogue_${role}`;
+
+/** What each role may do with a table, as `grant` has it. A role that is absent may do nothing. */
+export type TableRights = Partial<Record<DatabaseRole, string>>;
+
+/** What the metrics of every process read. */
+const FLEET_OF_APPLICATIONS =
+  'select (application_id, name, status, every_ms, failing_since, last_success_at, created_at)';
+const FLEET_OF_RUNS = 'select (application_id, started_at, finished_at, outcome, fault)';
+const FLEET_OF_FAILURES = 'select (operation, kind)';
+const BACKOFF =
+  'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
+const EVENT_FLEET = 'select (status)';
+/** The health of an application's address for events. */
+const EVENT_HEALTH =
+  'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
+const EVERYTHING = 'select, insert, update, delete';
+const READ_BY_ALL = {
+  api: 'select',
+  console: 'select',
+  media: 'select',
+  kyc_desk: 'select',
+  operator: 'select',
+} as const;
+const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
+const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
+
+/**
+ * The rights on every table. `migrate` grants them, docs/security.md shows them, and a test tries each. A lock (`for update`, `for share`) needs `update` of some column.
+ */
+export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
+  api_tokens: {
+    api: 'select, update (last_used_at)',
+    console: 'select, update (last_used_at)',
+    operator: 'select, insert, update (revoked_at)',
+  },
+  application_checks: {
+    worker: EVERYTHING,
+    console: 'select, insert, update',
+    operator: 'select',
+  },
+  applications: {
+    worker: `select, update (${BACKOFF})`,
+    api: FLEET_OF_APPLICATIONS,
+    console: `select, update (${BACKOFF})`,
+    media: FLEET_OF_APPLICATIONS,
+    kyc_desk: FLEET_OF_APPLICATIONS,
+    operator: 'select, insert, update',
+  },
+  approvals: {
+    console: `select, insert, update (${APPROVAL})`,
+    kyc_desk: `select, insert, update (${APPROVAL})`,
+    operator: 'select, update (used_at, closed_at, closed_as)',
+  },
+  audit_head: { console: 'select', operator: 'select' },
+  audit_log: {
+    worker: 'select, insert',
+    api: 'insert',
+    console: 'select, insert',
+    kyc_desk: 'select, insert',
+    operator: 'select, insert',
+  },
+  changed_games: {
+    worker: 'select, insert, delete',
+    console: 'select, insert, delete',
+    media: 'select, insert, delete',
+    operator: 'select, insert, delete',
+  },
+  content_providers: {
+    worker: 'select, insert, update',
+    console: 'select',
+    kyc_desk: 'select, insert, update',
+    operator: 'select, insert, update',
+  },
+  event_deliveries: {
+    worker: EVERYTHING,
+    console: 'select, insert, update',
+    operator: EVERYTHING,
+  },
+  // The console has no key and reads no secret.
+  event_webhooks: {
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until)`,
+    api: EVENT_FLEET,
+    console: `select (application_id, url, former_until, last_success_at, created_at, ${EVENT_HEALTH}), update (${EVENT_HEALTH})`,
+    media: EVENT_FLEET,
+    kyc_desk: EVENT_FLEET,
+    operator: EVERYTHING,
+  },
+  // A trigger writes them, with the rights of its owner.
+  events: {
+    worker: 'select, update (position), delete',
+    api: 'select, update (position)',
+    console: 'select, update (position)',
+    operator: 'select, update (position)',
+  },
+  game_absences: {
+    worker: 'select, insert, update',
+    console: 'select, insert, update',
+    operator: 'select, insert, update',
+  },
+  game_audits: {
+    ...READ,
+    console: 'select, insert, update (undone_at, undone_by)',
+    media: 'select',
+    operator: 'select, insert, update (undone_at, undone_by)',
+  },
+  game_count_changes: {
+    worker: EVERYTHING,
+    api: 'select',
+    console: 'select, insert',
+    media: 'select, insert',
+    kyc_desk: 'select',
+    operator: 'select, insert',
+  },
+  game_counts: { ...READ_BY_ALL, worker: EVERYTHING },
+  game_icon_hashes: { console: 'select', media: 'select, insert, update' },
+  game_revisions: { ...READ, worker: 'select, insert, delete' },
+  game_viewers: { console: EVERYTHING, operator: 'select' },
+  games: {
+    worker: 'select, insert, update',
+    api: 'select',
+    console:
+      'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+    media: 'select, update (audit_status, audit_time, updated_at)',
+    operator:
+      'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+  },
+  ingest_failures: {
+    worker: EVERYTHING,
+    api: FLEET_OF_FAILURES,
+    console: 'select',
+    media: FLEET_OF_FAILURES,
+    kyc_desk: EVERYTHING,
+    operator: EVERYTHING,
+  },
+  kyc_access_log: { kyc_desk: 'select, insert', operator: 'select, insert' },
+  kyc_former_records: {
+    worker: 'select (record_id, application_id, replaced_at), insert, delete',
+    kyc_desk: 'select, delete',
+    operator: 'select, update (data_keys), delete',
+  },
+  // update (purpose): a lock against a reseal.
+  kyc_keys: {
+    worker: 'select, insert, update (purpose)',
+    kyc_desk: 'select',
+    operator: 'select, update (data_keys)',
+  },
+  kyc_records: {
+    worker: 'select, insert, update (field_fingerprints), delete',
+    kyc_desk: 'select, delete',
+    operator: 'select, update (data_keys), delete',
+  },
+  kyc_states: {
+    worker: 'select, insert, update',
+    console: 'select',
+    kyc_desk: 'select, insert, update',
+    operator: 'select, insert, update',
+  },
+  oidc_flows: { console: EVERYTHING, kyc_desk: EVERYTHING },
+  operator_sessions: { console: EVERYTHING, kyc_desk: EVERYTHING, operator: 'select, delete' },
+  operators: {
+    console: 'select, insert, update',
+    kyc_desk: 'select, insert, update',
+    operator: 'select, insert, update',
+  },
+  picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },
+  picture_contents: {
+    worker: 'select, update, delete',
+    console: 'select, update (pinned, looked_at)',
+    media: 'select, insert, update',
+    operator: 'select, update (pinned)',
+  },
+  picture_pins: {
+    console: 'select, insert',
+    media: 'select, update (sha256)',
+    operator: 'select, insert',
+  },
+  picture_thumbnails: { worker: 'select, delete', console: 'select', media: 'select, insert' },
+  pictures: {
+    console: 'select, insert, update (next_check_at)',
+    media: 'select, insert, update',
+    operator: 'select, insert, update (next_check_at)',
+  },
+  portal_sessions: { console: EVERYTHING },
+  reasons: { worker: 'select', console: 'select, insert, update', operator: 'select, insert, update' },
+  refresh_requests: { worker: EVERYTHING, api: 'select, insert, update (requested_at, is_full)' },
+  refresh_turns: { worker: 'select, insert, update' },
+  run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
+  sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
+  sign_in_links: { console: EVERYTHING, kyc_desk: 'select, delete', operator: 'select, insert, delete' },
+  sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
+  sync_runs: {
+    worker: EVERYTHING,
+    api: FLEET_OF_RUNS,
+    console: 'select, insert, update',
+    media: FLEET_OF_RUNS,
+    kyc_desk: FLEET_OF_RUNS,
+    operator: 'select, insert, update',
+  },
+  vanishing_games: {
+    worker: 'select, insert, delete',
+    console: 'select, delete',
+    operator: 'select, delete',
+  },
+  workers: { ...READ_BY_ALL, worker: EVERYTHING },
+};
+
+/** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
+export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'kyc_desk', 'operator'];

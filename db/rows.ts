@@ -1,0 +1,26 @@
+/** The first row of a statement; undefined if it returns none. */
+export const firstRow = async <Row>(statement: PromiseLike<readonly Row[]>): Promise<Row | undefined> =>
+  (await statement)[0];
+
+/** The row of a statement that always returns one, such as an aggregate without a group. */
+export const onlyRow = async <Row>(statement: PromiseLike<readonly Row[]>): Promise<Row> => {
+  const row = await firstRow(statement);
+  if (row === undefined) throw new Error('a statement that always returns a row returned none');
+  return row;
+};
+
+/** How many rows a statement found or wrote. */
+export const countRows = async (statement: PromiseLike<{ count: number }>): Promise<number> =>
+  (await statement).count;
+
+/** Did a statement find or write one row? */
+export const isOneRow = async (statement: PromiseLike<{ count: number }>): Promise<boolean> =>
+  (await countRows(statement)) === 1;
+
+/** The pattern of `ilike` for texts that contain this one, in any case: "%" and "_" are no wildcards. */
+export const containsPattern = (text: string): string => `%${escapeWildcards(text)}%`;
+
+/** The pattern of `ilike` for texts that begin with this one. */
+export const beginsPattern = (text: string): string => `${escapeWildcards(text)}%`;
+
+const escapeWildcards = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&');

@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgSequence,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { applications, type WrappedKey } from '#db/schema/applications.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
+import { DELIVERY_STATES, EVENT_TYPES, EVENT_WEBHOOK_STATUSES, type EventWhy } from '#src/contract/words.ts';
+
+/**
+ * What an event tells: section 2's names of fields. `audit_time` is ISO 8601 in UTC here, and in the platform's format
+ * and zone where it leaves (src/events/document.ts). The last three: only if the game is rejected.
+ */
+export type EventData = {
+  game_id: string;
+  application_game_id: string;
+  game_name: string;
+  audit_status: 'pending' | 'passed' | 'rejected';
+  audit_time: string;
+  revision: number;
+  why: EventWhy;
+  /** A code of `reasons`, and its label; "" if there is none. */
+  reason?: string;
+  reason_label?: string;
+  /** The reviewer's public text. */
+  text?: string;
+};
+
+export const eventPositions = pgSequence('event_positions');
+
+/**
+ * The outbox: one row for each change of a game's status, written by the trigger `games_events` in the statement of the
+ * change. Transactions commit in any order, so the order of readers is `position`, which is assigned after the commit
+ * (`placeEvents`). No foreign key to `games`: no process deletes a game.
+ */
+export const events = pgTable(
+  'events',
+  {
+    /** UUID v7, also the `webhook-id`. */
+    event_id: uuid().primaryKey(),
+    application_id: text().notNull(),
+    type: text({ enum: EVENT_TYPES }).notNull(),
+    game_id: uuid().notNull(),
+    data: jsonb().$type<EventData>().notNull(),
+    created_at: moment('created_at').notNull(),
+    /** Null until it is assigned. */
+    position: bigint({ mode: 'number' }),
+  },
+  (table) => [
+    uniqueIndex('events_position').on(table.application_id, table.position),
+    index('events_without_position').on(table.created_at).where(sql`${table.position} is null`),
+    index('events_game').on(table.game_id),
+    index('events_created').using('brin', table.created_at),
+    check(
+      'events_type',
+      sql`${table.type} in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn')`,
+    ),
+  ],
+);
+
+/** Where an application's events are sent, with the secret that signs them, and the health of the address. */
+export const eventWebhooks = pgTable(
+  'event_webhooks',
+  {
+    application_id: text()
+      .primaryKey()
+      .references(() => applications.application_id),
+    url: text().notNull(),
+    /** Sealed with a data key for this application and `url`; `secret_keys` stores the data key wrapped. */
+    secret: bytea().notNull(),
+    /** The secret before a rotation, sealed likewise: it signs too until `former_until`. */
+    former_secret: bytea(),
+    former_until: moment('former_until'),
+    secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
+    status: text({ enum: EVENT_WEBHOOK_STATUSES }).notNull().default('active'),
+    /** Why and when it was switched off. */
+    off_reason: text(),
+    off_at: moment('off_at'),
+    /** Failed attempts in a row, and since when. */
+    failures: integer().notNull().default(0),
+    failing_since: moment('failing_since'),
+    /** No event is sent before. */
+    next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
+    last_attempt_at: moment('last_attempt_at'),
+    last_success_at: moment('last_success_at'),
+    /** The code of the last failure; null after a success. */
+    last_error: text(),
+    created_at: moment('created_at').notNull().defaultNow(),
+  },
+  () => [check('event_webhooks_status', sql`status in ('active', 'off')`)],
+);
+
+/** The delivery of an event to the address of its application. No row: the event is only pulled. */
+export const eventDeliveries = pgTable(
+  'event_deliveries',
+  {
+    event_id: uuid()
+      .primaryKey()
+      .references(() => events.event_id, { onDelete: 'cascade' }),
+    application_id: text().notNull(),
+    state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
+    attempts: integer().notNull().default(0),
+    /** Attempts end 24 hours later. `event retry` sets it again. */
+    requested_at: moment('requested_at').notNull().defaultNow(),
+    /** While a worker sends the event: when another worker may. */
+    next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
+    last_attempt_at: moment('last_attempt_at'),
+    /** HTTP status of the last response; null without one. */
+    last_status: integer(),
+    /** Code of the last failure; null after a success. */
+    last_error: text(),
+    delivered_at: moment('delivered_at'),
+  },
+  (table) => [
+    index('event_deliveries_due')
+      .on(table.application_id, table.next_attempt_at)
+      .where(sql`state = 'pending'`),
+    index('event_deliveries_failed').on(table.application_id).where(sql`state = 'failed'`),
+    check('event_deliveries_state', sql`state in ('pending', 'delivered', 'failed')`),
+  ],
+);

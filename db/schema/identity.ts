@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm';
+import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { bytea, moment } from '#db/schema/columns.ts';
+import { OPERATOR_STATUSES, type Role } from '#src/contract/roles.ts';
+
+/** The people who sign in to the console. A login is never used again for another person. */
+export const operators = pgTable(
+  'operators',
+  {
+    login: text().primaryKey(),
+    name: text().notNull(),
+    roles: text().array().$type<Role[]>().notNull(),
+    status: text({ enum: OPERATOR_STATUSES }).notNull().default('active'),
+    /** argon2id in PHC format. Null: none is set, or the operator signs in by OIDC. */
+    password_hash: text(),
+    /** `<issuer> <sub>` of an operator who signs in by OIDC. */
+    oidc_subject: text().unique(),
+    created_at: moment('created_at').notNull().defaultNow(),
+    last_sign_in_at: moment('last_sign_in_at'),
+  },
+  (table) => [
+    check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
+    check('operators_status', sql`${table.status} in ('active', 'disabled')`),
+  ],
+);
+
+const login = () =>
+  text()
+    .notNull()
+    .references(() => operators.login, { onDelete: 'cascade' });
+
+/** Signed-in browsers, by the SHA-256 of their cookie. */
+export const operatorSessions = pgTable(
+  'operator_sessions',
+  {
+    session_hash: bytea().primaryKey(),
+    login: login(),
+    started_at: moment('started_at').notNull().defaultNow(),
+    /** To the minute: a page does not wait for a write. */
+    seen_at: moment('seen_at').notNull().defaultNow(),
+    /** When the OIDC provider asked for the credentials again, on request of this session. One reveal uses it up. */
+    confirmed_at: moment('confirmed_at'),
+  },
+  (table) => [index('operator_sessions_login').on(table.login)],
+);
+
+/** One-time sign-in links, by the SHA-256 of their secret. */
+export const signInLinks = pgTable(
+  'sign_in_links',
+  {
+    link_hash: bytea().primaryKey(),
+    login: login(),
+    /** False: opening the link signs in, without setting a password (the demo). */
+    sets_password: boolean().notNull().default(true),
+    expires_at: moment('expires_at').notNull(),
+  },
+  (table) => [index('sign_in_links_login').on(table.login)],
+);
+
+/** Sign-ins that were tried, by network address and by login: every console process counts here. */
+export const signInAttempts = pgTable('sign_in_attempts', {
+  /** `address:…` or `login:…`. */
+  attempt_key: text().primaryKey(),
+  attempts: integer().notNull(),
+  window_ends_at: moment('window_ends_at').notNull(),
+});
+
+/** Sign-ins by OIDC between the redirect and its return, by the SHA-256 of the browser's cookie. */
+export const oidcFlows = pgTable('oidc_flows', {
+  flow_hash: bytea().primaryKey(),
+  state: text().notNull(),
+  nonce: text().notNull(),
+  code_verifier: text().notNull(),
+  next: text().notNull(),
+  expires_at: moment('expires_at').notNull(),
+});

@@ -1,0 +1,120 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { bytea, moment } from '#db/schema/columns.ts';
+import { CONTENT_OUTCOMES, PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
+
+// Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
+// pictures, and `prune` deletes content while addresses stay.
+
+/**
+ * One row an address. `sha256` columns of these tables have 32 bytes, except: one byte if the server sent more than
+ * PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
+ */
+export const pictures = pgTable(
+  'pictures',
+  {
+    /** The first 128 bits of the SHA-256 of the address. */
+    picture_id: uuid().primaryKey(),
+    url: text().notNull(),
+    /** Of the last bytes; a failure keeps it. Null before the first bytes. */
+    sha256: bytea(),
+    /** Of the last request; null before the first one has ended. */
+    outcome: text({ enum: PICTURE_OUTCOMES }),
+    http_status: smallint(),
+    /** What else a reviewer should know, such as a Content-Type that lies. */
+    note: text(),
+    etag: text(),
+    /** When the last request ended. */
+    fetched_at: moment('fetched_at'),
+    /** A look before this time causes no request. Also the lease of a request that runs. */
+    fresh_until: moment('fresh_until'),
+    /** When a picture of a decided game is requested again. */
+    next_check_at: moment('next_check_at'),
+  },
+  (table) => [index('pictures_due').on(table.next_check_at).where(sql`${table.next_check_at} is not null`)],
+);
+
+/** One row for different bytes. */
+export const pictureContents = pgTable(
+  'picture_contents',
+  {
+    sha256: bytea().primaryKey(),
+    outcome: text({ enum: CONTENT_OUTCOMES }).notNull(),
+    bytes: integer().notNull(),
+    format: text(),
+    width: integer(),
+    height: integer(),
+    frames: integer(),
+    /** Difference hash of 64 bits. */
+    dhash: bigint({ mode: 'bigint' }),
+    /** Does it have all its thumbnails? `prune` removes all but the one of 64 pixels. */
+    whole: boolean().notNull().default(true),
+    /** Does a decision name it? Then `prune` keeps it. */
+    pinned: boolean().notNull().default(false),
+    /** When it was last shown, to the day. */
+    looked_at: moment('looked_at').notNull().defaultNow(),
+  },
+  (table) => [index('picture_contents_looked').on(table.looked_at).where(sql`${table.whole}`)],
+);
+
+/** Thumbnails as WebP. */
+export const pictureThumbnails = pgTable(
+  'picture_thumbnails',
+  {
+    sha256: bytea().notNull(),
+    width: smallint().notNull(),
+    webp: bytea().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sha256, table.width] })],
+);
+
+/** The bytes that a decision was made on. `sha256` is null until the first bytes of an address that was not fetched before. */
+export const picturePins = pgTable(
+  'picture_pins',
+  {
+    audit_id: bigint({ mode: 'number' }).notNull(),
+    picture_id: uuid().notNull(),
+    sha256: bytea(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.audit_id, table.picture_id] }),
+    index('picture_pins_picture').on(table.picture_id),
+  ],
+);
+
+/** Why a passed game returned to `pending` without a new revision: a picture has other bytes than the decision names. */
+export const pictureChanges = pgTable(
+  'picture_changes',
+  {
+    game_id: uuid().notNull(),
+    /** The time of the transaction that returned the game to `pending`. */
+    found_at: moment('found_at').notNull().defaultNow(),
+    picture_id: uuid().notNull(),
+    audit_id: bigint({ mode: 'number' }).notNull(),
+    /** What an event says of it. */
+    why: text().notNull().default('picture changed'),
+    before: bytea().notNull(),
+    after: bytea().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.game_id, table.found_at, table.picture_id] })],
+);
+
+/**
+ * The difference hash of a game's icon: a hint that two games have the same one. The index `game_icon_hashes_bands`
+ * (db/migrations/0024_icon_bands.sql) has the four parts of 16 bits: two hashes that differ in at most three bits share
+ * a part.
+ */
+export const gameIconHashes = pgTable('game_icon_hashes', {
+  game_id: uuid().primaryKey(),
+  dhash: bigint({ mode: 'bigint' }).notNull(),
+});

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { apiTokens } from '#db/schema/api-tokens.ts';
+import { applications } from '#db/schema/applications.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
+
+// What applications request themselves: to be pulled, to be checked, to see their pages.
+
+/** Games that an application has changed and wants to be pulled (`game/refresh`), each once. */
+export const refreshRequests = pgTable(
+  'refresh_requests',
+  {
+    application_id: text().notNull(),
+    /** The application's id of a stored game; "" is its whole list. */
+    application_game_id: text().notNull(),
+    /** Of the whole list: every detail, not only those of new and changed entries. */
+    is_full: boolean().notNull().default(false),
+    requested_at: moment('requested_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.application_id, table.application_game_id] })],
+);
+
+/** When the next refreshes of an application may be pulled, so that they keep to its rate and to its budget. */
+export const refreshTurns = pgTable('refresh_turns', {
+  application_id: text().primaryKey(),
+  next_at: moment('next_at').notNull(),
+  /** Content that pulls outside runs have stored since `day_started_at`, at most 24 hours ago. */
+  stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
+  day_started_at: moment('day_started_at').notNull().defaultNow(),
+});
+
+/** `app check`, run by a worker for a page, with its report. */
+export const applicationChecks = pgTable(
+  'application_checks',
+  {
+    check_id: uuid().primaryKey(),
+    application_id: text()
+      .notNull()
+      .references(() => applications.application_id),
+    requested_by: text().notNull(),
+    requested_at: moment('requested_at').notNull().defaultNow(),
+    /** Null while it runs. */
+    finished_at: moment('finished_at'),
+    passed: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+    skipped: integer().notNull().default(0),
+    /** The result of each case, as `app check --json` prints it: KYC values are masked, the token is left out. */
+    cases: jsonb().$type<unknown[]>().notNull().default([]),
+    /** Why there is no report. */
+    error: text(),
+  },
+  (table) => [
+    uniqueIndex('application_checks_open').on(table.application_id).where(sql`finished_at is null`),
+    index('application_checks_latest').on(table.application_id, table.requested_at),
+  ],
+);
+
+/** Who is signed in at the portal: the holder of an API token, for the application of that token alone. */
+export const portalSessions = pgTable(
+  'portal_sessions',
+  {
+    session_hash: bytea().primaryKey(),
+    token_id: uuid()
+      .notNull()
+      .references(() => apiTokens.token_id, { onDelete: 'cascade' }),
+    started_at: moment('started_at').notNull().defaultNow(),
+    seen_at: moment('seen_at').notNull().defaultNow(),
+  },
+  (table) => [index('portal_sessions_token').on(table.token_id)],
+);

@@ -1,0 +1,70 @@
+import { index, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { moment } from '#db/schema/columns.ts';
+import { syncRuns } from '#db/schema/runs.ts';
+
+// The tables of the review room. The triggers of db/migrations/0010_review_triggers.sql write `changed_games` and
+// `game_absences`. No foreign keys to `games`: no process deletes a game, and each key costs every write to that table.
+
+/**
+ * The changed lane: games that are pending, not withdrawn, and were decided before. The new lane is the other pending
+ * games, read from the index `games_pages`.
+ */
+export const changedGames = pgTable(
+  'changed_games',
+  {
+    game_id: uuid().primaryKey(),
+    application_id: text().notNull(),
+    /** The revision of the last decision. */
+    decided_revision: integer().notNull(),
+    /** In milliseconds, because a cursor contains it. */
+    since: timestamp('since', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (table) => [
+    index('changed_games_lane').on(table.since, table.game_id),
+    index('changed_games_application').on(table.application_id, table.since, table.game_id),
+  ],
+);
+
+/** When games were withdrawn, and when they came back. */
+export const gameAbsences = pgTable(
+  'game_absences',
+  {
+    game_id: uuid().notNull(),
+    withdrawn_at: moment('withdrawn_at').notNull(),
+    /** Null while withdrawn. */
+    returned_at: moment('returned_at'),
+  },
+  (table) => [primaryKey({ columns: [table.game_id, table.withdrawn_at] })],
+);
+
+/** Why games are rejected. A retired reason stays for the decisions that name it. */
+export const reasons = pgTable('reasons', {
+  code: text().primaryKey(),
+  /** What the application's developer reads. */
+  label: text().notNull(),
+  position: smallint().notNull(),
+  retired_at: moment('retired_at'),
+});
+
+/** The games that the last suspect run of an application would have withdrawn. */
+export const vanishingGames = pgTable(
+  'vanishing_games',
+  {
+    run_id: uuid()
+      .notNull()
+      .references(() => syncRuns.run_id, { onDelete: 'cascade' }),
+    game_id: uuid().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.run_id, table.game_id] })],
+);
+
+/** Who looks at a game now: a hint for other reviewers. */
+export const gameViewers = pgTable(
+  'game_viewers',
+  {
+    game_id: uuid().notNull(),
+    viewer: text().notNull(),
+    seen_at: moment('seen_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.game_id, table.viewer] })],
+);
