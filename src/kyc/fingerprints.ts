@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '#db/client.ts';
 import { findFingerprintKey, insertFingerprintKey } from '#db/queries/kyc.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
-import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
+import { KYC_SEALED_FIELDS, type KycSealedField } from '#src/contract/application.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
@@ -51,6 +51,43 @@ const hmac = (key: Uint8Array, ...parts: readonly string[]): Uint8Array =>
 /** HMAC-SHA-256 over the nine fields: equal to the stored one means that nothing changed. */
 export const recordFingerprint = (key: Uint8Array, application_id: string, fields: KycFields): Uint8Array =>
   hmac(key, 'kyc record', application_id, ...KYC_SEALED_FIELDS.map((field) => fields[field]));
+
+/** Bytes of one field's fingerprint. */
+const FIELD_BYTES = 16;
+
+/**
+ * A fingerprint of each field for one version of one application's record: equal values have different ones in another
+ * field, version or application. So a dump does not tell which values are equal, and only who has the key can compare a
+ * value with a stored one.
+ * @returns HMAC-SHA-256 of each field, cut to 16 bytes, in the order of `KYC_SEALED_FIELDS`
+ */
+export const fieldFingerprints = (
+  key: Uint8Array,
+  { application_id, record_id }: { application_id: string; record_id: string },
+  fields: KycFields,
+): Uint8Array =>
+  Buffer.concat(
+    KYC_SEALED_FIELDS.map((field) =>
+      hmac(key, 'kyc field', application_id, record_id, field, fields[field]).subarray(0, FIELD_BYTES),
+    ),
+  );
+
+/**
+ * The fields whose values differ from a stored version, without opening it.
+ * @returns names in the order of `KYC_SEALED_FIELDS`; null for a version without fingerprints
+ */
+export const changedFields = (
+  key: Uint8Array,
+  stored: { application_id: string; record_id: string; field_fingerprints: Uint8Array | null },
+  fields: KycFields,
+): KycSealedField[] | null => {
+  const { field_fingerprints: before } = stored;
+  if (before === null) return null;
+  const now = fieldFingerprints(key, stored, fields);
+  const part = (all: Uint8Array, index: number) =>
+    all.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES);
+  return KYC_SEALED_FIELDS.filter((_, index) => Buffer.compare(part(before, index), part(now, index)) !== 0);
+};
 
 /** HMAC-SHA-256 over the tax id, the same for every application; null for an empty one. */
 export const taxIdFingerprint = (key: Uint8Array, tax_id: string): Uint8Array | null => {

@@ -1,5 +1,5 @@
-import type { KycSealedField } from '#src/contract/application.ts';
-import { type KycFields, mapFields } from '#src/kyc/record.ts';
+import { type KycSealedField, mapKycFields } from '#src/contract/application.ts';
+import type { KycFields } from '#src/kyc/record.ts';
 
 /** Of constant length: it does not reveal the length of the value. */
 const HIDDEN = '••••';
@@ -22,4 +22,4 @@ export const maskValue = (field: KycSealedField, value: string): string => {
 
 /** Mask a record: an operator can recognise the values, but cannot use them (design, section 7). */
 export const maskRecord = (fields: KycFields): KycFields =>
-  mapFields((field) => maskValue(field, fields[field]));
+  mapKycFields((field) => maskValue(field, fields[field]));

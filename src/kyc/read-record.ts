@@ -4,9 +4,18 @@ import {
   findKycRecord,
   insertKycAccess,
   type KycOverview,
-  type KycRecordRow,
+  lockKycState,
 } from '#db/queries/kyc.ts';
-import { type Actor, requireActor, requireRegistered } from '#src/kyc/guards.ts';
+import { logRefusal } from '#src/approvals/requests.ts';
+import { ApprovalError, BY_DEFAULT, requireSecondPerson, type SecondPerson } from '#src/approvals/rule.ts';
+import {
+  type Actor,
+  auditActorOf,
+  auditKyc,
+  requireActor,
+  requireRegistered,
+  subjectOf,
+} from '#src/kyc/guards.ts';
 import { maskRecord } from '#src/kyc/mask.ts';
 import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -14,35 +23,55 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 /** An application's KYC as an operator reads it. `record` is null when none is stored. */
 export type KycView = KycOverview & { record: KycFields | null };
 
-const readKyc = async (
-  sql: Database,
-  application_id: string,
-  openRecord: (row: KycRecordRow) => Promise<KycFields>,
-): Promise<KycView> => {
-  const overview = requireRegistered(await findKycOverview(sql, application_id), application_id);
-  const row = await findKycRecord(sql, application_id);
-  return { ...overview, record: row === undefined ? null : await openRecord(row) };
-};
+const readOverview = async (sql: Database, application_id: string): Promise<KycOverview> =>
+  requireRegistered(await findKycOverview(sql, application_id), application_id);
 
 /** Read an application's KYC, its record masked. @throws KeyError when the record does not open */
-export const showKyc = (sql: Database, keys: KeyRing, application_id: string): Promise<KycView> =>
-  readKyc(sql, application_id, async (row) => maskRecord(await openKycRecord(keys, row)));
+export const showKyc = async (sql: Database, keys: KeyRing, application_id: string): Promise<KycView> => {
+  const overview = await readOverview(sql, application_id);
+  const row = await findKycRecord(sql, application_id);
+  return { ...overview, record: row === undefined ? null : maskRecord(await openKycRecord(keys, row)) };
+};
 
 /**
- * Read an application's KYC, its record in clear. The access log is written before the record is opened: if that
- * fails, nothing is shown (design, section 7).
- * @throws UsageError without a name or a reason, KeyError when the record does not open
+ * Read an application's KYC, its record in clear. The second person's approval is used up, and the access log and the
+ * audit log are written, before the record is opened: if that fails, nothing is shown (design, section 7).
+ * @throws UsageError without a name or a reason, ApprovalError without the second person, KeyError when the record does
+ * not open
  */
 export const revealKyc = async (
   sql: Database,
   keys: KeyRing,
   application_id: string,
   actor: Actor,
+  second: SecondPerson = BY_DEFAULT,
 ): Promise<KycView> => {
-  const { by, reason } = requireActor(actor);
-  return readKyc(sql, application_id, async (row) => {
-    const { record_id } = row;
-    await insertKycAccess(sql, { application_id, record_id, action: 'reveal', accessed_by: by, reason });
-    return openKycRecord(keys, row);
-  });
+  const person = requireActor(actor);
+  const auditActor = auditActorOf(person);
+  const subject = subjectOf(application_id);
+  const { approval_id } = second;
+  const overview = await readOverview(sql, application_id);
+  const row = await logRefusal(sql, { ...auditActor, subject, approval_id }, () =>
+    sql.begin(async (tx) => {
+      // A writer that replaces the record waits: the version that was approved is the version that is shown.
+      await lockKycState(tx, application_id);
+      const current = await findKycRecord(tx, application_id);
+      if (current === undefined) {
+        if (approval_id !== undefined)
+          throw new ApprovalError('The record was erased since: the approval is void.');
+        return undefined;
+      }
+      const { record_id } = current;
+      const use = { kind: 'reveal', subject, version: record_id, actor: auditActor } as const;
+      const { entries, details } = await requireSecondPerson(tx, second, use);
+      const { by: accessed_by, reason } = person;
+      await insertKycAccess(tx, { application_id, record_id, action: 'reveal', accessed_by, reason });
+      await auditKyc(tx, 'kyc.reveal', application_id, person, {
+        before: entries,
+        details: { record_id, ...details },
+      });
+      return current;
+    }),
+  );
+  return { ...overview, record: row === undefined ? null : await openKycRecord(keys, row) };
 };

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { WrappedKey } from '#db/schema/applications.ts';
-import { KYC_SEALED_FIELDS, type KycSealedField } from '#src/contract/application.ts';
+import { type KycSealedField, mapKycFields } from '#src/contract/application.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
@@ -12,13 +12,6 @@ export type SealedFields = Record<KycSealedField, Uint8Array> & {
   record_id: string;
   data_keys: WrappedKey[];
 };
-
-/** Build a value for each of the nine fields. */
-export const mapFields = <Value>(valueFor: (field: KycSealedField) => Value): Record<KycSealedField, Value> =>
-  Object.fromEntries(KYC_SEALED_FIELDS.map((field) => [field, valueFor(field)])) as Record<
-    KycSealedField,
-    Value
-  >;
 
 /**
  * The record that values are sealed for. It includes the application, so a row moved to another application does not
@@ -44,7 +37,7 @@ export const sealKycRecord = async (
   return {
     record_id,
     data_keys: await wrapDataKey(keys.records.slice(0, 1), dataKey, record),
-    ...mapFields((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
+    ...mapKycFields((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
   };
 };
 
@@ -55,7 +48,7 @@ export const openKycRecord = async (
 ): Promise<KycFields> => {
   const record = kycRecord(row.application_id, row.record_id);
   const dataKey = await unwrapDataKey(keys.records, row.data_keys, record);
-  return mapFields((column) =>
+  return mapKycFields((column) =>
     Buffer.from(openValue(dataKey, { ...record, column }, row[column])).toString(),
   );
 };

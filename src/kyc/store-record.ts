@@ -3,8 +3,11 @@ import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import {
+  addFieldFingerprints,
   type CurrentProvider,
+  type FieldFingerprints,
   findContentProvider,
+  findFieldFingerprints,
   lockFingerprintKey,
   lockKycState,
   mapContentProvider,
@@ -13,8 +16,15 @@ import {
 } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { type FingerprintKey, recordFingerprint, taxIdFingerprint } from '#src/kyc/fingerprints.ts';
-import { type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
+import {
+  changedFields,
+  type FingerprintKey,
+  fieldFingerprints,
+  recordFingerprint,
+  taxIdFingerprint,
+} from '#src/kyc/fingerprints.ts';
+import { type KycFields, type SealedFields, sealKycRecord } from '#src/kyc/record.ts';
+import { recordSealed } from '#src/kyc/record-sealed.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** One pull: the application, and when the pull began by the database's clock. */
@@ -33,6 +43,7 @@ export class KycConflictError extends CatalogueError {
 
 type PulledRecord = {
   application_cp_id: string;
+  fields: KycFields;
   fingerprint: Uint8Array;
   tax_id_fingerprint: Uint8Array | null;
 };
@@ -55,15 +66,24 @@ export const storeKycRecord = async (
   const { cp_id: application_cp_id, ...fields } = record;
   const pulled = {
     application_cp_id,
+    fields,
     fingerprint: recordFingerprint(fingerprintKey.key, application_id, fields),
     tax_id_fingerprint: taxIdFingerprint(fingerprintKey.key, fields.tax_id),
   };
   const isChanged = compare(await findContentProvider(sql, application_id), pulled) === 'sealed';
   const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
-  return sql.begin((tx) => storeRecord(tx, pull, pulled, fingerprintKey, sealed)) as Promise<KycOutcome>;
+  const outcome = (await sql.begin((tx) =>
+    storeRecord(tx, pull, pulled, fingerprintKey, sealed),
+  )) as KycOutcome;
+  if (outcome === 'sealed' && sealed !== undefined)
+    recordSealed.publish({ application_id, record_id: sealed.record_id });
+  return outcome;
 };
 
-const compare = (stored: CurrentProvider | undefined, pulled: PulledRecord) => {
+const compare = (
+  stored: CurrentProvider | undefined,
+  pulled: Pick<PulledRecord, 'application_cp_id' | 'fingerprint'>,
+) => {
   if (stored === undefined) return 'sealed';
   if (stored.application_cp_id !== pulled.application_cp_id) return 'cp_id_changed';
   const { fingerprint } = stored;
@@ -89,8 +109,8 @@ const storeNotProvided = async (tx: Queryable, pull: KycPull): Promise<KycOutcom
 const storeRecord = async (
   tx: Queryable,
   pull: KycPull,
-  { application_cp_id, ...fingerprints }: PulledRecord,
-  { wraps }: FingerprintKey,
+  { application_cp_id, fields, ...fingerprints }: PulledRecord,
+  { key, wraps }: FingerprintKey,
   sealed: SealedFields | undefined,
 ): Promise<KycOutcome> => {
   const { application_id, asked_at } = pull;
@@ -114,10 +134,35 @@ const storeRecord = async (
       throw new KycConflictError(application_id);
     const first = { cp_id: randomUUIDv7(), application_id, application_cp_id, accepted_by: null };
     const { cp_id } = stored ?? (await mapContentProvider(tx, first));
-    await replaceKycRecord(tx, { application_id, cp_id, ...sealed, ...fingerprints, received_at: asked_at });
+    const { record_id } = sealed;
+    await replaceKycRecord(tx, {
+      application_id,
+      cp_id,
+      ...sealed,
+      ...fingerprints,
+      received_at: asked_at,
+      changed_fields: compareFields(await findFieldFingerprints(tx, application_id), cp_id, key, fields),
+      field_fingerprints: fieldFingerprints(key, { application_id, record_id }, fields),
+    });
+  } else {
+    await addFieldFingerprints(tx, application_id, (record_id) =>
+      fieldFingerprints(key, { application_id, record_id }, fields),
+    );
   }
   await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
   return outcome;
+};
+
+/** The names of what differs from the current record, `cp_id` included. Empty for a first record; null: not known. */
+const compareFields = (
+  former: FieldFingerprints | undefined,
+  cp_id: string,
+  key: Uint8Array,
+  fields: KycFields,
+): string[] | null => {
+  if (former === undefined) return [];
+  const changed = changedFields(key, former, fields);
+  return changed === null ? null : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changed];
 };
 
 /**

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '#src/errors.ts';
+import { readOrCreateFile } from '#src/read-or-create-file.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyProvider, type KeyRing, localKey } from '#src/sealing/key-provider.ts';
 
@@ -67,7 +68,10 @@ const openEntry = async (entry: KeyEntry): Promise<KeyProvider> => {
  */
 const openInstallationKey = async (home: string): Promise<KeyProvider | undefined> => {
   const file = join(home, 'keys');
-  const text = (await readIfReadable(file)) ?? (await createKeyFile(home, file));
+  const text = await readOrCreateFile(file, async () => {
+    await mkdir(home, { recursive: true });
+    return `${INSTALLATION}${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}\n`;
+  }).catch(() => undefined);
   if (text === undefined) return undefined;
   try {
     const [entry, ...others] = parseEncryptionKeys(text);
@@ -78,33 +82,9 @@ const openInstallationKey = async (home: string): Promise<KeyProvider | undefine
   throw new UsageError(`${file} does not contain the one key that was written there: restore the file.`);
 };
 
-const readIfReadable = async (file: string): Promise<string | undefined> => {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch {
-    return undefined;
-  }
-};
-
-const createKeyFile = async (home: string, file: string): Promise<string | undefined> => {
-  const hex = () => randomBytes(4).toString('hex');
-  const draft = `${file}.${process.pid}.${hex()}`;
-  const key = `${INSTALLATION}${hex()}:${randomBytes(KEY_BYTES).toString('base64')}\n`;
-  try {
-    await mkdir(home, { recursive: true });
-    await writeFile(draft, key, { flag: 'wx', mode: 0o600, flush: true });
-    // A link, unlike a rename, never replaces the file of another process.
-    await link(draft, file);
-  } catch {
-    // Another process created the file first, or the directory is not writable.
-  }
-  await rm(draft, { force: true }).catch(() => {});
-  return readIfReadable(file);
-};
-
 /**
  * Open the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
- * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`; on the embedded database it is enough.
+ * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`, and seals only while there are no others.
  *
  * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records (design, section 7): one machine of a
  * fleet, or a container, must not have the only one.
@@ -115,6 +95,7 @@ export const openKeyRing = async (options: {
   encryptionKeys: string | undefined;
   home: string;
   databaseUrl: string | undefined;
+  refuseUnboundTokens?: boolean;
 }): Promise<KeyRing> => {
   const entries = options.encryptionKeys === undefined ? [] : parseEncryptionKeys(options.encryptionKeys);
   const listed = await Promise.all(entries.map(openEntry));
@@ -124,6 +105,7 @@ export const openKeyRing = async (options: {
   const noKey = listed.length === 0 && options.databaseUrl !== undefined;
   return {
     records: noKey ? [] : [...listed, ...installation],
-    tokens: [...listed.slice(0, 1), ...installation],
+    tokens: listed.length > 0 ? listed.slice(0, 1) : installation,
+    refuseUnbound: options.refuseUnboundTokens ?? false,
   };
 };

@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { decrypt, encrypt, type Key, NONCE_BYTES, TAG_BYTES } from '#src/sealing/aes-gcm.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 
-/** Version of the byte format (docs/kyc.md), the first byte of a sealed value. */
-const VERSION = 1;
 const OVERHEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
 /** The record that a sealed value belongs to. */
 export type SealedRecord = { table: string; record_id: string };
-/** The only place where a sealed value opens. */
-export type SealedPlace = SealedRecord & { column: string };
+/** The only place where a sealed value opens. `boundTo`: what else must be the same there as when it was sealed. */
+export type SealedPlace = SealedRecord & { column: string; boundTo?: readonly string[] };
+
+/** Versions of the byte format (docs/kyc.md), the first byte of a sealed value. */
+export const FORMAT = { plain: 1, bound: 2 } as const;
+const formatOf = ({ boundTo }: SealedPlace): number => (boundTo === undefined ? FORMAT.plain : FORMAT.bound);
 
 /** A record's name for messages. */
 export const nameRecord = ({ table, record_id }: SealedRecord): string => `${table} ${record_id}`;
@@ -27,8 +29,14 @@ export const lengthPrefixed = (...parts: readonly (string | Uint8Array)[]): Uint
   );
 
 /** The tag covers the place as well (design, section 7): a value moved elsewhere does not open. */
-export const additionalData = ({ table, column, record_id }: SealedPlace): Uint8Array =>
-  lengthPrefixed(Uint8Array.of(VERSION), table, column, record_id);
+export const additionalData = (place: SealedPlace): Uint8Array =>
+  lengthPrefixed(
+    Uint8Array.of(formatOf(place)),
+    place.table,
+    place.column,
+    place.record_id,
+    ...(place.boundTo ?? []),
+  );
 
 /**
  * Seal bytes for one place under a data key.
@@ -37,7 +45,7 @@ export const additionalData = ({ table, column, record_id }: SealedPlace): Uint8
 export const sealValue = (key: Key, place: SealedPlace, plaintext: Uint8Array): Uint8Array => {
   const nonce = randomBytes(NONCE_BYTES);
   return Buffer.concat([
-    Uint8Array.of(VERSION),
+    Uint8Array.of(formatOf(place)),
     nonce,
     encrypt(key, nonce, additionalData(place), plaintext),
   ]);
@@ -49,10 +57,10 @@ export const sealValue = (key: Key, place: SealedPlace, plaintext: Uint8Array): 
  */
 export const openValue = (key: Key, place: SealedPlace, sealed: Uint8Array): Uint8Array => {
   const version = sealed[0];
-  if (version !== undefined && version !== VERSION) {
+  if (version !== undefined && version !== formatOf(place)) {
     throw new KeyError(
       'unknown_version',
-      `${namePlace(place)} is sealed in format ${version}; this release reads format ${VERSION}.`,
+      `${namePlace(place)} is sealed in format ${version}; this release reads format ${formatOf(place)}.`,
     );
   }
   const [nonce, encrypted] = [sealed.subarray(1, 1 + NONCE_BYTES), sealed.subarray(1 + NONCE_BYTES)];

@@ -9,6 +9,7 @@ import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, openTestPool, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const signal = new AbortController().signal;
@@ -66,7 +67,7 @@ it('a record that was sealed before a reseal is not stored after it', async () =
     ...k1,
     wrap: async (...given) => {
       const wrapped = await k1.wrap(...given);
-      await reseal(sql, ringOf(['k2', 'k1']), { signal });
+      await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal });
       return wrapped;
     },
   };
@@ -78,7 +79,7 @@ it('a record that was sealed before a reseal is not stored after it', async () =
   expect(await sql`select 1 from kyc_former_records`).toHaveLength(0);
 });
 
-it('an answer equal to a record that then changes is not taken as unchanged', async () => {
+it('a response equal to a record that then changes is not taken as unchanged', async () => {
   const keys = ringOf(['k1']);
   await addApplication(sql, 'acme', keys);
   await store(sql, keys, 'acme', PLANTED);
@@ -93,7 +94,7 @@ it('an answer equal to a record that then changes is not taken as unchanged', as
   expect(await store(sql, keys, 'acme', PLANTED)).toBe('sealed');
 });
 
-it('an answer with another cp_id that is accepted meanwhile is not stored unsealed', async () => {
+it('a response with another cp_id that is accepted meanwhile is not stored unsealed', async () => {
   const keys = ringOf(['k1']);
   await addApplication(sql, 'acme', keys);
   await store(sql, keys, 'acme', PLANTED);
@@ -111,7 +112,7 @@ it('the job calls the application again after a conflict, and stores the record'
   const server = await startRawServer((request, response) => {
     request.resume().on('end', async () => {
       calls += 1;
-      if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { signal });
+      if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal });
       response.end(JSON.stringify({ ret_code: 0, ret_msg: 'success', data: CHANGED }));
     });
   });

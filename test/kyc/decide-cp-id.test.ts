@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
+import { eraseKyc } from '#src/kyc/decisions.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';
@@ -67,6 +68,10 @@ it('an operator pulls a record, sees another cp_id, and accepts it', async () =>
     state: 'cp_id_changed',
     refused_cp_id: 'cp-second',
   });
+  expect(await kyc('accept-cp-id', 'acme', '--by', 'kim')).toEqual({
+    exit: 2,
+    error: expect.stringContaining('Name the cp_id that you saw'),
+  });
   const accepted = await accept('cp-second');
   expect(accepted).toMatchObject({ exit: 0, application_cp_id: 'cp-second' });
   expect(accepted.cp_id).not.toBe(first.cp_id);
@@ -83,7 +88,17 @@ it('an erased record is pulled again by an operator, and not by a schedule', asy
   expect(await fleet.finish(queryCpKyc, { application_id: 'acme' })).toEqual({
     result: { skipped: 'erased' },
   });
-  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({
+    exit: 2,
+    error: expect.stringContaining('give --by and --reason'),
+  });
+  expect(await kyc('pull', 'acme', '--wait', '--by', 'kim', '--reason', '  ')).toMatchObject({ exit: 2 });
+  expect(await findKycState(sql, 'acme')).toMatchObject({ state: 'erased' });
+  const given = ['--by', 'kim', '--reason', 'asked for it'];
+  expect(await kyc('pull', 'acme', '--wait', ...given)).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+  expect(
+    await sql`select actor, action, subject, reason from audit_log where reason is not null and action = 'kyc.pull'`,
+  ).toEqual([{ actor: 'kim', action: 'kyc.pull', subject: 'application:acme', reason: 'asked for it' }]);
 });
 
 it('a pull in progress pulls again when its record was erased and an operator pulled it meanwhile', async () => {
@@ -92,7 +107,8 @@ it('a pull in progress pulls again when its record was erased and an operator pu
   const before = calls;
   const pulled = fleet.finish(queryCpKyc, { application_id: 'acme' });
   await expect.poll(() => calls).toBe(before + 1);
-  await kyc('erase', 'acme', '--by', 'kim', '--reason', 'request');
+  // Not as a process: the call that waits times out.
+  await eraseKyc(sql, 'acme', { by: 'kim', reason: 'request' });
   await reopenErased(sql, 'acme');
   gate = undefined;
   resolve();

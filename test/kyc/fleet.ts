@@ -5,14 +5,17 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
-import { buildBoard } from '#src/board/app.ts';
+import { buildBoard } from '#src/console/queues.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
+import { createPace } from '#src/webhooks/pace.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
 import { loopback } from '#test/webhooks/support.ts';
 
@@ -54,9 +57,15 @@ export const startFleet = async (
   const deps = {
     sql: database.sql,
     webhooks,
+    memory: createAnswerMemory(),
+    pace: createPace(),
     producer,
     keys,
     openTarget: createTargetOpener(keys),
+    pictureKeepMs: 86_400_000,
+    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
+    egress: loopback,
+    events: { deliver: async () => ({ delivered: 0, failed: 0 }) },
     pageCap: 10,
   };
   const handled = specs.flatMap((spec) =>
@@ -91,15 +100,12 @@ export const startFleet = async (
 };
 
 const dumpBoard = async (producer: Producer, { name }: AnySpec): Promise<string> => {
-  const app = await buildBoard({
-    queues: producer.queues(),
-    login: null,
-    readOnly: false,
-    trustedProxies: [],
-    logger: pino({ level: 'silent' }),
-  });
+  const app = await buildBoard(
+    { producer, logger: pino({ level: 'silent' }), fourEyes: FOUR_EYES_BY_DEFAULT },
+    false,
+  );
   const get = async (url: string) => {
-    const { statusCode, body } = await app.inject({ url, headers: { host: 'localhost' } });
+    const { statusCode, body } = await app.inject({ url: `/queues${url}` });
     if (statusCode !== 200) throw new Error(`the board answered ${statusCode} to ${url}`);
     return body;
   };

@@ -182,6 +182,12 @@ describe('kyc erase', () => {
       env,
     );
     expect(JSON.parse(erased.stdout)).toEqual({ application_id: 'acme', erased: 1 });
+    // The reveals of the tests before stand in the audit log too; no entry holds a value.
+    const entries = await sql<{ action: string; actor: string; os_user: string | null }[]>`
+      select action, actor, os_user, reason, details from audit_log order by entry_id desc`;
+    expect(entries.slice(0, 2).map(({ action }) => action)).toEqual(['kyc.erase', 'kyc.reveal']);
+    expect(entries[0]).toMatchObject({ actor: 'kim', reason: 'request', os_user: expect.any(String) });
+    for (const value of Object.values(FIELDS)) expect(JSON.stringify(entries)).not.toContain(value);
     const shown = await runCli(['kyc', 'show', 'acme', '--json'], env);
     expect(JSON.parse(shown.stdout)).toMatchObject({ state: 'erased', record: null });
   });

@@ -8,6 +8,7 @@ import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const CONNECTIONS = 2;
@@ -66,7 +67,7 @@ const addApplications = async (count: number, webhook?: string) => {
   return ids;
 };
 
-it('while many answers wait for a key service, they occupy no connection of the pool', async () => {
+it('while many records wait for a key service, they occupy no connection of the pool', async () => {
   const ids = await addApplications(PULLS);
   await store(sql, ringOf(['k1']), 'app-0', PLANTED);
   const { keys, calls, release } = slowRing('k1');
@@ -89,7 +90,7 @@ it('while many answers wait for a key service, they occupy no connection of the 
   expect(new Set(await stored)).toEqual(new Set(['sealed']));
 });
 
-it('a job whose key service does not answer occupies no connection', async () => {
+it('a job whose key service does not respond occupies no connection', async () => {
   const server = await startRawServer((request, response) => {
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: PLANTED });
     request.resume().on('end', () => response.end(answer));
@@ -124,7 +125,7 @@ it('the fingerprint key is opened once as long as its wraps stay the same', asyn
   for (const id of ids) expect(await store(sql, keys, id, PLANTED)).toBe('unchanged');
   expect(calls).toEqual({ unwrap: 1, wrap: 2 });
 
-  await reseal(sql, ringOf(['k2', 'k1']), { signal: new AbortController().signal });
+  await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal: new AbortController().signal });
   await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('sealed under key k2');
   const both: KeyRing = { records: [...keys.records, ...ringOf(['k2']).records], tokens: [] };
   expect(await store(sql, both, 'app-0', PLANTED)).toBe('unchanged');
@@ -134,11 +135,11 @@ it('a key service that was down is called again', async () => {
   await addApplications(1);
   await store(sql, ringOf(['k1']), 'app-0', PLANTED);
   const [key] = ringOf(['k1']).records as [KeyProvider];
-  let away = true;
+  let isDown = true;
   const unwrap: KeyProvider['unwrap'] = (...call) =>
-    away ? Promise.reject(new KeyError('key_service', 'AWS KMS is away.')) : key.unwrap(...call);
+    isDown ? Promise.reject(new KeyError('key_service', 'AWS KMS is down.')) : key.unwrap(...call);
   const keys: KeyRing = { records: [{ ...key, unwrap }], tokens: [] };
-  await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('is away');
-  away = false;
+  await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('is down');
+  isDown = false;
   expect(await store(sql, keys, 'app-0', PLANTED)).toBe('unchanged');
 });

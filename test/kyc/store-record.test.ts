@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { removeApplication } from '#db/queries/applications.ts';
-import { listFailures } from '#db/queries/failures.ts';
 import { findContentProvider, findKycRecord, findKycState, listKycStates } from '#db/queries/kyc.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
@@ -17,6 +16,7 @@ import {
   storeOnce,
 } from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 
 const keys = ringOf(['k1']);
 let database: TestDatabase;
@@ -45,7 +45,7 @@ const rowOf = async (application_id: string) => {
 const stateOf = async (application_id: string) => (await findKycState(sql, application_id))?.state;
 const { cp_id: _cp_id, ...FIELDS } = PLANTED;
 
-describe('an answer of cp.queryKYC', () => {
+describe('a response of cp.queryKYC', () => {
   it('that comes after its application was removed leaves nothing, nor does a failure', async () => {
     const app = await anApplication();
     const pull = { application_id: app, asked_at: new Date() };
@@ -131,7 +131,7 @@ describe('another cp_id', () => {
     ]);
 
     const first = await findContentProvider(sql, app);
-    const accepted = await acceptCpId(sql, app, 'kim');
+    const accepted = await acceptCpId(sql, app, { by: 'kim' }, 'cp-other');
     expect(accepted).toMatchObject({ application_cp_id: 'cp-other', accepted_by: 'kim' });
     expect(accepted.cp_id).not.toBe(first?.cp_id);
     expect(await listFailures(sql, { application_id: app, limit: 9 })).toEqual([]);
@@ -145,9 +145,9 @@ describe('another cp_id', () => {
     await store(sql, keys, app, PLANTED);
     const first = await findContentProvider(sql, app);
     await store(sql, keys, app, OTHER);
-    await acceptCpId(sql, app, 'kim');
+    await acceptCpId(sql, app, { by: 'kim' }, 'cp-other');
     await store(sql, keys, app, PLANTED);
-    expect((await acceptCpId(sql, app, 'kim')).cp_id).toBe(first?.cp_id);
+    expect((await acceptCpId(sql, app, { by: 'kim' }, PLANTED.cp_id)).cp_id).toBe(first?.cp_id);
   });
 
   it('waits to be accepted though a later pull fails or brings nothing', async () => {
@@ -158,18 +158,22 @@ describe('another cp_id', () => {
     await recordKycFailure(sql, { application_id: app, asked_at: new Date() }, { kind, reasons: [] });
     await store(sql, keys, app, null);
     expect(await findKycState(sql, app)).toMatchObject({ state: 'not_provided', refused_cp_id: 'cp-other' });
-    expect(await acceptCpId(sql, app, 'kim')).toMatchObject({ application_cp_id: 'cp-other' });
+    expect(await acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).toMatchObject({
+      application_cp_id: 'cp-other',
+    });
     expect(await findKycState(sql, app)).toMatchObject({ state: 'pending', refused_cp_id: null });
   });
 
   it('can be accepted only while one waits', async () => {
     const app = await anApplication();
     await store(sql, keys, app, PLANTED);
-    await expect(acceptCpId(sql, app, 'kim')).rejects.toThrow(`No other cp_id of ${app} waits`);
+    await expect(acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).rejects.toThrow(
+      `No other cp_id of ${app} waits`,
+    );
     await store(sql, keys, app, OTHER);
     await store(sql, keys, app, PLANTED);
-    await expect(acceptCpId(sql, app, 'kim')).rejects.toThrow('waits to be accepted');
-    await expect(acceptCpId(sql, app, ' ')).rejects.toThrow('--by');
+    await expect(acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).rejects.toThrow('waits to be accepted');
+    await expect(acceptCpId(sql, app, { by: ' ' }, 'cp-other')).rejects.toThrow('--by');
   });
 });
 

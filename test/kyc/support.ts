@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { insertApplication } from '#db/queries/applications.ts';
-import { findKycState } from '#db/queries/kyc.ts';
+import { findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { KycConflictError, type KycPull, storeKycRecord } from '#src/kyc/store-record.ts';
-import { sealAccessToken } from '#src/sealing/access-token.ts';
+import { type AddressedApplication, sealAccessToken } from '#src/sealing/access-token.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
@@ -43,7 +43,10 @@ const provider = (id: string): KeyProvider => localKey(id, keyBytes(id));
 /** A ring of local keys; `home` is the installation's own. */
 export const ringOf = (ids: readonly string[], home?: string): KeyRing => {
   const own = home === undefined ? [] : [provider(home)];
-  return { records: [...ids.map(provider), ...own], tokens: [...ids.slice(0, 1).map(provider), ...own] };
+  return {
+    records: [...ids.map(provider), ...own],
+    tokens: ids.length > 0 ? ids.slice(0, 1).map(provider) : own,
+  };
 };
 
 /** A pool that is closed with its test file; call in beforeAll. */
@@ -54,20 +57,28 @@ export const addApplication = async (
   sql: Database,
   application_id: string,
   keys: KeyRing,
-  webhook = 'http://127.0.0.1:9/',
+  webhooks: string | Omit<AddressedApplication, 'application_id'> = 'http://127.0.0.1:9/',
 ): Promise<void> => {
+  const one = (url: string) => ({
+    query_game_list_webhook: url,
+    query_game_detail_webhook: url,
+    query_cp_kyc_webhook: url,
+  });
   const settings = {
     name: application_id,
-    query_game_list_webhook: webhook,
-    query_game_detail_webhook: webhook,
-    query_cp_kyc_webhook: webhook,
+    ...(typeof webhooks === 'string' ? one(webhooks) : webhooks),
     every_ms: 900_000,
     kyc_every_ms: 86_400_000,
     detail_max_age_ms: 86_400_000,
     concurrency: 2,
     rate: 50,
   };
-  await insertApplication(sql, application_id, settings, await sealAccessToken(keys, application_id, TOKEN));
+  await insertApplication(
+    sql,
+    application_id,
+    settings,
+    await sealAccessToken(keys, { application_id, ...settings }, TOKEN),
+  );
 };
 
 /** Store the answer of one pull, as one attempt of the job does. */
@@ -91,6 +102,12 @@ export const store = async (
     }
   }
 };
+
+/** Every sealed record, the former ones included. */
+export const allRecords = async (sql: Database): Promise<KycRecordRow[]> => [
+  ...(await sql<KycRecordRow[]>`select * from kyc_records`),
+  ...(await sql<KycRecordRow[]>`select * from kyc_former_records`),
+];
 
 /** The code of the KeyError that something ends with, and its message for a look at what it says. */
 export const keyErrorOf = async (work: () => unknown): Promise<{ code: string; message: string }> => {

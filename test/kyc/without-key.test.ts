@@ -21,13 +21,17 @@ beforeAll(async () => {
   sql = openTestPool(database.databaseUrl);
   application = await startSampleApplication({ accessToken: TOKEN, games: 150 });
   const right = ringOf(['k1'], 'home-aaaaaaaa');
-  await addApplication(sql, 'acme', right);
-  await addApplication(sql, 'bolt', right);
-  await store(sql, right, 'bolt', PLANTED);
+  // Registered before ENCRYPTION_KEYS was set: the installation's own key wraps the tokens.
+  const own = ringOf([], 'home-aaaaaaaa');
   const { query_game_list, query_game_detail, query_cp_kyc } = application.webhooks;
-  await sql`
-    update applications set query_game_list_webhook = ${query_game_list},
-      query_game_detail_webhook = ${query_game_detail}, query_cp_kyc_webhook = ${query_cp_kyc}`;
+  const webhooks = {
+    query_game_list_webhook: query_game_list,
+    query_game_detail_webhook: query_game_detail,
+    query_cp_kyc_webhook: query_cp_kyc,
+  };
+  await addApplication(sql, 'acme', own, webhooks);
+  await addApplication(sql, 'bolt', own, webhooks);
+  await store(sql, right, 'bolt', PLANTED);
   // ENCRYPTION_KEYS was lost: what is left is the installation's own key.
   fleet = await startFleet(
     'postgres',

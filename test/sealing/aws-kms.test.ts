@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
+import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { decrypt, encrypt, NONCE_BYTES } from '#src/sealing/aes-gcm.ts';
 import { awsKmsKey } from '#src/sealing/aws-kms.ts';
 import { localKey, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
@@ -23,13 +25,35 @@ type KmsRequest = {
 /** KMS's wire protocol (AWS JSON 1.1) for Encrypt and Decrypt, over keys that are made from their ARN. */
 let kms: RawServer;
 let seen: { target: string; request: KmsRequest; authorization: string }[] = [];
-let trouble: { status: number; type: string } | 'silence' | undefined;
+let trouble: { status: number; type: string } | 'silence' | 'no bytes' | undefined;
+/** The policy of the caller; absent: everything is allowed. */
+let policy: Policy | undefined;
+
+type Policy = {
+  Statement: {
+    Effect: 'Allow';
+    Action: string;
+    Resource: string;
+    Condition: { StringEquals: Record<string, string | string[]> };
+  }[];
+};
+const isAllowed = (target: string, { KeyId, EncryptionContext }: KmsRequest): boolean =>
+  policy === undefined ||
+  policy.Statement.some(
+    ({ Action, Resource, Condition }) =>
+      Action === target.replace('TrentService.', 'kms:') &&
+      Resource === KeyId &&
+      Object.entries(Condition.StringEquals).every(([name, values]) =>
+        [values].flat().includes(EncryptionContext[name.replace('kms:EncryptionContext:', '')] ?? ''),
+      ),
+  );
 
 const contextBytes = (context: Record<string, string>) =>
   Buffer.from(JSON.stringify(Object.entries(context).sort()));
 const keyOf = (arn: string) => createHash('sha256').update(arn).digest();
 
 const answerKms = (target: string, request: KmsRequest): object | string => {
+  if (!isAllowed(target, request)) return 'AccessDeniedException';
   const key = keyOf(request.KeyId);
   const context = contextBytes(request.EncryptionContext);
   if (target === 'TrentService.Encrypt') {
@@ -58,8 +82,9 @@ beforeAll(async () => {
     const target = String(request.headers['x-amz-target']);
     seen.push({ target, request: body, authorization: String(request.headers.authorization) });
     if (trouble === 'silence') return;
-    const answer = trouble === undefined ? answerKms(target, body) : trouble.type;
-    const status = trouble?.status ?? (typeof answer === 'string' ? 400 : 200);
+    const failure = trouble === 'no bytes' ? undefined : trouble;
+    const answer = trouble === 'no bytes' ? {} : (failure?.type ?? answerKms(target, body));
+    const status = failure?.status ?? (typeof answer === 'string' ? 400 : 200);
     const document =
       typeof answer === 'string' ? { __type: answer, message: `no: ${JSON.stringify(body)}` } : answer;
     response
@@ -100,13 +125,15 @@ describe('a key in AWS KMS', () => {
   it('does not open what was wrapped for another record, by another key, or was changed', async () => {
     const [wrap] = await wrapDataKey([kmsKey()], keyBytes('data'), RECORD);
     const wrapped = Buffer.from(wrap?.wrapped ?? '', 'base64');
-    const codeOf = async (work: () => unknown) => (await keyErrorOf(work)).code;
-    expect(await codeOf(() => kmsKey().unwrap(wrapped, { ...RECORD, record_id: 'bolt/r1' }))).toBe(
-      'does_not_open',
-    );
-    expect(await codeOf(() => kmsKey(OTHER_ARN).unwrap(wrapped, RECORD))).toBe('does_not_open');
+    const expectClosed = async (arn: string, record: typeof RECORD) =>
+      expect(await keyErrorOf(() => kmsKey(arn).unwrap(wrapped, record))).toEqual({
+        code: 'does_not_open',
+        message: `The data key of kyc_records ${record.record_id} does not open under ${arn}.`,
+      });
+    await expectClosed(ARN, { ...RECORD, record_id: 'bolt/r1' });
+    await expectClosed(OTHER_ARN, RECORD);
     wrapped[40] = (wrapped[40] as number) ^ 1;
-    expect(await codeOf(() => kmsKey().unwrap(wrapped, RECORD))).toBe('does_not_open');
+    await expectClosed(ARN, RECORD);
   });
 
   it.each([
@@ -122,7 +149,15 @@ describe('a key in AWS KMS', () => {
     expect(message).toBe(`AWS KMS did not serve ${ARN} for kyc_records acme/r1: ${what.type}.`);
   });
 
-  it('that does not answer, or is not there, fails within seconds', { timeout: 15_000 }, async () => {
+  it('that answers without bytes fails for the time being', async () => {
+    const answer = () => during('no bytes', () => kmsKey().wrap(keyBytes('data'), RECORD));
+    expect(await keyErrorOf(answer)).toEqual({
+      code: 'key_service',
+      message: `AWS KMS returned no bytes for kyc_records acme/r1 under ${ARN}.`,
+    });
+  });
+
+  it('that does not respond, or is not there, fails within seconds', { timeout: 15_000 }, async () => {
     expect(
       (await keyErrorOf(() => during('silence', () => kmsKey().wrap(keyBytes('data'), RECORD)))).code,
     ).toBe('key_service');
@@ -139,6 +174,36 @@ describe('a key in AWS KMS', () => {
     const old = { ...(await sealKycRecord(former, 'acme', fields)), application_id: 'acme' };
     expect(await openKycRecord(keys, old)).toEqual(fields);
     expect((await keyErrorOf(() => openKycRecord(former, sealed))).code).toBe('unknown_key');
+  });
+
+  it('with the policy that docs/kyc.md gives to workers seals records and opens tokens, and opens no record', async () => {
+    const [, document = ''] = /```json\n(.*?)```/s.exec(await readFile('docs/kyc.md', 'utf8')) ?? [];
+    const keys = { records: [kmsKey()], tokens: [kmsKey()] };
+    const { cp_id: _cp_id, ...fields } = PLANTED;
+    const acme = {
+      application_id: 'acme',
+      query_game_list_webhook: 'https://acme.example/list',
+      query_game_detail_webhook: 'https://acme.example/detail',
+      query_cp_kyc_webhook: 'https://acme.example/kyc',
+    };
+    const fingerprint = { table: 'kyc_keys', record_id: 'fingerprint' };
+    const token = await sealAccessToken(keys, acme, 'a-token');
+    const fingerprintKey = await wrapDataKey(keys.records, keyBytes('fingerprint'), fingerprint);
+    policy = JSON.parse(document.replaceAll('KEY_ARN', ARN));
+    try {
+      expect(await openAccessToken(keys, { ...acme, ...token })).toBe('a-token');
+      expect(await unwrapDataKey(keys.records, fingerprintKey, fingerprint)).toHaveLength(32);
+      const sealed = { ...(await sealKycRecord(keys, 'acme', fields)), application_id: 'acme' };
+      expect(await keyErrorOf(() => openKycRecord(keys, sealed))).toEqual({
+        code: 'key_service',
+        message: expect.stringContaining('AccessDeniedException'),
+      });
+      expect((await keyErrorOf(() => sealAccessToken(keys, acme, 'another'))).code).toBe('key_service');
+      policy = undefined;
+      expect(await openKycRecord(keys, sealed)).toEqual(fields);
+    } finally {
+      policy = undefined;
+    }
   });
 
   it('is chosen by an entry of ENCRYPTION_KEYS', async () => {

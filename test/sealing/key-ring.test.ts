@@ -10,6 +10,12 @@ import { openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 import { aHome, keyBytes, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
 
 const run = promisify(execFile);
+const ACME = {
+  application_id: 'acme',
+  query_game_list_webhook: 'https://acme.example/list',
+  query_game_detail_webhook: 'https://acme.example:443/detail',
+  query_cp_kyc_webhook: 'https://kyc.acme.example/',
+};
 const RECORD = { table: 'kyc_records', record_id: 'acme/r1' };
 const ARN = 'arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 
@@ -69,14 +75,14 @@ describe('the key ring', () => {
     expect(await readdir(home)).toEqual(['keys']);
   });
 
-  it('seals by the first key of ENCRYPTION_KEYS, and tokens by its own key too', async () => {
+  it('seals by the first key of ENCRYPTION_KEYS alone, tokens too', async () => {
     const ring = await openKeyRing({
       encryptionKeys: keysText('k2', 'k1'),
       home: await aHome(),
       databaseUrl: undefined,
     });
     expect(ring.records.map(({ key_id }) => key_id)).toEqual(['k2', 'k1', expect.stringMatching(/^home-/)]);
-    expect(ring.tokens.map(({ key_id }) => key_id)).toEqual(['k2', expect.stringMatching(/^home-/)]);
+    expect(ring.tokens.map(({ key_id }) => key_id)).toEqual(['k2']);
   });
 
   it('of a database elsewhere seals records by ENCRYPTION_KEYS alone, and tokens by what there is', async () => {
@@ -84,8 +90,8 @@ describe('the key ring', () => {
     const fleet = { home, databaseUrl: 'postgres://db/catalogue' };
     const none = await openKeyRing({ ...fleet, encryptionKeys: undefined });
     expect((await keyErrorOf(() => wrapDataKey(none.records, keyBytes('data'), RECORD))).code).toBe('no_key');
-    const sealed = await sealAccessToken(none, 'acme', TOKEN);
-    expect(await openAccessToken(none, { application_id: 'acme', ...sealed })).toBe(TOKEN);
+    const sealed = await sealAccessToken(none, ACME, TOKEN);
+    expect(await openAccessToken(none, { ...ACME, ...sealed })).toBe(TOKEN);
     // Its own key opens what it sealed while the database was the embedded one.
     const both = await openKeyRing({ ...fleet, encryptionKeys: keysText('k1') });
     expect(both.records.map(({ key_id }) => key_id)).toEqual(['k1', expect.stringMatching(/^home-/)]);
@@ -162,29 +168,55 @@ describe('a wrapped data key', () => {
 });
 
 describe('an access token', () => {
-  const seal = (ids: string[], home?: string) => sealAccessToken(ringOf(ids, home), 'acme', TOKEN);
+  const seal = (ids: string[], home?: string) => sealAccessToken(ringOf(ids, home), ACME, TOKEN);
   const open = async (ids: string[], home: string | undefined, sealed: Awaited<ReturnType<typeof seal>>) =>
-    openAccessToken(ringOf(ids, home), { application_id: 'acme', ...sealed });
+    openAccessToken(ringOf(ids, home), { ...ACME, ...sealed });
 
-  it('opens by the ring or by the installation, whichever is left', async () => {
+  it('does not open by the key of the installation that sealed it, where ENCRYPTION_KEYS is set', async () => {
     const sealed = await seal(['k1'], 'home-aaaaaaaa');
     expect(await open(['k1'], undefined, sealed)).toBe(TOKEN);
-    expect(await open([], 'home-aaaaaaaa', sealed)).toBe(TOKEN);
+    expect((await keyErrorOf(() => open([], 'home-aaaaaaaa', sealed))).code).toBe('unknown_key');
+  });
+
+  it('opens by the installation that sealed it without ENCRYPTION_KEYS, also once they are set', async () => {
+    const sealed = await seal([], 'home-aaaaaaaa');
     expect(await open(['k2'], 'home-aaaaaaaa', sealed)).toBe(TOKEN);
+    expect((await keyErrorOf(() => open(['k2'], undefined, sealed))).code).toBe('unknown_key');
   });
 
   it('opens by the next wrap when the first does not', async () => {
-    const sealed = await seal(['k1'], 'home-aaaaaaaa');
-    const [, own] = sealed.access_token_keys;
+    const sealed = await seal([], 'home-aaaaaaaa');
+    const [own] = sealed.access_token_keys;
     const broken = { key_id: 'k1', wrapped: Buffer.alloc(61, 1).toString('base64') };
     const mended = { ...sealed, access_token_keys: [broken, own ?? broken] };
     expect(await open(['k1'], 'home-aaaaaaaa', mended)).toBe(TOKEN);
     expect((await keyErrorOf(() => open(['k1'], undefined, mended))).code).toBe('does_not_open');
   });
 
+  it('opens at the origins that it was sealed for, on any path, and nowhere else', async () => {
+    const sealed = await seal(['k1']);
+    const openAt = (change: Partial<typeof ACME>) =>
+      openAccessToken(ringOf(['k1']), { ...ACME, ...change, ...sealed });
+    expect(await openAt({ query_game_list_webhook: 'https://ACME.example/elsewhere?page=1' })).toBe(TOKEN);
+    expect(await openAt({ query_game_list_webhook: 'https://kyc.acme.example/list' })).toBe(TOKEN);
+    for (const url of [
+      'http://acme.example/list',
+      'https://acme.example:8443/list',
+      'https://acme.example.evil.example/list',
+      'https://acme.example@evil.example/list',
+      'https://kyc.acme.example./list',
+      'no address',
+      '',
+    ]) {
+      const { code, message } = await keyErrorOf(() => openAt({ query_game_list_webhook: url }));
+      expect({ url, code }).toEqual({ url, code: 'does_not_open' });
+      expect(message).toContain('app update acme --access-token-file');
+    }
+  });
+
   it('does not open for another application, without keys, or once it is gone', async () => {
     const sealed = await seal(['k1']);
-    const moved = { application_id: 'bolt', ...sealed };
+    const moved = { ...ACME, application_id: 'bolt', ...sealed };
     const wrong = await keyErrorOf(() => openAccessToken(ringOf(['k1']), moved));
     expect(wrong.code).toBe('does_not_open');
     const lacking = await keyErrorOf(() => open(['k2'], 'home-bbbbbbbb', sealed));
@@ -192,7 +224,7 @@ describe('an access token', () => {
     expect(lacking.message).toContain(
       'under key k1, which this process does not have (it has: k2, home-bbbbbbbb)',
     );
-    const gone = { application_id: 'acme', access_token: null, access_token_keys: [] };
+    const gone = { ...ACME, access_token: null, access_token_keys: [] };
     expect((await keyErrorOf(() => openAccessToken(ringOf(['k1']), gone))).message).toContain('acme');
   });
 });

@@ -1,0 +1,181 @@
+/** What operators do with requests: ask, approve, cancel, decline. Signed-in operators only: a name on the command line is a claim. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { Database, Queryable } from '#db/client.ts';
+import {
+  type ApprovalRow,
+  approveRequest,
+  closeRequest,
+  findApproval,
+  findVersion,
+  insertApproval,
+  listApprovals,
+} from '#db/queries/approvals.ts';
+import { type Actor, type AuditEntry, recordAudit } from '#db/queries/audit.ts';
+import type { Asked } from '#db/schema/approvals.ts';
+import { ApprovalError, requireVersion, rolesOfKind } from '#src/approvals/rule.ts';
+import type { ApprovalKind } from '#src/contract/approvals.ts';
+import { coerceError } from '#src/errors.ts';
+
+const REASON_MAX = 1_000;
+const SYSTEM: Actor = { actor: 'catalogue', actor_kind: 'system' };
+
+const operator = (login: string): Actor => ({ actor: login, actor_kind: 'operator' });
+
+const entryOf = (
+  actor: Actor,
+  action: AuditEntry['action'],
+  { approval_id, kind, subject, asked, version }: ApprovalRow,
+  reason: string | null = null,
+): AuditEntry => ({ ...actor, action, subject, reason, details: { approval_id, kind, version, ...asked } });
+
+/** Writes a refusal to the audit log, after its transaction ended, and throws it again. */
+export const logRefusal = async <Result>(
+  sql: Queryable,
+  entry: Actor & { subject: string; approval_id?: string | undefined },
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    const { subject, approval_id, ...actor } = entry;
+    if (error instanceof ApprovalError) {
+      const details = approval_id === undefined ? {} : { approval_id };
+      await recordAudit(sql, [
+        { ...actor, action: 'approval.refuse', subject, reason: error.message, details },
+      ]);
+    }
+    throw error;
+  }
+};
+
+/**
+ * Asks for an approval.
+ * @param request.seen the version that the page showed: refused if it has changed since. Absent: the present version
+ * @throws ApprovalError without a reason, if there is nothing to do, if it changed, or if the same is asked for already
+ */
+export const askForApproval = async (
+  sql: Database,
+  login: string,
+  request: { kind: ApprovalKind; subject: string; asked?: Asked; reason: string; seen?: string | undefined },
+): Promise<ApprovalRow> => {
+  const { kind, subject, asked = {}, seen } = request;
+  const reason = request.reason.trim().slice(0, REASON_MAX);
+  if (reason === '') throw new ApprovalError('Give a reason: the second person and the audit log need it.');
+  return sql.begin(async (tx) => {
+    const version = await requireVersion(tx, kind, subject);
+    if (seen !== undefined && seen !== version)
+      throw new ApprovalError('This has changed since the page was shown: look at it, then ask again.');
+    const approval_id = randomUUIDv7();
+    const row = await insertApproval(tx, {
+      approval_id,
+      kind,
+      subject,
+      version,
+      asked,
+      reason,
+      asked_by: login,
+    });
+    if (row === undefined)
+      throw new ApprovalError('You have asked for this already: use that request, or cancel it first.');
+    await recordAudit(tx, [entryOf(operator(login), 'approval.ask', row, reason)]);
+    return row;
+  }) as Promise<ApprovalRow>;
+};
+
+/** Ends a request whose subject has changed. */
+const closeAsVoid = async (tx: Queryable, row: ApprovalRow): Promise<void> => {
+  if (await closeRequest(tx, row.approval_id, 'void'))
+    await recordAudit(tx, [entryOf(SYSTEM, 'approval.void', row, 'what was asked for has changed since')]);
+};
+
+const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
+  approved: 'Another operator has approved this already.',
+  used: 'This request was used already.',
+  cancelled: 'This request was cancelled meanwhile.',
+  declined: 'This request was declined meanwhile.',
+  expired: 'This request has expired: it was not approved within an hour. It can be asked for again.',
+  void: 'What was asked for has changed since: the request is void. It can be asked for again.',
+};
+
+const requireRequest = async (
+  sql: Queryable,
+  kinds: readonly ApprovalKind[],
+  approval_id: string,
+): Promise<ApprovalRow> => {
+  const row = await findApproval(sql, approval_id);
+  if (row !== undefined && kinds.includes(row.kind)) return row;
+  throw new ApprovalError('There is no such request.');
+};
+
+/**
+ * Approves what another operator asked for.
+ * @param kinds those of this site
+ * @throws ApprovalError with the reason: an own request, late, ended, or changed since
+ */
+export const approve = async (
+  sql: Database,
+  login: string,
+  kinds: readonly ApprovalKind[],
+  approval_id: string,
+): Promise<ApprovalRow> => {
+  const { subject } = await requireRequest(sql, kinds, approval_id);
+  return logRefusal(sql, { ...operator(login), subject, approval_id }, async () => {
+    const result = await sql.begin(async (tx): Promise<ApprovalRow | string> => {
+      const row = await requireRequest(tx, kinds, approval_id);
+      if (row.asked_by === login)
+        return 'You asked for this yourself: another operator must approve it. An own request cannot be approved, not even by an administrator.';
+      const version = await findVersion(tx, row.kind, row.subject);
+      const { approve: roles } = rolesOfKind(row.kind);
+      if (row.state === 'asked' && version !== row.version) {
+        await closeAsVoid(tx, row);
+        return ENDED.void ?? '';
+      }
+      const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
+      if (approved === undefined) {
+        const { state } = await requireRequest(tx, kinds, approval_id);
+        return (
+          ENDED[state] ?? `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
+        );
+      }
+      await recordAudit(tx, [entryOf(operator(login), 'approval.approve', approved, row.reason)]);
+      return approved;
+    });
+    if (typeof result === 'string') throw new ApprovalError(result);
+    return result as ApprovalRow;
+  });
+};
+
+/** Ends a request: its asker cancels it, another operator declines it. Its subject can be requested again. */
+export const withdrawRequest = async (
+  sql: Database,
+  login: string,
+  kinds: readonly ApprovalKind[],
+  approval_id: string,
+): Promise<ApprovalRow> =>
+  sql.begin(async (tx) => {
+    const row = await requireRequest(tx, kinds, approval_id);
+    const closing = row.asked_by === login ? 'cancelled' : 'declined';
+    if (!(await closeRequest(tx, approval_id, closing)))
+      throw new ApprovalError(ENDED[row.state] ?? 'This request has ended.');
+    const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
+    await recordAudit(tx, [entryOf(operator(login), action, row, row.reason)]);
+    return row;
+  }) as Promise<ApprovalRow>;
+
+const OPEN_MAX = 500;
+
+/** Open requests, latest first. Those whose subject has changed since end here, as void. */
+export const listOpenRequests = async (
+  sql: Database,
+  kinds: readonly ApprovalKind[],
+  subject?: string,
+): Promise<ApprovalRow[]> => {
+  const rows = await listApprovals(sql, { kinds, subject, open: true, limit: OPEN_MAX });
+  const valid: ApprovalRow[] = [];
+  for (const row of rows) {
+    if ((await findVersion(sql, row.kind, row.subject)) === row.version) valid.push(row);
+    else await sql.begin((tx) => closeAsVoid(tx, row));
+  }
+  return valid;
+};

@@ -1,0 +1,34 @@
+/** The KYC desk: the only web process with keys, and its only page that opens a record in clear. */
+import type { FastifyInstance } from 'fastify';
+import { describeFourEyes } from '#src/approvals/rule.ts';
+import type { Navigation } from '#src/console/layout.ts';
+import { createSite } from '#src/console/site.ts';
+import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import { addDeeds } from '#src/kyc-desk/pages/deeds.ts';
+import { addDeveloper } from '#src/kyc-desk/pages/developer.ts';
+import { addDevelopers } from '#src/kyc-desk/pages/developers.ts';
+import { addRequests } from '#src/kyc-desk/pages/requests.ts';
+import { addReveals } from '#src/kyc-desk/pages/reveals.ts';
+
+const NAVIGATION: Navigation = [
+  ['/', 'Developers', 'kyc', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0'],
+  ['/requests', 'Requests', 'kyc', 'M4 12l5 5L20 6'],
+  ['/reveals', 'Reveals', 'kyc', 'M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zM12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4z'],
+];
+
+/** Builds the desk, not listening. */
+export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstance> => {
+  const app = await createSite(options, {
+    name: 'KYC desk',
+    lead: 'The KYC desk of the Game Catalogue.',
+    navigation: NAVIGATION,
+    warning: describeFourEyes(options.fourEyes),
+  });
+  addDevelopers(app, options);
+  addDeveloper(app, options);
+  addDeeds(app, options);
+  addRequests(app, options);
+  addReveals(app, options);
+  await app.ready();
+  return app;
+};

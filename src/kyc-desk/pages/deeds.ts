@@ -1,0 +1,116 @@
+/** What an officer does to one record: ask, reveal, erase, accept a cp_id. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { findApproval } from '#db/queries/approvals.ts';
+import { askForApproval } from '#src/approvals/requests.ts';
+import type { SecondPerson } from '#src/approvals/rule.ts';
+import { operatorOf, redirectWith } from '#src/console/answers.ts';
+import { readCookie } from '#src/console/sign-in.ts';
+import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { confirmOperator } from '#src/identity/sign-in.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
+import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
+import type { Actor } from '#src/kyc/guards.ts';
+import { revealKyc } from '#src/kyc/read-record.ts';
+import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import { developerPath } from '#src/kyc-desk/pages/parts.ts';
+import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
+
+const REASON_MAX = 1_000;
+const reason = z.string().trim().max(REASON_MAX).default('');
+const askForm = z.object({ kind: z.enum(KYC_APPROVAL_KINDS), seen: z.string().max(600), reason });
+const deedForm = z.object({
+  approval: z.uuid().optional(),
+  reason,
+  password: z.string().max(1_024).default(''),
+  cp_id: z.string().max(600).default(''),
+});
+
+type Params = { Params: { application_id: string } };
+
+/** Adds the actions of the developer's page. */
+export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
+  const { sql, keys, producer, fourEyes } = options;
+  const officer = { config: { right: 'kyc' } } as const;
+
+  /** Goes back to the developer with what was done, or why it was not. */
+  const answer = async (
+    reply: FastifyReply,
+    application_id: string,
+    work: () => Promise<string>,
+  ): Promise<FastifyReply> => {
+    const here = developerPath(application_id);
+    try {
+      return redirectWith(reply, here, await work());
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, here, error.message, 'bad');
+    }
+  };
+
+  /** Who acts, why, and with which approval: its reason is the one that was approved. */
+  const readDeed = async (request: FastifyRequest) => {
+    const form = deedForm.parse(request.body);
+    const approval = form.approval === undefined ? undefined : await findApproval(sql, form.approval);
+    if (form.approval !== undefined && approval === undefined)
+      throw new CatalogueError('There is no such request.');
+    const { login } = operatorOf(request);
+    const actor: Actor = { by: login, reason: approval?.reason ?? form.reason, actor_kind: 'operator' };
+    if (actor.reason === '') throw new CatalogueError('Give a reason: the audit log needs it.');
+    const second: SecondPerson = { fourEyes, approval_id: form.approval };
+    return { form, login, actor, second };
+  };
+
+  app.post<Params>('/developers/:application_id/ask', officer, (request, reply) => {
+    const { application_id } = request.params;
+    return answer(reply, application_id, async () => {
+      const { kind, seen, reason: why } = askForm.parse(request.body);
+      const subject = `application:${application_id}`;
+      await askForApproval(sql, operatorOf(request).login, { kind, subject, reason: why, seen });
+      return 'Asked. Another KYC officer can approve it within an hour.';
+    });
+  });
+
+  app.post<Params>('/developers/:application_id/reveal', officer, async (request, reply) => {
+    const { application_id } = request.params;
+    const here = developerPath(application_id);
+    try {
+      const { form, login, actor, second } = await readDeed(request);
+      const session = readCookie(request, options.url()) ?? '';
+      const proof = await confirmOperator(sql, { session, login, password: form.password }, request.ip);
+      if (proof.kind === 'too_many')
+        throw new CatalogueError(
+          `Too many wrong passwords: retry in ${Math.ceil(proof.waitSeconds / 60)} min.`,
+        );
+      if (proof.kind === 'refused')
+        throw new CatalogueError(
+          'Not revealed: the password is wrong, or your fresh sign-in is older than five minutes.',
+        );
+      const view = await revealKyc(sql, keys, application_id, actor, second);
+      return sendReveal(request, reply, view, { here, revealMs: options.revealMs });
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, here, error.message, 'bad');
+    }
+  });
+
+  app.post<Params>('/developers/:application_id/erase', officer, (request, reply) => {
+    const { application_id } = request.params;
+    return answer(reply, application_id, async () => {
+      const { actor, second } = await readDeed(request);
+      const versions = await eraseKyc(sql, application_id, actor, second);
+      return `Erased: ${versions} ${versions === 1 ? 'version' : 'versions'}.`;
+    });
+  });
+
+  app.post<Params>('/developers/:application_id/accept-cp-id', officer, (request, reply) => {
+    const { application_id } = request.params;
+    return answer(reply, application_id, async () => {
+      const { form, actor, second } = await readDeed(request);
+      const { application_cp_id } = await acceptCpId(sql, application_id, actor, form.cp_id, second);
+      await producer.add(queryCpKyc, { application_id }, { once: application_id });
+      return `Accepted ${application_cp_id}. Its record is pulled now.`;
+    });
+  });
+};

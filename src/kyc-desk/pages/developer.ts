@@ -1,0 +1,203 @@
+/** `/developers/:application_id`: one developer's record, masked, its history, and what an officer may request. */
+import type { FastifyInstance } from 'fastify';
+import { findVersion } from '#db/queries/approvals.ts';
+import { listAudit } from '#db/queries/audit.ts';
+import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
+import { listOpenRequests } from '#src/approvals/requests.ts';
+import { readNeed } from '#src/approvals/rule.ts';
+import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
+import { ago, clock, facts, html, link, type SafeHtml, section, table } from '#src/console/html.ts';
+import { readCookie } from '#src/console/sign-in.ts';
+import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
+import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { readProof } from '#src/identity/sign-in.ts';
+import { showKyc } from '#src/kyc/read-record.ts';
+import type { KycFields } from '#src/kyc/record.ts';
+import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import {
+  deskRequest,
+  developerPath,
+  fieldNames,
+  type ProofView,
+  removedBadge,
+  revealForm,
+  stateBadge,
+} from '#src/kyc-desk/pages/parts.ts';
+import { isKeyError } from '#src/sealing/errors.ts';
+
+const FORMER_SHOWN = 50;
+const ENTRIES_SHOWN = 30;
+
+/** The masked record, or why it does not open. */
+const readMasked = async (
+  { sql, keys }: DeskOptions,
+  application_id: string,
+): Promise<KycFields | string | null> => {
+  try {
+    return (await showKyc(sql, keys, application_id)).record;
+  } catch (error) {
+    if (isKeyError(error)) return error.message;
+    throw error;
+  }
+};
+
+const recordSection = ({ changed_fields }: Developer, record: KycFields | string | null): SafeHtml => {
+  if (record === null)
+    return section('Record, masked', html`<div class="empty"><p>No record is stored.</p></div>`);
+  if (typeof record === 'string')
+    return section('Record, masked', html`<div class="body"><p class="notice bad">${record}</p></div>`);
+  return section(
+    'Record, masked',
+    facts(
+      KYC_SEALED_FIELDS.map((field) => [
+        field,
+        html`<span class="mono">${record[field] === '' ? '(empty)' : record[field]}</span>${changed_fields?.includes(field) === true ? html` <span class="badge info">changed</span>` : null}`,
+      ]),
+    ),
+  );
+};
+
+type Ask = { label: string; ask: string; path: string; hint: string };
+
+const ASKS: Record<(typeof KYC_APPROVAL_KINDS)[number], Ask> = {
+  reveal: {
+    label: 'Reveal',
+    ask: 'Ask to reveal it',
+    path: 'reveal',
+    hint: 'Shows the record in clear, once, for two minutes.',
+  },
+  'cp-id': {
+    label: 'Accept the new cp_id',
+    ask: 'Ask to accept it',
+    path: 'accept-cp-id',
+    hint: 'The new cp_id gets its own platform cp_id, and its record is pulled.',
+  },
+  erase: {
+    label: 'Erase',
+    ask: 'Ask to erase it',
+    path: 'erase',
+    hint: 'Deletes every version of the record. Backups keep it until they expire.',
+  },
+};
+
+const reasonField = html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`;
+
+/** Adds the page. */
+export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void => {
+  const { sql, fourEyes } = options;
+  app.get<{ Params: { application_id: string } }>(
+    '/developers/:application_id',
+    { config: { right: 'kyc' } },
+    async (request, reply) => {
+      const { application_id } = request.params;
+      const developer = await findDeveloper(sql, application_id);
+      if (developer === undefined)
+        return sendError(request, reply, {
+          status: 404,
+          title: 'No such developer',
+          message: 'There is no application with this id.',
+        });
+      const { login } = operatorOf(request);
+      const subject = `application:${application_id}`;
+      const at = developerPath(application_id);
+      const [record, former, requests, entries, proof, ...asks] = await Promise.all([
+        readMasked(options, application_id),
+        listFormerRecords(sql, application_id, FORMER_SHOWN),
+        listOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
+        listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
+        readProof(sql, readCookie(request, options.url()) ?? ''),
+        ...KYC_APPROVAL_KINDS.map(async (kind) => ({
+          kind,
+          version: await findVersion(sql, kind, subject),
+          need: await readNeed(sql, fourEyes, kind),
+        })),
+      ]);
+      const view: ProofView = {
+        login,
+        has_password: proof?.has_password ?? true,
+        confirmed: proof?.confirmed ?? false,
+        signInAgain: options.oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
+      };
+      // Each action is requested once, but every officer needs a reveal of their own.
+      const asked = new Set<ApprovalKind>(
+        requests
+          .filter(({ kind, asked_by }) => kind !== 'reveal' || asked_by === login)
+          .map(({ kind }) => kind),
+      );
+      const forms = asks
+        .filter(({ kind, version }) => version !== null && !asked.has(kind))
+        .map(({ kind, version, need }) => {
+          const { label, ask, path, hint } = ASKS[kind];
+          const seen = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="kind" value="${kind}">`;
+          const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
+          if (need === 'needed')
+            return html`<div class="request">${title}<form method="post" action="${at}/ask" class="acts">${seen}${reasonField}<button class="button">${ask}</button></form></div>`;
+          const alone = html`<p class="notice warn">${need === 'off' ? 'FOUR_EYES lets one person do this alone.' : 'No second person is needed: there are no two KYC officers.'}</p>`;
+          if (kind === 'reveal')
+            return html`<div class="request">${title}${alone}${revealForm(`${at}/reveal`, view, reasonField)}</div>`;
+          const cpId = kind === 'cp-id' ? html`<input type="hidden" name="cp_id" value="${version}">` : null;
+          return html`<div class="request">${title}${alone}<form method="post" action="${at}/${path}" class="acts">${cpId}${reasonField}<button class="button danger">${label}</button></form></div>`;
+        });
+      const body = html`<div class="columns">
+${section(
+  'State',
+  facts([
+    ['State', html`${stateBadge(developer.state)} ${developer.reason ?? ''}`],
+    ['Application', html`<span class="mono">${application_id}</span> ${removedBadge(developer)}`],
+    ['cp_id of the platform', developer.cp_id],
+    ['cp_id of the application', developer.application_cp_id],
+    ['Refused cp_id', developer.refused_cp_id],
+    ['Last pulled', ago(developer.asked_at)],
+    ['Record changed', ago(developer.received_at)],
+    ['Changed fields', developer.received_at === null ? null : fieldNames(developer.changed_fields)],
+    [
+      'Same tax_id',
+      developer.same_tax_id.length === 0
+        ? null
+        : html`${developer.same_tax_id.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`)}`,
+    ],
+  ]),
+)}
+${recordSection(developer, record)}
+</div>
+${requests.length === 0 ? null : section('Open requests', html`${requests.map((row) => deskRequest(row, view))}`)}
+${forms.length === 0 ? null : section('What takes a second person', html`${forms}`)}
+${section(
+  'Former versions, latest first',
+  table(
+    former,
+    [
+      { head: 'Received', cell: (row) => clock(row.received_at) },
+      { head: 'Replaced', cell: (row) => clock(row.replaced_at) },
+      { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
+    ],
+    {
+      empty: 'The current record is the first, or former versions were deleted.',
+      label: 'Former versions',
+      stacked: true,
+    },
+  ),
+)}
+${section(
+  'What was done, latest first',
+  table(
+    entries,
+    [
+      { head: 'When', cell: (row) => clock(row.at) },
+      { head: 'Who', cell: (row) => row.actor },
+      { head: 'Action', cell: (row) => html`<span class="mono">${row.action}</span>` },
+      { head: 'Why', cell: (row) => row.reason },
+    ],
+    { empty: 'Nothing was done yet.', label: 'What was done', stacked: true },
+  ),
+)}`;
+      return sendPage(request, reply, {
+        title: developer.name,
+        at: '/',
+        body,
+        parent: ['Developers', '/'],
+        lead: html`${stateBadge(developer.state)} ${ago(developer.asked_at)}`,
+      });
+    },
+  );
+};

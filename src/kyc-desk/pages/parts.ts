@@ -1,0 +1,92 @@
+/** Parts of several pages of the desk. */
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import type { Developer } from '#db/queries/kyc-desk.ts';
+import { action, badge, html, type SafeHtml } from '#src/console/html.ts';
+import { requestCard } from '#src/console/requests.ts';
+import type { KycState } from '#src/contract/words.ts';
+
+const STATES: Record<KycState, { text: string; tone: string }> = {
+  pending: { text: 'pending', tone: 'info' },
+  sealed: { text: 'sealed', tone: 'good' },
+  not_provided: { text: 'not provided', tone: 'warn' },
+  cp_id_changed: { text: 'cp_id changed', tone: 'warn' },
+  failed: { text: 'failed', tone: 'bad' },
+  erased: { text: 'erased', tone: 'plain' },
+};
+
+export const stateBadge = (state: KycState): SafeHtml => badge(STATES[state].text, STATES[state].tone);
+export const stateText = (state: KycState): string => STATES[state].text;
+
+/** The application's own states, which matter here only if it was removed. */
+export const removedBadge = ({ status }: Developer): SafeHtml | null =>
+  status === 'removed' ? badge('removed', 'warn') : null;
+
+/** Which fields a version changed: their names. */
+export const fieldNames = (
+  changed_fields: readonly string[] | null,
+  isFirst = changed_fields?.length === 0,
+) =>
+  isFirst
+    ? html`<span class="none">first record</span>`
+    : changed_fields === null
+      ? html`<span class="none">not known</span>`
+      : html`<span class="tags">${changed_fields.map((name) => html`<code>${name}</code>`)}</span>`;
+
+export const developerPath = (application_id: string): string =>
+  `/developers/${encodeURIComponent(application_id)}`;
+
+/** Which application a request is about. */
+export const applicationOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
+
+const WHAT: Record<ApprovalRow['kind'], string> = {
+  reveal: 'Reveal the record',
+  erase: 'Erase every version of the record',
+  'cp-id': 'Accept the new cp_id',
+  withdrawals: 'Accept withdrawals',
+};
+
+/** What a request would do. */
+export const whatOf = ({ kind, version }: ApprovalRow): string =>
+  kind === 'cp-id' ? `${WHAT[kind]} ${version}` : WHAT[kind];
+
+/** How an operator proves again who it is, in the form of a reveal. */
+export type ProofView = {
+  login: string;
+  has_password: boolean;
+  confirmed: boolean;
+  /** Null: without a provider there is no other proof than a password. */
+  signInAgain: string | null;
+};
+
+/** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
+export const revealForm = (
+  url: string,
+  { login, has_password, confirmed, signInAgain }: ProofView,
+  fields: SafeHtml,
+): SafeHtml => {
+  if (!has_password && signInAgain === null)
+    return html`<p class="hint">A reveal takes your password, and you have none. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
+  if (!has_password && !confirmed)
+    return html`<p class="hint">Sign in again before you reveal a record.</p><p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
+  const password = html`<label class="field"><span>Your password, again</span><input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`;
+  return html`<form method="post" action="${url}" class="acts">${fields}${has_password ? password : null}<button class="button danger">Reveal for two minutes</button></form>`;
+};
+
+/** An open request, with what this operator may do about it. */
+export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
+  const { login } = proof;
+  const at = developerPath(applicationOf(row));
+  const approval = html`<input type="hidden" name="approval" value="${row.approval_id}">`;
+  const fields = { approval: row.approval_id };
+  const use =
+    row.kind === 'reveal'
+      ? revealForm(`${at}/reveal`, proof, approval)
+      : row.kind === 'erase'
+        ? action(`${at}/erase`, 'Erase now', { kind: 'danger', fields })
+        : action(`${at}/accept-cp-id`, 'Accept now', {
+            kind: 'danger',
+            fields: { ...fields, cp_id: row.version },
+          });
+  const url = `/requests/${row.approval_id}`;
+  return requestCard(row, { login, mayApprove: true, what: whatOf(row), url, use });
+};

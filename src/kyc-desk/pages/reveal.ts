@@ -1,0 +1,41 @@
+/**
+ * A record in clear: the answer to a POST, so that no address leads to it, no back button shows it and no cache keeps it.
+ * After two minutes the browser leaves the page, without script; with script the values are gone before that when the
+ * page is left.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendPage } from '#src/console/answers.ts';
+import { facts, html, section } from '#src/console/html.ts';
+import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
+import type { KycView } from '#src/kyc/read-record.ts';
+
+/** Sends the page. @param how where to go after `revealMs` */
+export const sendReveal = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { application_id, record, application_cp_id }: KycView,
+  { here, revealMs }: { here: string; revealMs: number },
+): FastifyReply => {
+  reply.header('refresh', `${Math.ceil(revealMs / 1_000)}; url=${here}`);
+  const body =
+    record === null
+      ? section('Record', html`<div class="empty"><p>No record is stored.</p></div>`)
+      : html`<div class="countdown" role="img" aria-label="This page closes by itself after two minutes"><span></span></div>
+<div data-revealed>${section(
+          'Record, in clear',
+          facts([
+            ['cp_id', application_cp_id],
+            ...KYC_SEALED_FIELDS.map(
+              (field) => [field, record[field] === '' ? '(empty)' : record[field]] as const,
+            ),
+          ]),
+        )}</div>
+<p><a class="button primary" href="${here}">Hide now</a></p>`;
+  return sendPage(request, reply, {
+    title: `Record of ${application_id}`,
+    at: '/',
+    body,
+    parent: ['Back to the masked record', here],
+    lead: 'Shown once, for two minutes. The audit log has your name, the reason and the second person.',
+  });
+};

@@ -1,0 +1,60 @@
+/** `/reveals`: who revealed what, when and why, at the desk and on the command line. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type AuditRow, listAudit } from '#db/queries/audit.ts';
+import { sendPage } from '#src/console/answers.ts';
+import { clock, html, link, pager, section, table } from '#src/console/html.ts';
+import { optionalText } from '#src/console/query.ts';
+import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import { developerPath } from '#src/kyc-desk/pages/parts.ts';
+
+const PAGE = 100;
+const query = z.object({
+  who: optionalText,
+  before: z.coerce.number().int().positive().optional().catch(undefined),
+});
+
+const applicationOf = ({ subject }: AuditRow): string => subject.slice('application:'.length);
+
+/** Adds the page. */
+export const addReveals = (app: FastifyInstance, { sql }: DeskOptions): void => {
+  app.get('/reveals', { config: { right: 'kyc' } }, async (request, reply) => {
+    const { who, before } = query.parse(request.query);
+    const entries = await listAudit(sql, { action: 'kyc.reveal', actor: who, before, limit: PAGE });
+    const body = html`<form method="get" class="filters" role="search">
+<label class="field grow"><span>Person</span><input type="search" name="who" value="${who ?? ''}" placeholder="login"></label>
+<button class="button">Filter</button></form>
+${section(
+  'Reveals, latest first',
+  table(
+    entries,
+    [
+      { head: 'When', cell: (row) => clock(row.at) },
+      {
+        head: 'Who',
+        cell: (row) =>
+          html`${row.actor}${row.actor_kind === 'operator' ? null : html`<br><small>command line, user ${row.os_user ?? '–'}</small>`}`,
+      },
+      {
+        head: 'Developer',
+        cell: (row) => html`<a href="${developerPath(applicationOf(row))}">${applicationOf(row)}</a>`,
+      },
+      { head: 'Second person', cell: (row) => String(row.details.second_person ?? '–') },
+      { head: 'Reason', cell: (row) => row.reason },
+    ],
+    { empty: 'No record was revealed.', label: 'Reveals', stacked: true },
+  ),
+)}
+${pager([
+  ['Latest', before === undefined ? null : link('/reveals', { who })],
+  ['Earlier', entries.length === PAGE ? link('/reveals', { who, before: entries.at(-1)?.entry_id }) : null],
+])}`;
+    return sendPage(request, reply, {
+      title: 'Reveals',
+      at: '/reveals',
+      body,
+      wide: true,
+      lead: 'Who saw a record in clear. An entry is written before the record is opened.',
+    });
+  });
+};

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import type { EventWebhookRow } from '#db/queries/event-webhooks.ts';
+import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
+import { isKeyError, KeyError } from '#src/sealing/errors.ts';
+import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { openValue, type SealedPlace, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
+
+/** An application and the address that its events are sent to. */
+export type EventAddress = Pick<EventWebhookRow, 'application_id' | 'url'>;
+export type SealedEventSecrets = Pick<EventWebhookRow, 'secret' | 'former_secret' | 'secret_keys'>;
+
+/** Standard Webhooks requires 24 to 64 random bytes. */
+const SECRET_BYTES = 32;
+
+/** The record that the secrets of an application's address are sealed for. */
+export const eventSecretRecord = (application_id: string): SealedRecord => ({
+  table: 'event_webhooks',
+  record_id: application_id,
+});
+
+/** A secret opens for the address that it was sealed for: one that the database alone changed receives nothing. */
+const placeOf = ({ application_id, url }: EventAddress, column: 'secret' | 'former_secret'): SealedPlace => ({
+  ...eventSecretRecord(application_id),
+  column,
+  boundTo: [url],
+});
+
+/** A new secret in the form of Standard Webhooks: `whsec_` and base64. */
+const createEventSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+
+const open = (
+  dataKey: Uint8Array,
+  place: SealedPlace,
+  sealed: Uint8Array,
+  { application_id, url }: EventAddress,
+) => {
+  try {
+    return Buffer.from(openValue(dataKey, place, sealed)).toString();
+  } catch (error) {
+    if (!isKeyError(error) || error.code !== 'does_not_open') throw error;
+    throw new KeyError(
+      'does_not_open',
+      `The secret of the events of ${application_id} is not sealed for ${URL.parse(url)?.origin ?? 'its address'}, so nothing is sent there. Check the address (npx catalogue app show ${application_id}), then set it again: npx catalogue app update ${application_id} --events-webhook …`,
+    );
+  }
+};
+
+const openDataKey = (keys: KeyRing, { application_id }: EventAddress, { secret_keys }: SealedEventSecrets) =>
+  unwrapDataKey([...keys.records, ...keys.tokens], secret_keys, eventSecretRecord(application_id));
+
+/**
+ * Create the secret of a new address, under a new data key.
+ * @returns the secret, to be shown once, and as it is stored
+ * @throws KeyError `no_key` or `key_service`
+ */
+export const sealNewEventSecret = async (
+  keys: KeyRing,
+  address: EventAddress,
+): Promise<{ secret: string; sealed: SealedEventSecrets }> => {
+  const dataKey = randomBytes(KEY_BYTES);
+  const secret = createEventSecret();
+  return {
+    secret,
+    sealed: {
+      secret: sealValue(dataKey, placeOf(address, 'secret'), Buffer.from(secret)),
+      former_secret: null,
+      secret_keys: await wrapDataKey(keys.tokens, dataKey, eventSecretRecord(address.application_id)),
+    },
+  };
+};
+
+/**
+ * Create the next secret of an address, under the same data key. The present one becomes the former one.
+ * @throws KeyError when the present one does not open
+ */
+export const rotateSealedSecret = async (
+  keys: KeyRing,
+  address: EventAddress & SealedEventSecrets,
+): Promise<{ secret: string; sealed: SealedEventSecrets }> => {
+  const dataKey = await openDataKey(keys, address, address);
+  const present = open(dataKey, placeOf(address, 'secret'), address.secret, address);
+  const secret = createEventSecret();
+  return {
+    secret,
+    sealed: {
+      secret: sealValue(dataKey, placeOf(address, 'secret'), Buffer.from(secret)),
+      former_secret: sealValue(dataKey, placeOf(address, 'former_secret'), Buffer.from(present)),
+      secret_keys: address.secret_keys,
+    },
+  };
+};
+
+/**
+ * Open the secrets of an address: the present one, then the former one if there is one.
+ * @throws KeyError that names the application and the keys, never a secret
+ */
+export const openEventSecrets = async (
+  keys: KeyRing,
+  address: EventAddress & SealedEventSecrets,
+): Promise<string[]> => {
+  const dataKey = await openDataKey(keys, address, address);
+  const present = open(dataKey, placeOf(address, 'secret'), address.secret, address);
+  if (address.former_secret === null) return [present];
+  return [present, open(dataKey, placeOf(address, 'former_secret'), address.former_secret, address)];
+};

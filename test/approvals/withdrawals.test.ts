@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { actionsOn } from '#test/approvals/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { startRole } from '#test/ops/fleet-processes.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const GAMES = 12;
+let served: TestConsole;
+const cookies: Record<string, string> = {};
+let next = 0;
+let application_id: string;
+let run_id: string;
+let game_ids: string[];
+
+beforeAll(async () => {
+  served = await startTestConsole(database);
+  for (const [login, role] of [
+    ['rita', 'reviewer'],
+    ['hana', 'reviewer'],
+    ['ada', 'admin'],
+  ] as const) {
+    await addTestOperator(database.sql, login, role);
+    cookies[login] = await signIn(served.url, login);
+  }
+});
+afterAll(() => served?.stop());
+
+/** A suspect run whose games would all vanish. */
+beforeEach(async () => {
+  const { sql } = database;
+  next += 1;
+  application_id = `app-${next}`;
+  await addApplication(sql, application_id);
+  const games = Array.from({ length: GAMES }, (_, n) => fetchedGame({ game_id: `g-${n}` }));
+  await upsertGames(sql, application_id, games);
+  const run = await anOpenRun(sql, application_id);
+  await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
+  run_id = run.run_id;
+  await sql`
+    insert into vanishing_games (run_id, game_id)
+    select ${run_id}, game_id from games where application_id = ${application_id}`;
+  game_ids = games.map(({ game_id }) => game_id);
+});
+
+const get = async (login: string, path: string): Promise<string> =>
+  (await fetch(new URL(path, served.url), { headers: { cookie: cookies[login] ?? '' } })).text();
+/** Posts a form. @returns what the next page says */
+const post = async (login: string, path: string, form: Record<string, string> = {}): Promise<string> => {
+  const headers = { cookie: cookies[login] ?? '' };
+  const answer = await fetch(new URL(path, served.url), {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+  if (answer.status !== 303) return `${answer.status} ${await answer.text()}`;
+  const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
+  return decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '').replace(/^\w+ /, '');
+};
+const ask = (login: string, form: Record<string, string> = { act: 'all' }) =>
+  post(login, `/runs/${run_id}/withdrawals`, { reason: 'they closed the studio', ...form });
+const openId = async (): Promise<string> => {
+  const [row] = await database.sql<{ approval_id: string }[]>`
+    select approval_id from approvals where subject = ${`run:${run_id}`} order by asked_at desc limit 1`;
+  return row?.approval_id ?? '';
+};
+const act = async (login: string, what: string) =>
+  post(login, `/runs/${run_id}/withdrawals/${await openId()}/${what}`);
+const withdrawn = async (): Promise<number> => {
+  const rows = await database.sql`
+    select from games where application_id = ${application_id} and withdrawn_at is not null`;
+  return rows.length;
+};
+/** The first queue of the overview, and the second. */
+const queues = async () => {
+  const page = await get('hana', '/');
+  const [first = '', second = ''] = page.split('<h2>Waiting for a second person</h2>');
+  return { first: first.includes(`/runs/${run_id}"`), second: second.includes(`/runs/${run_id}"`) };
+};
+
+test('one reviewer asks, another approves, the first withdraws the games once', async () => {
+  expect(await queues()).toEqual({ first: true, second: false });
+  expect(await ask('rita', { act: 'all', reason: ' ' })).toContain('Give a reason');
+  expect(await ask('rita')).toContain('Asked.');
+  expect(await queues()).toEqual({ first: false, second: true });
+  expect(await get('rita', `/runs/${run_id}`)).toContain('You cannot approve your own request');
+  expect(await act('rita', 'use')).toContain('This is not approved yet');
+  expect(await act('rita', 'approve')).toContain('You asked for this yourself');
+  expect(await act('ada', 'approve')).toContain('403');
+  expect(await act('hana', 'approve')).toContain('rita can withdraw the games within 15 minutes');
+  expect(await act('hana', 'use')).toContain('only rita can use the approval');
+  expect(await withdrawn()).toBe(0);
+  expect(await act('rita', 'use')).toBe(`Games withdrawn: ${GAMES}.`);
+  expect(await act('rita', 'use')).toContain('This approval was used');
+  expect(await withdrawn()).toBe(GAMES);
+  expect((await actionsOn(database.sql, `run:${run_id}`)).filter((each) => !each.includes('refuse'))).toEqual(
+    ['rita approval.ask', 'hana approval.approve', 'rita approval.use', 'rita run.accept_withdrawals'],
+  );
+});
+
+test('an administrator asks too, a cancelled or a declined request can be made again', async () => {
+  await ask('ada');
+  expect(await act('ada', 'cancel')).toContain('waits for a decision again');
+  expect(await queues()).toEqual({ first: true, second: false });
+  expect(await get('hana', `/runs/${run_id}`)).toContain('Ask to withdraw all of them');
+  await ask('ada');
+  expect(await get('hana', `/runs/${run_id}`)).not.toContain('Ask to withdraw all of them');
+  await act('hana', 'cancel');
+  expect(await queues()).toEqual({ first: true, second: false });
+});
+
+test('an application that also fails stays in the first queue for that', async () => {
+  await database.sql`
+    update applications set failing_since = now() - interval '1 hour', failed_runs = 2 where application_id = ${application_id}`;
+  await ask('rita');
+  expect(await queues()).toEqual({ first: false, second: true });
+  const [first = ''] = (await get('hana', '/')).split('<h2>Waiting for a second person</h2>');
+  expect(first).toContain(`/applications/${application_id}"`);
+  await act('rita', 'cancel');
+});
+
+test('exactly the games that were approved, and nothing if the run changed meanwhile', async () => {
+  const [first = '', second = '', third = ''] = game_ids;
+  const form = { act: 'selected', game: first };
+  await ask('rita', form);
+  await act('hana', 'approve');
+  expect(await act('rita', 'use')).toBe('Games withdrawn: 1.');
+  await ask('rita', { act: 'selected', game: second });
+  // A later call has fetched another game: it no longer vanishes.
+  await database.sql`update games set fetched_at = now() + interval '1 minute' where game_id = ${third}`;
+  expect(await act('hana', 'approve')).toContain('has changed since');
+  await ask('rita');
+  await act('hana', 'approve');
+  await anOpenRun(database.sql, application_id);
+  expect(await act('rita', 'use')).toContain('A later run of');
+  expect(await withdrawn()).toBe(1);
+});
+
+test('the command line obeys the rule: run accept and sync --accept-withdrawals', async () => {
+  const redisUrl = inject('redisUrl');
+  const env = {
+    DATABASE_URL: database.databaseUrl,
+    QUEUE_PREFIX: `{approvals-${randomUUID()}}`,
+    ...(redisUrl !== null && { REDIS_URL: redisUrl }),
+  };
+  const run = async (...args: string[]) => {
+    const result = await runCli([...args, '--json'], env);
+    return { exit: result.exit, ...documentOf(result) };
+  };
+  const accept = ['run', 'accept', run_id, '--by', 'rita'];
+  expect(await run(...accept)).toMatchObject({
+    exit: 1,
+    error: expect.stringContaining('It takes two persons'),
+  });
+  expect(await run('sync', application_id, '--accept-withdrawals')).toMatchObject({
+    exit: 2,
+    error: expect.stringContaining('It takes two persons'),
+  });
+  await ask('rita', { act: 'selected', game: game_ids[0] ?? '' });
+  const listed = await run('approval', 'list');
+  expect(listed.approvals).toMatchObject([{ kind: 'withdrawals', state: 'asked', asked_by: 'rita' }]);
+  const id = await openId();
+  expect(await run(...accept, '--approval', id)).toMatchObject({
+    error: expect.stringContaining('This is not approved yet'),
+  });
+  await act('hana', 'approve');
+  expect(await run('run', 'accept', run_id, '--by', 'hana', '--approval', id)).toMatchObject({
+    error: expect.stringContaining('only rita can use the approval'),
+  });
+  expect(await run(...accept, '--approval', id)).toEqual({ exit: 0, run_id, game_ids: [game_ids[0]] });
+  expect(await run(...accept, '--approval', id)).toMatchObject({ exit: 1 });
+  await ask('rita');
+  await act('hana', 'approve');
+  const sync = ['sync', application_id, '--accept-withdrawals', '--by', 'rita', '--approval', await openId()];
+  expect(await run(...sync)).toMatchObject({ exit: 0, runs: [{ application_id }] });
+  expect(await withdrawn()).toBe(GAMES);
+  const [last] = await database.sql`
+    select accept_withdrawals from sync_runs where application_id = ${application_id} order by run_id desc limit 1`;
+  expect(last).toEqual({ accept_withdrawals: false });
+}, 60_000);
+
+test('FOUR_EYES=none: one person alone, and every page says so', async () => {
+  const alone = await startTestConsole(database, { fourEyes: { kinds: [], onceTwo: false } });
+  try {
+    const cookie = await signIn(alone.url, 'rita');
+    expect(await (await fetch(new URL('/sign-in', alone.url))).text()).toContain('FOUR_EYES is none');
+    for (const path of ['/nowhere', '/', '/review', '/games', `/runs/${run_id}`, '/failures', '/reasons']) {
+      const text = await (await fetch(new URL(path, alone.url), { headers: { cookie } })).text();
+      expect(text, path).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
+    }
+    await fetch(new URL(`/runs/${run_id}/withdrawals`, alone.url), {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ act: 'all' }),
+    });
+    expect(await withdrawn()).toBe(GAMES);
+  } finally {
+    await alone.stop();
+  }
+});
+
+test('FOUR_EYES=none is in the log of a process at start', async () => {
+  const started = await startRole('console', {
+    DATABASE_URL: database.databaseUrl,
+    CONSOLE_PORT: '0',
+    FOUR_EYES: 'none',
+  });
+  await started.stop();
+  expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
+}, 60_000);

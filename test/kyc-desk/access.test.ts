@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { ROLES, type Role } from '#src/contract/roles.ts';
+import { addTestOperator, PASSWORD, signIn } from '#test/console/support.ts';
+import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let desk: TestDesk;
+const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
+const OFFICER: readonly Role[] = ['kyc_officer'];
+
+/** Every route with the roles that may call it. A body is refused by its form, after the right was checked. */
+const ROUTES: [method: string, path: string][] = [
+  ['GET', '/'],
+  ['GET', '/developers/acme'],
+  ['GET', '/developers/nobody'],
+  ['GET', '/requests'],
+  ['GET', '/reveals'],
+  ['POST', '/developers/acme/ask'],
+  ['POST', '/developers/acme/reveal'],
+  ['POST', '/developers/acme/erase'],
+  ['POST', '/developers/acme/accept-cp-id'],
+  ['POST', `/requests/${ID}/approve`],
+  ['POST', `/requests/${ID}/cancel`],
+];
+
+beforeAll(async () => {
+  await addApplication(database.sql, 'acme', DESK_KEYS);
+  await store(database.sql, DESK_KEYS, 'acme', PLANTED);
+  for (const role of ROLES) await addTestOperator(database.sql, role, role);
+  await addTestOperator(database.sql, 'lee', 'kyc_officer');
+  desk = await startTestDesk(database);
+});
+afterAll(() => desk?.stop());
+
+const call = (method: string, path: string, cookie: string, form?: Record<string, string>) =>
+  fetch(new URL(path, desk.url), {
+    method,
+    redirect: 'manual',
+    headers: { cookie },
+    ...(form && { body: new URLSearchParams(form) }),
+  });
+
+test.each(ROLES)(
+  'the role %s may do at the desk what an officer may, or gets 403 with that role',
+  async (role) => {
+    const cookie = await signIn(desk.url, role);
+    for (const [method, path] of ROUTES) {
+      const answer = await call(method, path, cookie);
+      const text = await answer.text();
+      expect(answer.status, `${method} ${path}: ${text.slice(0, 300)}`).toBeLessThan(500);
+      expect([method, path, answer.status === 403]).toEqual([method, path, !OFFICER.includes(role)]);
+      if (answer.status === 403) expect(text).toContain('This takes the role kyc officer');
+      for (const value of Object.values(PLANTED).slice(1)) expect(text).not.toContain(value);
+    }
+    // A refused attempt to change something is in the audit log.
+    const refused = await listAudit(database.sql, { actor: role, action: 'access.refuse', limit: 50 });
+    expect(refused).toHaveLength(role === 'kyc_officer' ? 0 : 6);
+  },
+);
+
+test('without a session nothing answers, and every answer has the strict policy and is never cached', async () => {
+  const cookie = await signIn(desk.url, 'kyc_officer');
+  for (const [method, path] of ROUTES) {
+    expect((await call(method, path, '')).status).toBe(method === 'GET' ? 303 : 401);
+    const answer = await call(method, path, cookie);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+    expect(await answer.text(), path).not.toMatch(
+      /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i,
+    );
+  }
+});
+
+test('a request of another site reveals nothing', async () => {
+  const kyc = await signIn(desk.url, 'lee');
+  const answer = await fetch(new URL('/developers/acme/reveal', desk.url), {
+    method: 'POST',
+    headers: { cookie: kyc, 'sec-fetch-site': 'same-site' },
+    body: new URLSearchParams({ password: PASSWORD, reason: 'x' }),
+  });
+  expect(answer.status).toBe(403);
+});
+
+/** Asks as `kyc_officer`, approves as `lee`. @returns the id of the request */
+const approved = async (kyc: string, lee: string): Promise<string> => {
+  const [row] = await database.sql<{ record_id: string }[]>`select record_id from kyc_records`;
+  await call('POST', '/developers/acme/ask', kyc, {
+    kind: 'reveal',
+    seen: row?.record_id ?? '',
+    reason: 'x',
+  });
+  const [request] = await database.sql<{ approval_id: string }[]>`
+    select approval_id from approvals order by asked_at desc limit 1`;
+  await call('POST', `/requests/${request?.approval_id}/approve`, lee);
+  return request?.approval_id ?? '';
+};
+
+test('a reveal takes the password again: a wrong one uses no approval up, many are limited', async () => {
+  const [kyc, lee] = await Promise.all([signIn(desk.url, 'kyc_officer'), signIn(desk.url, 'lee')]);
+  const approval = await approved(kyc, lee);
+  const reveal = (password: string) => call('POST', '/developers/acme/reveal', kyc, { approval, password });
+  expect((await reveal('')).status).toBe(303);
+  expect((await reveal('wrong')).status).toBe(303);
+  const shown = await reveal(PASSWORD);
+  expect(shown.status).toBe(200);
+  expect(shown.headers.get('cache-control')).toBe('no-store');
+  expect(shown.headers.get('refresh')).toBe('120; url=/developers/acme');
+  const text = await shown.text();
+  for (const value of Object.values(PLANTED)) expect(text).toContain(value);
+  const again = await reveal(PASSWORD);
+  expect(again.status).toBe(303);
+  expect(decodeURIComponent(again.headers.get('set-cookie') ?? '')).toContain('This approval was used');
+
+  for (let n = 0; n < 12; n += 1) await reveal(`guess ${n}`);
+  const limited = await reveal(PASSWORD);
+  expect(decodeURIComponent(limited.headers.get('set-cookie') ?? '')).toContain('Too many wrong passwords');
+  expect(JSON.stringify(await listAudit(database.sql, { limit: 500 }))).not.toContain('guess');
+});

@@ -1,0 +1,107 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { approve, askForApproval } from '#src/approvals/requests.ts';
+import { APPROVAL_KINDS, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { findOverflow, findViolations } from '#test/console/every-page.ts';
+import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
+import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+/** Written here by `npm run screenshots`. */
+const SCREENSHOTS = process.env.SCREENSHOTS;
+const IDS = ['lantern-works', 'northwind-play', 'paper-kite', 'studio-mizu', 'velvet-ox'];
+
+describe.runIf(hasBrowser())('every page of the KYC desk', () => {
+  const database = useTestDatabase();
+  let browser: Browser;
+  let desk: TestDesk;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    for (const id of IDS) {
+      await addApplication(sql, id, DESK_KEYS);
+      await store(sql, DESK_KEYS, id, {
+        ...PLANTED,
+        tax_id: id === 'velvet-ox' ? 'NL-1' : `TAX-${id.length > 11}`,
+      });
+    }
+    for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
+    const ask = (login: string, kind: 'reveal' | 'erase' | 'cp-id', id: string) =>
+      askForApproval(sql, login, {
+        kind,
+        subject: `application:${id}`,
+        reason: 'ticket 4711: the bank asks whether the account is theirs',
+      });
+    const changes = {
+      cp_name: 'Studio Mizu Holdings',
+      registered_address: '1 Harbour Road',
+      opening_bank: 'Bank',
+    };
+    await store(sql, DESK_KEYS, 'studio-mizu', { ...PLANTED, ...changes });
+    for (const id of ['paper-kite', 'northwind-play'])
+      await store(sql, DESK_KEYS, id, { ...PLANTED, cp_id: `cp-of-${id}-2` });
+    await ask('lee', 'cp-id', 'northwind-play');
+    await ask('lee', 'erase', 'studio-mizu');
+    const { approval_id } = await ask('kim', 'reveal', 'studio-mizu');
+    await approve(sql, 'lee', KYC_APPROVAL_KINDS, approval_id);
+    desk = await startTestDesk(database, { fourEyes: { kinds: APPROVAL_KINDS, onceTwo: true } });
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await desk?.stop();
+  });
+
+  test.each([
+    ['light', [390, 1_280]],
+    ['dark', [1_280]],
+  ] as const)(
+    'in %s: axe-core finds nothing, nothing overflows, no error',
+    async (colorScheme, widths) => {
+      const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, colorScheme });
+      const page = await context.newPage();
+      const errors = collectErrors(page);
+      const found: Record<string, string[]> = {};
+      const look = async (name: string) => {
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 900 });
+          if (SCREENSHOTS !== undefined) {
+            const directory = join(SCREENSHOTS, `${colorScheme}-${width}`);
+            await mkdir(directory, { recursive: true });
+            await page.screenshot({ path: join(directory, `desk-${name}.png`), fullPage: true });
+          }
+          const problems = [...(await findOverflow(page)), ...(await findViolations(page))];
+          if (problems.length > 0) found[`${name} at ${width}`] = problems;
+        }
+      };
+      await page.goto(`${desk.url}/sign-in`);
+      await look('sign-in');
+      await signInPage(page, desk.url, 'kim');
+      for (const [name, path] of Object.entries({
+        developers: '/',
+        developer: '/developers/studio-mizu',
+        'developer-new-cp-id': '/developers/paper-kite',
+        requests: '/requests',
+        reveals: '/reveals',
+      })) {
+        expect((await page.goto(`${desk.url}${path}`))?.status(), path).toBe(200);
+        await look(name);
+      }
+      if (colorScheme === 'light') {
+        await page.goto(`${desk.url}/developers/studio-mizu`);
+        await page.getByLabel('Your password, again').fill(PASSWORD);
+        await page.getByRole('button', { name: 'Reveal for two minutes' }).click();
+        await page.getByText('Record, in clear').waitFor();
+        await look('reveal');
+      }
+      expect(found).toEqual({});
+      expect(errors).toEqual([]);
+      await context.close();
+    },
+    60_000,
+  );
+});

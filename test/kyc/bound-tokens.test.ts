@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { queryCpKyc } from '#src/ingest/specs.ts';
+import { reseal } from '#src/kyc/reseal.ts';
+import { openAccessToken, sealAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
+import { type KeyRing, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { sealValue } from '#src/sealing/sealed-value.ts';
+import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
+import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { aServer, envelope } from '#test/webhooks/support.ts';
+
+const live = new AbortController().signal;
+
+/** A token as earlier releases sealed it: bound to no origin. */
+const unboundToken = async (keys: KeyRing, application_id: string) => {
+  const dataKey = randomBytes(32);
+  const place = { ...tokenRecord(application_id), column: 'access_token' };
+  return {
+    access_token: sealValue(dataKey, place, Buffer.from(ACCESS_TOKEN)),
+    access_token_keys: await wrapDataKey(keys.tokens, dataKey, tokenRecord(application_id)),
+  };
+};
+
+describe('a person who writes to the database', () => {
+  let fleet: TestFleet;
+  beforeAll(async () => {
+    fleet = await startTestFleet('postgres');
+    await fleet.startWorker();
+  });
+  afterAll(() => fleet.stop());
+
+  /** Their server, with the requests that reached it. */
+  const anAttacker = async () => {
+    const requests: IncomingHttpHeaders[] = [];
+    const server = await aServer((request, response) => {
+      requests.push(request.headers);
+      request.resume().on('end', () => response.end(envelope({ total: 0, list: [] })));
+    });
+    return { requests, url: server.url };
+  };
+
+  it('receives no token at a webhook that they changed, also when the token was used before', async () => {
+    const { sql } = fleet;
+    await fleet.addApplication('acme', 3);
+    expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
+    const { requests, url } = await anAttacker();
+
+    await sql`update applications set query_game_list_webhook = ${webhooksAt(url).query_game_list_webhook}`;
+    const run = await fleet.sync('acme');
+    expect(run).toMatchObject({ outcome: 'failed' });
+    expect(run.reason).toContain('app update acme --access-token-file');
+    await sql`update applications set query_cp_kyc_webhook = ${webhooksAt(url).query_cp_kyc_webhook}`;
+    const pull = await fleet.producer.add(queryCpKyc, { application_id: 'acme' });
+    expect((await fleet.jobEnded(queryCpKyc, pull.id)).failedReason).toContain('app update acme');
+    expect(requests).toEqual([]);
+  });
+
+  it('receives no token with the sealed token of another application of theirs', async () => {
+    const { sql } = fleet;
+    const { application } = await fleet.addApplication('bolt', 1);
+    const { requests, url } = await anAttacker();
+    await addApplication(sql, 'theirs', webhooksAt(url));
+    const moved = { ...application, ...webhooksAt(url) };
+    await sql`
+      update applications b set access_token = a.access_token, query_game_list_webhook = ${moved.query_game_list_webhook},
+        query_game_detail_webhook = ${moved.query_game_detail_webhook}, query_cp_kyc_webhook = ${moved.query_cp_kyc_webhook}
+      from applications a where a.application_id = 'theirs' and b.application_id = 'bolt'`;
+    expect(await fleet.sync('bolt')).toMatchObject({ outcome: 'failed' });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a token of an earlier release', () => {
+  const database = useTestDatabase();
+
+  const registered = async (application_id: string): Promise<ApplicationRow> => {
+    await addApplication(database.sql, application_id);
+    const { access_token, access_token_keys } = await unboundToken(testKeys, application_id);
+    await database.sql`
+      update applications set access_token = ${access_token}, access_token_keys = ${database.sql.json(access_token_keys)}
+      where application_id = ${application_id}`;
+    return found(application_id);
+  };
+  const found = async (application_id: string) =>
+    (await findApplication(database.sql, application_id)) as ApplicationRow;
+
+  it('opens until it is resealed, and is then bound to the origins of its webhooks', async () => {
+    const { sql } = database;
+    const before = await registered('acme');
+    await registered('bolt');
+    expect(await openAccessToken(testKeys, before)).toBe(ACCESS_TOKEN);
+
+    const progress: [number, number][] = [];
+    const onProgress = (done: number, total: number) => void progress.push([done, total]);
+    expect(await reseal(sql, testKeys, { actor: KIM, signal: live, onProgress })).toMatchObject({
+      rewrapped: 2,
+      failed: [],
+    });
+    expect(progress.at(-1)).toEqual([2, 2]);
+    const after = await found('acme');
+    expect(await openAccessToken(testKeys, after)).toBe(ACCESS_TOKEN);
+    const moved = { ...after, query_cp_kyc_webhook: 'https://evil.example/' };
+    expect((await keyErrorOf(() => openAccessToken(testKeys, moved))).code).toBe('does_not_open');
+    expect(await reseal(sql, testKeys, { actor: KIM, signal: live })).toMatchObject({ rewrapped: 0 });
+  });
+
+  it('is refused once REFUSE_UNBOUND_TOKENS is set, also by a reseal', async () => {
+    const strict = { ...testKeys, refuseUnbound: true };
+    const putBack = await registered('cork');
+    const { code, message } = await keyErrorOf(() => openAccessToken(strict, putBack));
+    expect(code).toBe('unbound_token');
+    expect(message).toContain('REFUSE_UNBOUND_TOKENS');
+    const { failed } = await reseal(database.sql, strict, { actor: KIM, signal: live });
+    expect(failed).toEqual([
+      { table: 'applications', id: 'cork', application_id: 'cork', code: 'unbound_token' },
+    ]);
+    expect((await found('cork')).access_token).toEqual(putBack.access_token);
+  });
+});
+
+describe('app update', () => {
+  const database = useTestDatabase();
+  const environment = () => ({
+    DATABASE_URL: database.databaseUrl,
+    ENCRYPTION_KEYS: keysText('k1'),
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+    NEW_TOKEN: 'another-token',
+  });
+  const update = (...args: string[]) => runCli(['app', 'update', 'acme', ...args], environment());
+  const tokenOf = async () =>
+    openAccessToken(ringOf(['k1']), (await findApplication(database.sql, 'acme')) as ApplicationRow);
+
+  it('requires the token for a new origin, and for nothing else', async () => {
+    const { sql } = database;
+    const row = await addApplication(sql, 'acme', { query_cp_kyc_webhook: 'http://127.0.0.1:10/kyc' });
+    const sealed = await sealAccessToken(ringOf(['k1']), row, ACCESS_TOKEN);
+    await sql`
+      update applications set access_token = ${sealed.access_token},
+        access_token_keys = ${sql.json(sealed.access_token_keys)}`;
+
+    const refused = await update('--query-game-list-webhook', 'http://127.0.0.1:11/list', '--json');
+    expect(refused.exit).toBe(2);
+    expect(documentOf(refused).error).toBe(
+      'The access token of acme was not given for http://127.0.0.1:11: give the token for the new address with --access-token-file or --access-token-env.',
+    );
+    expect(await findApplication(sql, 'acme')).toMatchObject({
+      query_game_list_webhook: 'http://127.0.0.1:9/list',
+    });
+
+    expect(await update('--query-game-list-webhook', 'http://127.0.0.1:9/v2')).toMatchObject({ exit: 0 });
+    expect(await tokenOf()).toBe(ACCESS_TOKEN);
+    // One origin less: the token is sealed again for those that are left.
+    expect(await update('--query-cp-kyc-webhook', 'http://127.0.0.1:9/kyc')).toMatchObject({ exit: 0 });
+    expect(await tokenOf()).toBe(ACCESS_TOKEN);
+    const added = ['--query-cp-kyc-webhook', 'http://127.0.0.1:12/kyc', '--access-token-env', 'NEW_TOKEN'];
+    expect(await update(...added)).toMatchObject({ exit: 0 });
+    expect(await tokenOf()).toBe('another-token');
+  });
+});

@@ -1,0 +1,77 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { removeApplication } from '#db/queries/applications.ts';
+import { listAudit } from '#db/queries/audit.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import { prune } from '#src/ingest/specs.ts';
+import { recordSealed } from '#src/kyc/record-sealed.ts';
+import { startFleet } from '#test/kyc/fleet.ts';
+import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const keys = ringOf(['k1']);
+let sql: Database;
+beforeAll(() => {
+  sql = database.sql;
+});
+
+const versions = async (application_id: string) => {
+  const [row] = await sql<{ current: number; former: number }[]>`
+    select (select count(*)::int from kyc_records where application_id = ${application_id}) as current,
+           (select count(*)::int from kyc_former_records where application_id = ${application_id}) as former`;
+  return row;
+};
+const expired = (application_id: string) =>
+  listAudit(sql, { subject: `application:${application_id}`, action: 'kyc.expire', limit: 9 });
+
+/** The job, as the worker runs it: with a retention of one day. */
+const runPrune = async () => {
+  const fleet = await startFleet('postgres', database, [prune], keys);
+  try {
+    return await fleet.finish(prune, {});
+  } finally {
+    await fleet.stop();
+  }
+};
+
+it('prune deletes old former versions and the records of removed applications, and the audit log says so', async () => {
+  for (const id of ['kept', 'removed', 'just-removed']) {
+    await addApplication(sql, id, keys);
+    await store(sql, keys, id, PLANTED);
+    await store(sql, keys, id, { ...PLANTED, cp_name: 'Second' });
+    await store(sql, keys, id, { ...PLANTED, cp_name: 'Third' });
+  }
+  await sql`
+    update kyc_former_records set replaced_at = now() - interval '25 hours'
+    where record_id = (select record_id from kyc_former_records where application_id = 'kept'
+                       order by replaced_at limit 1)`;
+  for (const id of ['removed', 'just-removed']) await removeApplication(sql, id, async () => {});
+  await sql`update applications set updated_at = now() - interval '25 hours' where application_id = 'removed'`;
+
+  expect(await runPrune()).toMatchObject({ result: { records: 1, removed: 1 } });
+  expect(await versions('kept')).toEqual({ current: 1, former: 1 });
+  expect(await versions('removed')).toEqual({ current: 0, former: 0 });
+  expect(await versions('just-removed')).toEqual({ current: 1, former: 2 });
+  expect(await findKycState(sql, 'removed')).toMatchObject({ state: 'erased' });
+  expect(await expired('kept')).toMatchObject([
+    { actor: 'prune', actor_kind: 'system', reason: 'KYC_KEEP_FORMER', details: { versions: 1 } },
+  ]);
+  expect(await expired('removed')).toMatchObject([{ reason: 'KYC_KEEP_REMOVED', details: { versions: 3 } }]);
+  expect(await runPrune()).toMatchObject({ result: { records: 0, removed: 0 } });
+}, 30_000);
+
+it('a stored record is published with its ids alone, and an unchanged one is not', async () => {
+  const published: unknown[] = [];
+  const end = recordSealed.subscribe((ids) => published.push(ids));
+  try {
+    await addApplication(sql, 'published', keys);
+    await store(sql, keys, 'published', PLANTED);
+    await store(sql, keys, 'published', PLANTED);
+    const [row] =
+      await sql`select application_id, record_id from kyc_records where application_id = 'published'`;
+    expect(published).toEqual([row]);
+  } finally {
+    end();
+  }
+});
