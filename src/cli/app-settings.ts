@@ -62,11 +62,16 @@ export const toSettings = (options: Record<string, unknown>): Partial<Applicatio
  */
 export const checkWebhooks = async (
   { config, out }: CommandContext,
-  settings: Partial<ApplicationSettings>,
+  settings: Partial<ApplicationSettings> & { events_webhook?: string | undefined },
 ): Promise<void> => {
   const { createEgressPolicy } = await import('#src/webhooks/egress.ts');
   const egress = createEgressPolicy(config.webhooks);
-  const columns = ['query_game_list_webhook', 'query_game_detail_webhook', 'query_cp_kyc_webhook'] as const;
+  const columns = [
+    'query_game_list_webhook',
+    'query_game_detail_webhook',
+    'query_cp_kyc_webhook',
+    'events_webhook',
+  ] as const;
   for (const column of columns) {
     const text = settings[column];
     if (text === undefined) continue;

@@ -1,54 +1,34 @@
 import type { Command } from '@commander-js/extra-typings';
+import type { ApplicationSettings } from '#db/queries/applications.ts';
 import {
-  type ApplicationRow,
-  type ApplicationSettings,
-  insertApplication,
-  listApplications,
-  removeApplication,
-  resumeApplications,
-  setApplicationStatus,
-  updateApplication,
-} from '#db/queries/applications.ts';
+  changeApplication,
+  dropApplication,
+  registerApplication,
+  resumeFailingApplications,
+  switchApplication,
+} from '#src/actions/applications.ts';
+import { removeEventWebhook } from '#src/actions/event-webhooks.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCheck } from '#src/cli/app-check.ts';
+import { readApplicationDocument } from '#src/cli/app-document.ts';
+import { defineAppList } from '#src/cli/app-list.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/app-settings.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import type { CommandContext } from '#src/cli/context.ts';
-import { formatDuration, formatTime } from '#src/cli/format.ts';
-import { sealGivenToken, TOKEN_ENV, TOKEN_FILE } from '#src/cli/given-access-token.ts';
+import { EVENTS_WEBHOOK, giveEventWebhook, secretLines } from '#src/cli/event-webhook.ts';
+import {
+  readGivenToken,
+  resealKeptToken,
+  sealToken,
+  TOKEN_ENV,
+  TOKEN_FILE,
+} from '#src/cli/given-access-token.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/parsers.ts';
+import { isInteractive, openPrompt } from '#src/cli/prompt.ts';
 import { requireApplication } from '#src/cli/require-application.ts';
-import { UsageError } from '#src/errors.ts';
+import { CatalogueError, UsageError } from '#src/errors.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
-
-/** An application as commands print it: without its access token. */
-const toApplicationDocument = (row: ApplicationRow) => ({
-  application_id: row.application_id,
-  name: row.name,
-  status: row.status,
-  reason: row.pause_reason,
-  failed_runs: row.failed_runs,
-  failing_since: row.failing_since,
-  next_attempt_at: row.next_attempt_at,
-  query_game_list_webhook: row.query_game_list_webhook,
-  query_game_detail_webhook: row.query_game_detail_webhook,
-  query_cp_kyc_webhook: row.query_cp_kyc_webhook,
-  every: formatDuration(row.every_ms),
-  kyc_every: formatDuration(row.kyc_every_ms),
-  detail_max_age: formatDuration(row.detail_max_age_ms),
-  concurrency: row.concurrency,
-  rate: row.rate,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-});
-
-/** Why an application is paused or postponed. */
-const formatTrouble = (row: ReturnType<typeof toApplicationDocument>): string => {
-  if (row.reason !== null) return row.reason;
-  if (row.failing_since === null) return '';
-  const next = row.next_attempt_at === null ? '' : `, next attempt ${formatTime(row.next_attempt_at)}`;
-  return `failing since ${formatTime(row.failing_since)} (runs: ${row.failed_runs})${next}`;
-};
 
 const setStatus = async (
   { openDatabase, out }: CommandContext,
@@ -57,7 +37,7 @@ const setStatus = async (
 ): Promise<void> => {
   const sql = await openDatabase();
   await requireApplication(sql, application_id);
-  await setApplicationStatus(sql, application_id, status);
+  await switchApplication(sql, commandLineActor(), application_id, status);
   out.answer({ application_id, status }, `${application_id} is ${status}.`);
 };
 
@@ -75,70 +55,89 @@ export const register = (program: Command): void => {
       addSettings(command, 'add');
       return command
         .argument('<application_id>', NEW_ID, parseApplicationId)
+        .option(...EVENTS_WEBHOOK)
         .option(...TOKEN_FILE)
         .option(...TOKEN_ENV);
     },
     run: async (context, application_id, options) => {
       const settings = toSettings(options) as ApplicationSettings;
-      const token = await sealGivenToken(context, application_id, options);
+      const token = await readGivenToken(options);
       if (token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
-      await checkWebhooks(context, settings);
+      const { eventsWebhook } = options;
+      await checkWebhooks(context, { ...settings, events_webhook: eventsWebhook });
+      const sealed = await sealToken(context, { application_id, ...settings }, token);
       const sql = await context.openDatabase();
-      if (!(await insertApplication(sql, application_id, settings, token)))
+      if (!(await registerApplication(sql, commandLineActor(), application_id, settings, sealed)))
         throw new UsageError(
           `"${application_id}" is already registered: change it with app update, or choose another id.`,
         );
+      const secret = eventsWebhook && (await giveEventWebhook(context, sql, application_id, eventsWebhook));
+      const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
       context.out.answer(
-        toApplicationDocument(await requireApplication(sql, application_id)),
+        { ...document, ...(secret && { secret }) },
         `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`,
+        ...secretLines(secret),
       );
     },
   });
 
   defineCommand(app, 'update', {
     summary: 'change settings of an application',
-    examples: ['app update acme --every 1h --rate 20', 'app update acme --access-token-file new.token'],
+    details:
+      'A webhook at a new origin (scheme, host, port) requires the access token: it is sent only to the origins that it was given for. --events-webhook makes a new secret, which is shown once.',
+    examples: [
+      'app update acme --every 1h --rate 20',
+      'app update acme --access-token-file new.token',
+      'app update acme --events-webhook https://acme.example/events',
+    ],
     parameters: (command) => {
       addSettings(command, 'update');
       return command
         .argument(...APPLICATION)
+        .option(...EVENTS_WEBHOOK)
+        .option('--no-events-webhook', 'send its events nowhere; it can still pull them')
         .option(...TOKEN_FILE)
         .option(...TOKEN_ENV);
     },
     run: async (context, application_id, options) => {
-      const changes = { ...toSettings(options), ...(await sealGivenToken(context, application_id, options)) };
-      if (Object.keys(changes).length === 0)
+      const settings = toSettings(options);
+      const { eventsWebhook } = options;
+      const token = await readGivenToken(options);
+      const hasSettings = Object.keys(settings).length > 0 || token !== undefined;
+      if (!hasSettings && eventsWebhook === undefined)
         throw new UsageError('Give at least one setting: npx catalogue app update --help lists them.');
-      await checkWebhooks(context, changes);
+      await checkWebhooks(context, { ...settings, events_webhook: eventsWebhook || undefined });
       const sql = await context.openDatabase();
-      await requireApplication(sql, application_id);
-      await updateApplication(sql, application_id, changes);
-      const document = toApplicationDocument(await requireApplication(sql, application_id));
-      context.out.answer(document, `Changed ${application_id}.`);
-    },
-  });
-
-  defineCommand(app, 'list', {
-    summary: 'list the applications',
-    examples: ['app list', 'app list --json'],
-    run: async ({ openDatabase, out }) => {
-      const applications = (await listApplications(await openDatabase())).map(toApplicationDocument);
-      out.list(
-        { applications },
-        applications,
-        ['application_id', 'name', 'status', 'every', 'kyc_every', 'created_at', ['reason', formatTrouble]],
-        'No application is registered: npx catalogue app add --help',
+      const before = await requireApplication(sql, application_id);
+      if (hasSettings) {
+        const after = { ...before, ...settings };
+        const sealed = await (token === undefined
+          ? resealKeptToken(context, before, after)
+          : sealToken(context, after, token));
+        await changeApplication(sql, commandLineActor(), application_id, { ...settings, ...sealed });
+      }
+      if (eventsWebhook === false) await removeEventWebhook(sql, commandLineActor(), application_id);
+      const secret = eventsWebhook && (await giveEventWebhook(context, sql, application_id, eventsWebhook));
+      const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
+      context.out.answer(
+        { ...document, ...(secret && { secret }) },
+        `Changed ${application_id}.`,
+        ...secretLines(secret || undefined),
       );
     },
   });
+
+  defineAppList(app);
 
   defineCommand(app, 'show', {
     summary: 'show one application',
     examples: ['app show acme'],
     parameters: (command) => command.argument(...APPLICATION),
-    run: async ({ openDatabase, out }, application_id) =>
-      out.record(toApplicationDocument(await requireApplication(await openDatabase(), application_id))),
+    run: async ({ openDatabase, out }, application_id) => {
+      const sql = await openDatabase();
+      out.record(await readApplicationDocument(sql, await requireApplication(sql, application_id)));
+    },
   });
 
   defineCommand(app, 'pause', {
@@ -161,7 +160,10 @@ export const register = (program: Command): void => {
       if ((application_id === undefined) === (all === undefined))
         throw new UsageError('Name one application, or use --all.');
       if (application_id !== undefined) return setStatus(context, application_id, 'active');
-      const application_ids = await resumeApplications(await context.openDatabase());
+      const application_ids = await resumeFailingApplications(
+        await context.openDatabase(),
+        commandLineActor(),
+      );
       context.out.answer(
         { application_ids, status: 'active' },
         `Applications resumed: ${application_ids.length}.`,
@@ -174,12 +176,19 @@ export const register = (program: Command): void => {
     summary: 'remove an application',
     details:
       'Deletes its access token, withdraws its games and revokes its API tokens. Games, revisions and decisions stay readable.',
-    examples: ['app remove acme'],
-    parameters: (command) => command.argument(...APPLICATION),
-    run: async ({ openDatabase, out }, application_id) => {
+    examples: ['app remove acme', 'app remove acme --yes'],
+    parameters: (command) =>
+      command.argument(...APPLICATION).option('--yes', 'do not ask for confirmation on a terminal'),
+    run: async ({ openDatabase, out }, application_id, { yes }) => {
       const sql = await openDatabase();
-      await requireApplication(sql, application_id);
-      await removeApplication(sql, application_id);
+      const { name } = await requireApplication(sql, application_id);
+      const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;
+      if (yes !== true && isInteractive(out)) {
+        using prompt = openPrompt();
+        if ((await prompt.ask(question)) !== application_id)
+          throw new CatalogueError(`${application_id} was not removed.`);
+      }
+      await dropApplication(sql, commandLineActor(), application_id);
       out.answer(
         { application_id, status: 'removed' },
         `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`,

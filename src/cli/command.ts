@@ -13,6 +13,8 @@ type Definition<Arguments extends unknown[], Options extends Json> = {
   details?: string;
   /** Printed after the help, one a line. */
   examples: string[];
+  /** On a terminal, long output is shown in a pager. */
+  paged?: boolean;
   /** Adds the arguments and options. */
   parameters?: (command: Command<[], Json>) => Command<Arguments, Options>;
   run: (context: CommandContext, ...given: [...Arguments, Options]) => Result;
@@ -35,15 +37,22 @@ const explainError = (error: Error): string => {
 };
 
 /** Runs a command. An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code. */
-const runCommand = async (json: boolean, run: (context: CommandContext) => Result): Promise<void> => {
-  // Not loaded for --help: they load cli-table3 and zod.
+const runCommand = async (
+  mode: { json: boolean; paged: boolean },
+  run: (context: CommandContext) => Result,
+): Promise<void> => {
+  // Not loaded for --help: they load zod.
   const { createOutput } = await import('#src/cli/output.ts');
-  const { loadDotEnv, readConfig } = await import('#src/config.ts');
-  const out = createOutput(json);
+  const { configFor, loadDotEnv, readConfig } = await import('#src/config.ts');
+  const out = createOutput(mode);
   try {
     loadDotEnv();
+    const config = readConfig();
     await using resources = new AsyncDisposableStack();
-    process.exitCode = (await run(createContext(readConfig(), out, resources))) ?? EXIT.done;
+    process.exitCode =
+      (await run(createContext({ shared: config, config: configFor(config, 'operator') }, out, resources))) ??
+      EXIT.done;
+    await out.end(config.pager);
   } catch (thrown) {
     const error = coerceError(thrown);
     const message = explainError(error);
@@ -57,7 +66,7 @@ const runCommand = async (json: boolean, run: (context: CommandContext) => Resul
 export const defineCommand = <Arguments extends unknown[] = [], Options extends Json = Json>(
   parent: CommandUnknownOpts,
   name: string,
-  { summary = '', details = '', examples, parameters, run }: Definition<Arguments, Options>,
+  { summary = '', details = '', examples, paged = false, parameters, run }: Definition<Arguments, Options>,
 ): void => {
   const command = parent
     .command(name)
@@ -69,6 +78,7 @@ export const defineCommand = <Arguments extends unknown[] = [], Options extends 
   command.action((...given: unknown[]) => {
     // commander calls an action with the arguments, the options and the command.
     const args = given.slice(0, -1) as [...Arguments, Options];
-    return runCommand((args.at(-1) as Options).json === true, (context) => run(context, ...args));
+    const json = (args.at(-1) as Options).json === true;
+    return runCommand({ json, paged }, (context) => run(context, ...args));
   });
 };

@@ -18,30 +18,39 @@ export type CommandContext = {
   openKeys: () => Promise<KeyRing>;
 };
 
-/** @param resources closes the connections */
+/**
+ * @param configs for all processes, and for this one: an operator's
+ * @param resources closes the connections
+ */
 export const createContext = (
-  config: Config,
+  { shared, config }: { shared: Config; config: Config },
   out: Output,
   resources: AsyncDisposableStack,
-): CommandContext => ({
-  config,
-  out,
-  openDatabase: async () => {
-    const { openDatabase } = await import('#db/client.ts');
-    const url = await findDatabaseUrl(config);
-    const sql = openDatabase(url, { max: CONNECTIONS, applicationName: 'catalogue cli' });
-    resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
-    return sql;
-  },
-  openQueues: async () => {
-    const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
-    // BullMQ's errors do not name the cause of a failed connection: these do.
-    await foundation.sql`select 1`;
-    await foundation.backend.ping();
-    return foundation;
-  },
-  openKeys: async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config),
-});
+): CommandContext => {
+  return {
+    config: shared,
+    out,
+    openDatabase: async () => {
+      const { openDatabase, STATEMENT_MS } = await import('#db/client.ts');
+      const url = await findDatabaseUrl(config);
+      const sql = openDatabase(url, {
+        max: CONNECTIONS,
+        applicationName: 'catalogue cli',
+        statementMs: STATEMENT_MS.long,
+      });
+      resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
+      return sql;
+    },
+    openQueues: async () => {
+      const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
+      // BullMQ's errors do not name the cause of a failed connection: these do.
+      await foundation.sql`select 1`;
+      await foundation.backend.ping();
+      return foundation;
+    },
+    openKeys: async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config),
+  };
+};
 
 /** Connections for a process that adds jobs and runs none. It logs nothing: the command prints its errors. */
 export const openProducer = async (config: Config, url: string, name: string): Promise<Foundation> => {

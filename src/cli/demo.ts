@@ -1,16 +1,22 @@
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
-import { countGames, listGames } from '#db/queries/games.ts';
+import type { Database } from '#db/client.ts';
+import type { Actor } from '#db/queries/audit.ts';
+import { countGames, listGamePage } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
+import { findOperator } from '#db/queries/operators.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { openProducer } from '#src/cli/context.ts';
 import type { DemoApplication } from '#src/cli/demo-applications.ts';
+import { quoteForShell } from '#src/cli/format.ts';
 import type { Output } from '#src/cli/output.ts';
 import { integerBetween } from '#src/cli/parsers.ts';
 import { runUntilSignal } from '#src/cli/run-until-signal.ts';
 import { exitCodeOfRuns, RUN_COLUMNS, startRuns, toRunDocument, waitForRuns } from '#src/cli/runs.ts';
 import { waitForResults } from '#src/cli/wait.ts';
 import type { Config } from '#src/config.ts';
+import { ROLES } from '#src/contract/roles.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { Everything } from '#src/roles/up.ts';
@@ -18,17 +24,23 @@ import type { Everything } from '#src/roles/up.ts';
 const SYNC_TIMEOUT_MS = 60 * 60_000;
 
 /** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
-const createDemoConfig = async (config: Config): Promise<Config> => {
+const createDemoConfig = async (config: Config, out: Output): Promise<Config> => {
   const { isPortFree } = await import('#src/roles/listen.ts');
+  const { allowSampleApplications } = await import('#src/cli/demo-applications.ts');
+  const freePort = async (name: string, address: { host: string; port: number }): Promise<number> => {
+    if (await isPortFree(address)) return address.port;
+    out.note(`Port ${address.port} is in use: ${name} uses another one.`);
+    return 0;
+  };
   return {
-    ...config,
+    ...allowSampleApplications(config),
     databaseUrl: undefined,
     redisUrl: undefined,
     encryptionKeys: undefined,
-    webhooks: { allowHttp: true, allowNetworks: ['127.0.0.0/8', '::1/128'] },
-    // A port that is in use is replaced by a free one.
-    api: { ...config.api, port: (await isPortFree(config.api)) ? config.api.port : 0 },
-    board: { ...config.board, port: (await isPortFree(config.board)) ? config.board.port : 0 },
+    api: { ...config.api, port: await freePort('the API', config.api) },
+    console: { ...config.console, port: await freePort('the console', config.console) },
+    kycDesk: { ...config.kycDesk, port: await freePort('the KYC desk', config.kycDesk) },
+    metrics: { ...config.metrics, port: await freePort('the metrics', config.metrics) },
   };
 };
 
@@ -46,8 +58,8 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   const { sql } = foundation;
   // With a smaller --games than last time, withdrawals are intended.
   const options = { full: false, accept_withdrawals: true };
-  const { opened, alreadyRunning } = await startRuns(foundation, ids, options);
-  const runs = await waitForRuns(sql, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
+  const { opened, alreadyRunning } = await startRuns(foundation, ids, options, DEMO_ACTOR);
+  const runs = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
   const kyc = await pullKycRecords(foundation, out, ids);
   const { pending } = await countGames(sql);
   out.document({ runs: runs.map(toRunDocument), kyc, games: { pending } });
@@ -55,22 +67,51 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   out.line();
   out.table(kyc, [['KYC record of', 'application_id'], 'state']);
   out.line();
-  out.line(`${pending} games wait for review, for example:`);
-  const examples = await listGames(sql, { limit: 6 });
-  out.table(examples, ['game_id', ['application', 'application_id'], 'game_name', 'audit_status']);
+  out.line(pending === 0 ? 'No game waits for review.' : `${pending} games wait for review, for example:`);
+  const page = { sort: 'first_seen', descending: false, limit: 6 } as const;
+  const { rows: examples } = await listGamePage(sql, { audit_status: 'pending' }, page);
+  if (examples.length > 0)
+    out.table(examples, ['game_id', ['application', 'application_id'], 'game_name', 'audit_status']);
   return exitCodeOfRuns(runs, false);
 };
 
-const showNextSteps = (out: Output, { roles }: Everything, applications: DemoApplication[]): void => {
+const DEMO_LOGIN = 'demo';
+const DEMO_ACTOR: Actor = { actor: 'demo', actor_kind: 'system' };
+
+/** A link that opens the review page, signed in as an operator of the demo who has every role. */
+const createDemoLink = async (sql: Database, { roles }: Everything): Promise<string> => {
+  const { addOperator, linkOperator, signInUrl } = await import('#src/identity/operators.ts');
+  const address = roles.find(({ name }) => name === 'console')?.address ?? '';
+  if ((await findOperator(sql, DEMO_LOGIN)) === undefined)
+    await addOperator(sql, DEMO_ACTOR, { login: DEMO_LOGIN, name: 'Demo', roles: ROLES });
+  const secret = await linkOperator(sql, DEMO_ACTOR, DEMO_LOGIN, false);
+  return `${signInUrl(address, secret)}&next=/review`;
+};
+
+const showNextSteps = (
+  out: Output,
+  { roles }: Everything,
+  applications: DemoApplication[],
+  home: string,
+  signInLink: string,
+): void => {
+  // Commands find the database of this demo by its CATALOGUE_HOME.
+  const catalogue = `${home === resolve('.catalogue') ? '' : `CATALOGUE_HOME=${quoteForShell(home)} `}npx catalogue`;
+  const api = roles.find(({ name }) => name === 'api')?.address;
   const lines = [
     '',
-    ...roles.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(6)} ${address}`)),
+    'Review the games in a browser. This link signs in, once, within 15 minutes:',
+    `  ${signInLink}`,
+    '',
+    ...roles.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(10)}${address}`)),
     ...applications.map(({ name, server }) => `${name} runs at ${server.url}`),
     '',
     'Try these commands in another terminal, in this directory:',
-    '  npx catalogue game list --status pending',
-    `  npx catalogue sync ${applications[0]?.application_id ?? '--all'} --full --wait`,
-    '  npx catalogue queue status',
+    `  ${catalogue} game list --status pending`,
+    `  ${catalogue} sync ${applications[0]?.application_id ?? '--all'} --full --wait`,
+    `  ${catalogue} queue status`,
+    `  ${catalogue} operator add kim --role admin --role reviewer     (prints a link to sign in to the console)`,
+    `  curl --silent ${api}/open-api/game/list-by-audit-status --header "Authorization: Bearer $(${catalogue} token create --operator --expires 1d 2>/dev/null)" --json '{"audit_status":"pending","page_num":1,"page_size":20}'`,
     '',
     'Stop with Ctrl-C. The data is kept for the next demo.',
   ];
@@ -96,7 +137,7 @@ export const register = (program: Command): void =>
       const { startEverything } = await import('#src/roles/up.ts');
       const { openKeyRing } = await import('#src/sealing/key-ring.ts');
       const { startDemoApplications } = await import('#src/cli/demo-applications.ts');
-      const config = await createDemoConfig(given);
+      const config = await createDemoConfig(given, out);
       const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
       const logger = createLogger(level, { pretty: process.stderr.isTTY, role: 'demo' });
       const start = async () => {
@@ -109,7 +150,8 @@ export const register = (program: Command): void =>
         const applications = await startDemoApplications(foundation.sql, keys, settings, resources);
         const ids = applications.map(({ application_id }) => application_id);
         const exitCode = await showSync(foundation, out, ids);
-        return { everything, applications, exitCode, resources: resources.move() };
+        const signInLink = once === true ? '' : await createDemoLink(foundation.sql, everything);
+        return { everything, applications, exitCode, signInLink, resources: resources.move() };
       };
       if (once === true) {
         // process.exit() lets the embedded Postgres stop; the default action of a signal does not.
@@ -119,10 +161,11 @@ export const register = (program: Command): void =>
         await resources.disposeAsync();
         return exitCode;
       }
-      return runUntilSignal(logger, async () => {
-        const { everything, applications, resources } = await start();
-        showNextSteps(out, everything, applications);
+      const run = async () => {
+        const { everything, applications, signInLink, resources } = await start();
+        showNextSteps(out, everything, applications, config.home, signInLink);
         return { stop: () => resources.disposeAsync(), lost: everything.lost };
-      });
+      };
+      return runUntilSignal(logger, run, { exitsWhileStarting: true });
     },
   });

@@ -1,18 +1,16 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type FailureRow, listFailedGameIds, listFailures } from '#db/queries/failures.ts';
+import { FAILURE_SORTS, listOpenFailures } from '#db/queries/health.ts';
 import { findKycState } from '#db/queries/kyc.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import type { Column } from '#src/cli/output.ts';
+import { FAILURE_COLUMNS } from '#src/cli/failure-columns.ts';
+import { CURSOR, choosePage, NEWEST, printPage, SINCE, searchIn, sortBy } from '#src/cli/list-options.ts';
 import { APPLICATION, limitTo, ONLY_APPLICATION, WAIT } from '#src/cli/parsers.ts';
 import { checkListFilter, requireApplication } from '#src/cli/require-application.ts';
-import { pullGames } from '#src/cli/wait.ts';
+import { reportPull } from '#src/cli/wait.ts';
 import { EXIT } from '#src/errors.ts';
 
-const formatReasons = ({ reasons }: FailureRow): string =>
-  reasons.map(({ path, code }) => (path === '' ? code : `${path}: ${code}`)).join(', ');
-
-const GAME: Column<FailureRow> = ['game', 'application_game_id'];
-const REASONS: Column<FailureRow> = ['reasons', formatReasons];
+const LATEST = { sort: 'last_at', descending: true } as const;
 
 /** `catalogue failure …` */
 export const register = (program: Command): void => {
@@ -20,18 +18,24 @@ export const register = (program: Command): void => {
 
   defineCommand(failure, 'list', {
     summary: 'list open failures, latest first',
+    details: 'Failures of games, of KYC records, and of the latest run of each application.',
     examples: ['failure list', 'failure list acme --json'],
-    parameters: (command) => command.argument(...ONLY_APPLICATION).option(...limitTo(10_000, 100)),
-    run: async ({ openDatabase, out }, application_id, { limit }) => {
+    paged: true,
+    parameters: (command) =>
+      command
+        .argument(...ONLY_APPLICATION)
+        .option(...searchIn('game, kind or reason'))
+        .option(...SINCE)
+        .addOption(sortBy(FAILURE_SORTS))
+        .option(...NEWEST)
+        .option(...limitTo(10_000, 100))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, application_id, { search, since, ...options }) => {
       const sql = await openDatabase();
       await checkListFilter(sql, application_id);
-      const failures = await listFailures(sql, { application_id, limit });
-      out.list(
-        { failures },
-        failures,
-        ['application_id', 'operation', GAME, 'kind', REASONS, 'count', 'last_at'],
-        'No failures.',
-      );
+      const page = choosePage(options, { byDefault: LATEST });
+      const listed = await listOpenFailures(sql, { application_id, search, since }, page);
+      printPage(out, 'failures', page, listed, { columns: FAILURE_COLUMNS, empty: 'No failures.' });
     },
   });
 
@@ -42,10 +46,11 @@ export const register = (program: Command): void => {
     run: async ({ openQueues, out }, application_id, { wait }) => {
       const foundation = await openQueues();
       await requireApplication(foundation.sql, application_id);
-      const ids = await listFailedGameIds(foundation.sql, application_id);
       if ((await findKycState(foundation.sql, application_id))?.state === 'failed')
         out.note(`Its KYC record failed too: npx catalogue kyc pull ${application_id}`);
-      if (ids.length > 0) return pullGames(foundation, out, application_id, ids, wait === true);
+      const { retryFailedGames } = await import('#src/actions/pull-games.ts');
+      const retried = await retryFailedGames(foundation, commandLineActor(), application_id);
+      if (retried.games > 0) return reportPull(foundation, out, { application_id }, retried, wait === true);
       out.answer({ application_id, games: 0, jobs: [] }, `No failed games of ${application_id}.`);
       return EXIT.done;
     },

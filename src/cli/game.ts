@@ -1,112 +1,87 @@
-import { type Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import type { Database } from '#db/client.ts';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { recountGames } from '#db/queries/api-games.ts';
-import {
-  decideGame,
-  findGame,
-  type GameRow,
-  listAudits,
-  listGames,
-  listRevisions,
-} from '#db/queries/games.ts';
+import { GAME_SORTS, type GameRow, listAudits, listGamePage, listRevisions } from '#db/queries/games.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { integerBetween, limitTo, parseApplicationId, parseNonEmpty, parseUuid } from '#src/cli/parsers.ts';
+import { registerDecisions } from '#src/cli/game-decide.ts';
+import { registerHistory } from '#src/cli/game-history.ts';
+import { registerPackage } from '#src/cli/game-package.ts';
+import { registerReview } from '#src/cli/game-review.ts';
+import { requireGame, toGameDocument } from '#src/cli/game-text.ts';
+import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
+import { limitTo, parseApplicationId } from '#src/cli/parsers.ts';
 import { checkListFilter } from '#src/cli/require-application.ts';
-import { AUDIT_STATUSES, type Decision } from '#src/contract/words.ts';
-import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
+import { parseShortId, requireId } from '#src/cli/short-id.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { EXIT } from '#src/errors.ts';
 
-const GAME = ['<game_id>', 'the game', parseUuid] as const;
-const parseRevision = integerBetween(1, 2 ** 31 - 1);
-
-/** @throws UsageError when there is no such game */
-const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
-  const game = await findGame(sql, game_id);
-  if (game !== undefined) return game;
-  throw new UsageError(`There is no game ${game_id}. List them: npx catalogue game list`);
+const GAME = ['<game_id>', 'the game', parseShortId] as const;
+/** The commands that decide on a game as it is shown, ready to be copied. */
+const decisionCommands = ({ game_id, revision, audit_status }: GameRow): string[] => {
+  const named = `${game_id}@${revision}`;
+  return [
+    ...(audit_status === 'passed' ? [] : [`Approve: npx catalogue game pass ${named} --by NAME`]),
+    ...(audit_status === 'rejected'
+      ? []
+      : [`Reject: npx catalogue game reject ${named} --by NAME --reason CODE --text TEXT`]),
+    ...(revision > 1 ? [`What changed: npx catalogue game diff ${game_id}`] : []),
+  ];
 };
-
-/** A game without its hashes. */
-const toGameDocument = ({ content_hash: _content, list_hash: _list, ...game }: GameRow) => game;
-
-const HELP = {
-  pass: { summary: 'approve a game', example: '--revision 2' },
-  reject: { summary: 'reject a game', example: '--reason "no icon"' },
-};
-
-/** Defines `game pass` or `game reject`. */
-const defineDecision = (game: CommandUnknownOpts, name: keyof typeof HELP, audit_status: Decision): void =>
-  defineCommand(game, name, {
-    summary: HELP[name].summary,
-    details: 'A decision applies to one revision. With --revision it fails if the content has changed since.',
-    examples: [`game ${name} 019a… --by kim ${HELP[name].example}`],
-    parameters: (command) =>
-      command
-        .argument(...GAME)
-        .requiredOption('--by <who>', 'name of the operator who decides', parseNonEmpty)
-        .option('--revision <revision>', 'revision to decide on (default: the current one)', parseRevision)
-        .addOption(
-          new Option('--reason <why>', 'reason for the decision')
-            .argParser(parseNonEmpty)
-            .makeOptionMandatory(name === 'reject'),
-        ),
-    run: async ({ openDatabase, out }, game_id, options) => {
-      const { by: decided_by, reason = null } = options;
-      const sql = await openDatabase();
-      const revision = options.revision ?? (await requireGame(sql, game_id)).revision;
-      const isDecided = await decideGame(sql, { game_id, audit_status, decided_by, reason, revision });
-      const current = await requireGame(sql, game_id);
-      if (!isDecided) {
-        throw new CatalogueError(
-          `The content of ${game_id} is at revision ${current.revision}, not ${revision}. Read it with npx catalogue game show ${game_id}, then decide again.`,
-        );
-      }
-      out.answer(
-        toGameDocument(current),
-        `${current.game_name}: ${current.audit_status} at revision ${current.revision}.`,
-      );
-    },
-  });
 
 /** `catalogue game …` */
 export const register = (program: Command): void => {
   const game = program.command('game');
 
   defineCommand(game, 'list', {
-    summary: 'list games',
-    examples: ['game list --status pending', 'game list --application acme --limit 500 --json'],
+    summary: 'list games, in the order in which they were first seen',
+    details: 'Its lines can be piped into game pass and game reject.',
+    examples: [
+      'game list --status pending --newest --limit 20',
+      'game list --application acme --search lantern',
+      'game list --status pending | npx catalogue game pass --by kim',
+    ],
+    paged: true,
     parameters: (command) =>
       command
         .addOption(new Option('--status <status>', 'only games of this audit_status').choices(AUDIT_STATUSES))
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
-        .option(...limitTo(100_000, 50)),
-    run: async ({ openDatabase, out }, { status, application, limit }) => {
+        .option(...searchIn("the name, the platform's id or the application's id"))
+        .addOption(sortBy(GAME_SORTS))
+        .option(...NEWEST)
+        .option(...limitTo(100_000, 50))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, { status, application, search, ...options }) => {
       const sql = await openDatabase();
       await checkListFilter(sql, application);
-      const games = await listGames(sql, { audit_status: status, application_id: application, limit });
-      out.list(
-        { games },
-        games,
-        [
-          'game_id',
+      const page = choosePage(options, {
+        byDefault: { sort: 'first_seen', descending: false },
+        newest: { sort: 'first_seen', descending: true },
+      });
+      const filter = { audit_status: status, application_id: application, search };
+      const listed = await listGamePage(sql, filter, page);
+      printPage(out, 'games', page, listed, {
+        columns: [
+          ['game', (row) => `${row.game_id}@${row.revision}`],
           ['application', 'application_id'],
           ['their id', 'application_game_id'],
-          ['game_name', (row) => row.game_name.slice(0, 40)],
+          'game_name',
           'audit_status',
-          ['rev', 'revision'],
           ['', (row) => (row.withdrawn_at === null ? '' : 'withdrawn')],
         ],
-        'No games.',
-      );
+        empty: 'No games.',
+      });
     },
   });
 
   defineCommand(game, 'show', {
     summary: 'show one game with its revisions and decisions',
     examples: ['game show 019a…'],
+    paged: true,
     parameters: (command) => command.argument(...GAME),
-    run: async ({ openDatabase, out }, game_id) => {
+    run: async ({ openDatabase, out }, prefix) => {
       const sql = await openDatabase();
-      const fields = toGameDocument(await requireGame(sql, game_id));
+      const game_id = await requireId(sql, 'games', prefix);
+      const row = await requireGame(sql, game_id);
+      const fields = toGameDocument(row);
       const rows = await listRevisions(sql, game_id);
       const revisions = rows.map(({ content_hash: _hash, game_id: _id, ...revision }) => revision);
       const audits = await listAudits(sql, game_id);
@@ -118,14 +93,31 @@ export const register = (program: Command): void => {
         ['game_name', (revision) => revision.game_name.slice(0, 40)],
         ['game_desc', (revision) => revision.game_desc.slice(0, 60)],
       ]);
-      if (audits.length === 0) return;
+      if (audits.length > 0) {
+        out.line();
+        out.table(audits, [
+          ['no', 'audit_id'],
+          'decided_at',
+          [
+            'decision',
+            (audit) => (audit.undone_at === null ? audit.audit_status : `${audit.audit_status}, undone`),
+          ],
+          'revision',
+          'decided_by',
+          'reason',
+          'text',
+          'note',
+        ]);
+      }
       out.line();
-      out.table(audits, ['decided_at', ['decision', 'audit_status'], 'revision', 'decided_by', 'reason']);
+      for (const command of decisionCommands(row)) out.line(command);
     },
   });
 
-  defineDecision(game, 'pass', 'passed');
-  defineDecision(game, 'reject', 'rejected');
+  registerHistory(game);
+  registerReview(game);
+  registerDecisions(game);
+  registerPackage(game);
 
   defineCommand(game, 'recount', {
     summary: 'compare the counters behind data.total with the games, and repair them',

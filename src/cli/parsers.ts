@@ -61,6 +61,11 @@ export const variadic =
 /** Parameters that several commands have, to be spread into `argument()` or `option()`. */
 export const APPLICATION = ['<application_id>', 'the application', parseApplicationId] as const;
 export const ONLY_APPLICATION = ['[application_id]', 'only this application', parseApplicationId] as const;
+export const APPROVAL = [
+  '--approval <id>',
+  'approval of a second person; the one who asked for it uses it once (npx catalogue approval list)',
+  parseUuid,
+] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;
 export const limitTo = (max: number, byDefault: number) =>
   ['--limit <rows>', 'maximum number of rows', integerBetween(1, max), byDefault] as const;

@@ -1,6 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Queue } from 'bullmq';
 import { listLiveWorkers } from '#db/queries/workers.ts';
+import { changeQueues, retryFailedJobs } from '#src/actions/queues.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -33,8 +35,9 @@ const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string)
     examples: [`queue ${name}`, `queue ${name} query-game-detail`],
     parameters: (command) => command.argument(...ONLY_QUEUE),
     run: async ({ openQueues, out }, queueName) => {
-      const chosen = chooseQueues(await openQueues(), queueName);
-      for (const target of chosen) await target[name]();
+      const foundation = await openQueues();
+      const chosen = chooseQueues(foundation, queueName);
+      await changeQueues(foundation.sql, commandLineActor(), name, chosen);
       const names = namesOf(chosen);
       const done = `${name}d`;
       out.answer({ [done]: names }, `Queues ${done}: ${names.join(', ')}.`);
@@ -69,12 +72,9 @@ export const register = (program: Command): void => {
     examples: ['queue retry-failed', 'queue retry-failed query-cp-kyc'],
     parameters: (command) => command.argument(...ONLY_QUEUE),
     run: async ({ openQueues, out }, name) => {
-      const retried: Record<string, number> = {};
-      for (const target of chooseQueues(await openQueues(), name)) {
-        const { failed = 0 } = await target.getJobCounts('failed');
-        await target.retryJobs({ state: 'failed' });
-        retried[target.name] = failed;
-      }
+      const foundation = await openQueues();
+      const chosen = chooseQueues(foundation, name);
+      const retried = await retryFailedJobs(foundation.sql, commandLineActor(), chosen);
       const lines = Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`);
       out.answer({ retried }, ...lines);
     },

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXIT, type ExitCode } from '#src/errors.ts';
@@ -17,21 +18,27 @@ export type Running = {
 
 /**
  * Starts a process, runs it until SIGINT or SIGTERM, then stops it. After a signal during the start, the start has
- * 10 s to end. A second signal exits at once. A process that cannot continue stops too: its supervisor restarts it.
+ * 10 s to end, or none with `exitsWhileStarting`: at the exit the embedded Postgres stops. A second signal exits at once.
+ * A process that cannot continue stops too: its supervisor restarts it.
  * @returns `failed` when the process could not continue
  */
-export const runUntilSignal = async (logger: Logger, start: () => Promise<Running>): Promise<ExitCode> => {
+export const runUntilSignal = async (
+  logger: Logger,
+  start: () => Promise<Running>,
+  { exitsWhileStarting = false } = {},
+): Promise<ExitCode> => {
+  let starting = true;
   const signalled = new Promise<string>((resolve) => {
     let count = 0;
-    const onSignal = (signal: string) => {
+    const onSignal = (signal: NodeJS.Signals) => {
       count += 1;
+      if (starting && exitsWhileStarting) process.exit(128 + constants.signals[signal]);
       if (count > 1) process.exit(EXIT.failed);
       resolve(signal);
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
   });
-  let starting = true;
   void signalled.then(async (signal) => {
     if (!starting) return;
     logger.info({ signal }, 'stopping after the start');

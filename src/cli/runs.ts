@@ -1,4 +1,4 @@
-import type { Database } from '#db/client.ts';
+import type { Actor } from '#db/queries/audit.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import type { Column, Output } from '#src/cli/output.ts';
 import { openProgress } from '#src/cli/progress.ts';
@@ -7,17 +7,21 @@ import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
-/** Opens a run for each application that has no open run, and adds its first step. */
+/**
+ * Opens a run for each application that has no open run, and adds its first step.
+ * @param actor whom the audit log names
+ */
 export const startRuns = async (
   foundation: Foundation,
   application_ids: readonly string[],
   options: { full: boolean; accept_withdrawals: boolean },
+  actor: Actor,
 ): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
-  const { startRun } = await import('#src/ingest/steps.ts');
+  const { startManualRun } = await import('#src/actions/start-runs.ts');
   const opened: RunRow[] = [];
   const alreadyRunning: RunRow[] = [];
   for (const application_id of application_ids) {
-    const started = await startRun(foundation, { application_id, trigger: 'manual', ...options });
+    const started = await startManualRun(foundation, actor, application_id, options);
     (started.opened ? opened : alreadyRunning).push(started.run);
   }
   return { opened, alreadyRunning };
@@ -26,18 +30,18 @@ export const startRuns = async (
 /**
  * Waits until the runs end, with a progress bar for each.
  * @returns the ended runs
- * @throws CatalogueError after `timeoutMs`, or without a worker; the runs continue
+ * @throws CatalogueError after `timeoutMs`, without a worker, or at Ctrl-C; the runs continue
  */
 export const waitForRuns = async (
-  sql: Database,
+  foundation: Foundation,
   out: Output,
   runs: readonly RunRow[],
   timeoutMs: number,
 ): Promise<RunRow[]> => {
-  if (runs.length === 0) return [];
+  const { sql } = foundation;
   const applicationIds = runs.map((run) => run.application_id);
   const runIds = runs.map((run) => run.run_id);
-  const progress = await openProgress(out, applicationIds, 'games');
+  const progress = openProgress(out, applicationIds, 'games');
   const poll = async (): Promise<RunRow[] | undefined> => {
     const current = await findRuns(sql, runIds);
     if (progress !== undefined) {
@@ -48,8 +52,9 @@ export const waitForRuns = async (
     }
     return current.every((run) => run.finished_at !== null) ? current : undefined;
   };
-  const timeoutMessage = 'The runs did not finish in time. They continue: npx catalogue run list';
-  return waitForResult(sql, out, poll, { timeoutMs, timeoutMessage }).finally(() => progress?.stop());
+  const show = runs.length === 1 ? `run show ${runIds[0]}` : 'run list';
+  const continues = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
+  return waitForResult(foundation, out, poll, { timeoutMs, continues });
 };
 
 /** A run as `sync --json` prints it (design, section 9). `outcome` is null while the run is open. */

@@ -1,24 +1,21 @@
-import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { listApplications } from '#db/queries/applications.ts';
+import { findApproval } from '#db/queries/approvals.ts';
+import { findRun } from '#db/queries/runs.ts';
+import { readNeed } from '#src/approvals/rule.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { formatDuration } from '#src/cli/format.ts';
-import { APPLICATION, durationBetween, parseApplicationId, variadic, WAIT } from '#src/cli/parsers.ts';
+import type { CommandContext } from '#src/cli/context.ts';
+import { formatCount, formatDuration } from '#src/cli/format.ts';
+import { APPROVAL, durationBetween, parseApplicationId, parseNonEmpty, variadic } from '#src/cli/parsers.ts';
 import { requireApplication } from '#src/cli/require-application.ts';
 import { exitCodeOfRuns, RUN_COLUMNS, startRuns, toRunDocument, waitForRuns } from '#src/cli/runs.ts';
-import { pullGames, WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/wait.ts';
-import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
+import { WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-
-/** An application's own id of a game (interface document, section 2.4). */
-export const parseApplicationGameId = (text: string): string => {
-  if (identifier.safeParse(text).success) return text;
-  throw new InvalidArgumentError(
-    `Give an id of 1 to ${IDENTIFIER_MAX} characters, as the application sends it.`,
-  );
-};
 
 const chooseApplications = async (sql: Database, ids: string[], all: boolean): Promise<string[]> => {
   if (all === ids.length > 0)
@@ -33,11 +30,43 @@ const chooseApplications = async (sql: Database, ids: string[], all: boolean): P
   return active.map(({ application_id }) => application_id);
 };
 
-/** `catalogue sync` and `catalogue pull` */
+/**
+ * Follows the rule of two persons for `--accept-withdrawals`. With an approval, the games that were approved are withdrawn
+ * now, and the new run may withdraw no more than usual: its missing games were not reviewed.
+ * @returns whether the runs may withdraw more than half of the games
+ * @throws ApprovalError without the second person
+ */
+const acceptBefore = async (
+  { sql }: Foundation,
+  { config, out }: CommandContext,
+  ids: readonly string[],
+  { by, approval: approval_id }: { by?: string | undefined; approval?: string | undefined },
+): Promise<boolean> => {
+  const { fourEyes } = config;
+  if (approval_id === undefined) {
+    if ((await readNeed(sql, fourEyes, 'withdrawals')) !== 'needed') return true;
+    throw new UsageError(
+      'It takes two persons to accept withdrawals: on the page of the suspect run in the console one asks, another reviewer approves. Then repeat this with --by and --approval for that application.',
+    );
+  }
+  const { acceptWithdrawals } = await import('#src/review/accept-withdrawals.ts');
+  const approval = await findApproval(sql, approval_id);
+  const run = approval?.kind === 'withdrawals' ? await findRun(sql, approval.subject.slice(4)) : undefined;
+  if (run === undefined || ids.length !== 1 || run.application_id !== ids[0])
+    throw new UsageError(
+      'Name the one application whose withdrawals were approved: npx catalogue approval list',
+    );
+  const actor = commandLineActor(by);
+  const withdrawn = await acceptWithdrawals(sql, run.run_id, undefined, actor, { fourEyes, approval_id });
+  out.note(`Withdrew ${formatCount(withdrawn.length, 'game')} of ${run.application_id}, as approved.`);
+  return false;
+};
+
+/** `catalogue sync` */
 export const register = (program: Command): void => {
   defineCommand(program, 'sync', {
     details:
-      'An application has one run at a time: if one is open, it continues and the command exits with 4.\nWith --wait: exit 0 if every run succeeded, 3 if one was partial or suspect, 1 if one failed.',
+      'An application has one run at a time. If one is open, no other starts: without --wait the command exits with 4, with --wait it waits for the open run.\nWith --wait: exit 0 if every run succeeded, 3 if one was partial or suspect, 1 if one failed. Ctrl-C ends only the command; run cancel ends a run.',
     examples: ['sync acme', 'sync --all --wait --json', 'sync acme --full', 'sync acme --accept-withdrawals'],
     parameters: (command) =>
       command
@@ -50,18 +79,36 @@ export const register = (program: Command): void => {
             .argParser(durationBetween(1_000, DAY_MS))
             .default(WAIT_TIMEOUT_MS, formatDuration(WAIT_TIMEOUT_MS)),
         )
-        .option('--accept-withdrawals', 'let the run withdraw more than half of the games'),
-    run: async ({ openQueues, out }, ids, { all, full, wait, timeout, acceptWithdrawals }) => {
+        .option(
+          '--accept-withdrawals',
+          'let the run withdraw more than half of the games; takes a second person if two operators could',
+        )
+        .option(
+          '--by <who>',
+          'name of the operator, for --accept-withdrawals (default: the system user)',
+          parseNonEmpty,
+        )
+        .option(...APPROVAL),
+    run: async (context, ids, { all, full, wait, timeout, acceptWithdrawals, by, approval }) => {
+      const { openQueues, out } = context;
+      if (acceptWithdrawals !== true && (by ?? approval) !== undefined)
+        throw new UsageError('--by and --approval require --accept-withdrawals.');
       const foundation = await openQueues();
       const { sql } = foundation;
+      const chosen = await chooseApplications(sql, ids, all === true);
+      const accept_withdrawals =
+        acceptWithdrawals === true && (await acceptBefore(foundation, context, chosen, { by, approval }));
       const { opened, alreadyRunning } = await startRuns(
         foundation,
-        await chooseApplications(sql, ids, all === true),
-        { full: full === true, accept_withdrawals: acceptWithdrawals === true },
+        chosen,
+        { full: full === true, accept_withdrawals },
+        commandLineActor(by),
       );
       const running = alreadyRunning.map(({ application_id, run_id }) => ({ application_id, run_id }));
       for (const { application_id, run_id } of running)
-        out.error(`${application_id}: run ${run_id} is already open.`);
+        out.note(
+          `${application_id}: run ${run_id} is already open${wait === true ? ': waiting for it' : ''}.`,
+        );
       const rest = running.length > 0 ? { already_running: running } : {};
       if (wait !== true) {
         await warnWithoutWorker(sql, out);
@@ -69,31 +116,20 @@ export const register = (program: Command): void => {
         out.answer({ runs: opened.map(toRunDocument), ...rest }, ...lines);
         return running.length > 0 ? EXIT.alreadyRunning : EXIT.done;
       }
-      const ended = await waitForRuns(sql, out, opened, timeout);
+      const ended = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], timeout);
       out.document({ runs: ended.map(toRunDocument), ...rest });
-      if (ended.length > 0) out.table(ended, RUN_COLUMNS);
+      out.table(ended, RUN_COLUMNS);
       for (const { application_id, reason } of ended) {
         if (reason !== null) out.note(`${application_id}: ${reason}`);
       }
-      return exitCodeOfRuns(ended, running.length > 0);
-    },
-  });
-
-  defineCommand(program, 'pull', {
-    examples: ['pull acme g-1001', 'pull acme g-1001 g-1002 --wait'],
-    parameters: (command) =>
-      command
-        .argument(...APPLICATION)
-        .argument(
-          '<application_game_id...>',
-          "the games, by the application's ids",
-          variadic(parseApplicationGameId),
-        )
-        .option(...WAIT),
-    run: async ({ openQueues, out }, application_id, ids, { wait }) => {
-      const foundation = await openQueues();
-      await requireApplication(foundation.sql, application_id);
-      return pullGames(foundation, out, application_id, ids, wait === true);
+      const others = alreadyRunning.filter(
+        (run) => (full && !run.full) || (accept_withdrawals && !run.accept_withdrawals),
+      );
+      for (const { application_id } of others)
+        out.note(
+          `${application_id}: its run was open already, without the options given here. Repeat the command.`,
+        );
+      return exitCodeOfRuns(ended, others.length > 0);
     },
   });
 };

@@ -1,15 +1,20 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from '@commander-js/extra-typings';
-import { type ApiToken, insertToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createApiToken, hashApiToken } from '#src/api/api-token.ts';
+import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
+import { createToken, endToken } from '#src/actions/tokens.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { durationBetween, parseApplicationId, parseName, parseUuid } from '#src/cli/parsers.ts';
-import { unknownApplication } from '#src/cli/require-application.ts';
+import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
+import { durationBetween, limitTo, parseApplicationId, parseName } from '#src/cli/parsers.ts';
+import { checkListFilter, unknownApplication } from '#src/cli/require-application.ts';
+import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { UsageError } from '#src/errors.ts';
+import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 
 const MINUTE_MS = 60_000;
 const TEN_YEARS_MS = 3_650 * 24 * 60 * MINUTE_MS;
 const parseLifetime = durationBetween(MINUTE_MS, TEN_YEARS_MS);
+const YEAR_MS = 365 * 24 * 60 * MINUTE_MS;
 
 const stateOf = (token: ApiToken): 'valid' | 'expired' | 'revoked' => {
   if (token.revoked_at !== null) return 'revoked';
@@ -31,7 +36,7 @@ export const register = (program: Command): void => {
         .option('--application <application_id>', 'create a token of this application', parseApplicationId)
         .option('--operator', 'create a token of an operator')
         .option('--name <name>', 'purpose of the token (default: its application, or "operator")', parseName)
-        .option('--expires <duration>', 'lifetime of the token (default: unlimited)', parseLifetime),
+        .option('--expires <duration>', 'lifetime of the token (default: 365d)', parseLifetime),
     run: async ({ openDatabase, out }, { application, operator, name, expires }) => {
       if ((application === undefined) === (operator === undefined))
         throw new UsageError('Give the owner of the token: --application ID or --operator.');
@@ -40,38 +45,71 @@ export const register = (program: Command): void => {
         token_id: randomUUIDv7(),
         application_id: application ?? null,
         name: name ?? application ?? 'operator',
-        expires_at: expires === undefined ? null : new Date(Date.now() + expires),
+        expires_at: new Date(Date.now() + (expires ?? YEAR_MS)),
       };
       const token_hash = hashApiToken(secret);
-      if (!(await insertToken(await openDatabase(), { ...row, token_hash })))
-        throw unknownApplication(application ?? '');
+      const sql = await openDatabase();
+      if (!(await createToken(sql, commandLineActor(), { ...row, token_hash })))
+        throw await unknownApplication(sql, application ?? '');
       out.answer({ ...row, token: secret }, secret);
       out.note(`Token ${row.token_id} is not shown again. Send it as Authorization: Bearer <token>.`);
+      if (expires === undefined)
+        out.note(`It expires in a year, at ${row.expires_at.toISOString()}: see --expires.`);
     },
   });
 
   defineCommand(token, 'list', {
     summary: 'list the tokens',
-    examples: ['token list'],
-    run: async ({ openDatabase, out }) => {
-      const rows = await listTokens(await openDatabase());
-      const tokens = rows.map((row) => ({ ...row, state: stateOf(row) }));
-      out.list(
-        { tokens },
-        tokens,
-        ['token_id', ['reads', formatScope], 'name', 'state', 'expires_at', 'last_used_at'],
-        'No tokens.',
-      );
+    examples: [
+      'token list',
+      'token list --application acme --sort expires_at',
+      'token list --operator --newest',
+    ],
+    paged: true,
+    parameters: (command) =>
+      command
+        .option('--application <application_id>', 'only tokens of this application', parseApplicationId)
+        .option('--operator', 'only tokens of operators')
+        .option(...searchIn('the name'))
+        .addOption(sortBy(TOKEN_SORTS))
+        .option(...NEWEST)
+        .option(...limitTo(10_000, 100))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, { application, operator, search, ...options }) => {
+      if (application !== undefined && operator !== undefined)
+        throw new UsageError('Give --application ID or --operator, not both.');
+      const sql = await openDatabase();
+      await checkListFilter(sql, application);
+      const page = choosePage(options, {
+        byDefault: { sort: 'created_at', descending: false },
+        newest: { sort: 'created_at', descending: true },
+      });
+      const application_id = operator === true ? null : application;
+      const listed = await listTokenPage(sql, { application_id, search }, page);
+      printPage(out, 'tokens', page, listed, {
+        documents: listed.rows.map((row) => ({ ...row, state: stateOf(row) })),
+        columns: [
+          'token_id',
+          ['reads', formatScope],
+          'name',
+          ['state', stateOf],
+          'expires_at',
+          'last_used_at',
+        ],
+        empty: 'No tokens.',
+      });
     },
   });
 
   defineCommand(token, 'revoke', {
     summary: 'revoke a token from its next call on',
     examples: ['token revoke 019a…'],
-    parameters: (command) => command.argument('<token_id>', 'the token', parseUuid),
-    run: async ({ openDatabase, out }, token_id) => {
-      if (!(await revokeToken(await openDatabase(), token_id)))
-        throw new UsageError(`There is no token ${token_id}. List them: npx catalogue token list`);
+    parameters: (command) =>
+      command.argument('<token_id>', 'the token; its id may be cut short', parseShortId),
+    run: async ({ openDatabase, out }, prefix) => {
+      const sql = await openDatabase();
+      const token_id = await requireId(sql, 'api_tokens', prefix);
+      await endToken(sql, commandLineActor(), token_id);
       out.answer({ token_id, state: 'revoked' }, `Token ${token_id} is revoked.`);
     },
   });

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { openTerminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 
 /** A new CATALOGUE_HOME. For root, the data of Postgres may be in another directory. */
@@ -21,7 +24,8 @@ const aHome = async (): Promise<string> => {
 const environment = (home: string) => ({
   CATALOGUE_HOME: home,
   API_PORT: '0',
-  BOARD_PORT: '0',
+  CONSOLE_PORT: '0',
+  KYC_DESK_PORT: '0',
   METRICS_PORT: '0',
 });
 
@@ -52,7 +56,13 @@ it('shows one sync without setup, and finds every game unchanged the second time
   expect(again.games).toEqual({ pending: 360 });
 });
 
-it('keeps running without --once, serves commands from another terminal, and stops in order at SIGINT', async () => {
+/** Runs a line of the demo's hints as printed, in a checkout, and without the variables of this test. */
+const runAsPrinted = async (line: string): Promise<string> => {
+  const { PATH = '', HOME = '' } = process.env;
+  return (await promisify(execFile)('bash', ['-c', line.trim()], { env: { PATH, HOME } })).stdout;
+};
+
+it('keeps running without --once: its hints and addresses work as printed, and up starts its sample applications again', async () => {
   const env = environment(await aHome());
   const demo = startCli(['demo', '--games', '5', '--applications', '1'], env);
   const { stdout } = await until('the demo is up', () => {
@@ -60,19 +70,56 @@ it('keeps running without --once, serves commands from another terminal, and sto
     return output.stdout.includes('Stop with Ctrl-C') && output;
   });
   expect(stdout).toContain('5 games wait for review');
-  const board = /^board +(http:\S+)/m.exec(stdout)?.[1] ?? '';
-  expect((await fetch(board, { redirect: 'manual' })).status).toBeLessThan(400);
+  const addresses = stdout.match(/(?<= )http:\/\/[\d.:]+$/gm) ?? [];
+  expect(addresses.length).toBeGreaterThanOrEqual(3);
+  for (const address of addresses)
+    expect((await fetch(address, { redirect: 'manual' })).status, address).toBeLessThan(400);
+  const link = /^ +(http:\S+\/sign-in\?link=\S+)/m.exec(stdout)?.[1] ?? '';
+  const entered = await fetch(link, { redirect: 'manual' });
+  expect(entered.headers.get('location')).toBe('/review');
+  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const review = await fetch(new URL('/review', link), { headers: { cookie } });
+  expect(await review.text()).toContain('Demo');
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(410);
 
-  const [suggested = ''] = /^ {2}npx catalogue sync .*$/m.exec(stdout) ?? [];
-  const synced = await runCli([...suggested.trim().split(' ').slice(2), '--json'], env);
-  expect(documentOf(synced).runs).toMatchObject([{ outcome: 'succeeded', unchanged: 5 }]);
-  expect(synced.exit).toBe(0);
+  const hint = (pattern: RegExp): string => pattern.exec(stdout)?.[0] ?? 'false';
+  expect(await runAsPrinted(`${hint(/^ {2}.*catalogue sync .*$/m)} --json`)).toContain('"unchanged":5');
+  expect(await runAsPrinted(hint(/^ {2}.*catalogue game list .*$/m))).toMatch(/pending/);
+  expect(JSON.parse(await runAsPrinted(hint(/^ {2}curl .*$/m)))).toMatchObject({
+    ret_code: 0,
+    data: { total: 5 },
+  });
 
   demo.kill('SIGINT');
   const { exit, stderr } = await demo.done;
   expect({ exit, faults: /\bat .*:\d+:\d+/.exec(stderr) }).toEqual({ exit: 0, faults: null });
   const after = await runCli(['game', 'list', '--json'], env);
   expect(after.exit).toBe(2);
+
+  const up = startCli(['up'], env);
+  await until('everything is up', () => up.output().stdout.includes('Stop with Ctrl-C'));
+  expect(up.output().stdout).toContain('The sample applications of the demo run again');
+  const synced = documentOf(await runCli(['sync', '--all', '--wait', '--json'], env));
+  expect(synced.runs).toMatchObject([{ outcome: 'succeeded', unchanged: 5 }]);
+  up.kill('SIGINT');
+  expect((await up.done).exit).toBe(0);
+}, 180_000);
+
+it.each([
+  ['the database is created', /Creating a Postgres database/, ['demo']],
+  ['the games are pulled', /\d\/\d+ games/, ['demo', '--games', '50000', '--applications', '2']],
+])('Ctrl-C while %s ends the demo quietly', async (_moment, sign, args) => {
+  const screen = await openTerminal({ columns: 100, env: environment(await aHome()) });
+  onTestFinished(() => screen.close());
+  await screen.type(`clear; catalogue ${args.join(' ')}; echo "[exit $?]"`);
+  await until('it began', async () => sign.test(await screen.screen()));
+  await screen.press('C-c');
+  const text = await until('it ended', async () => {
+    const now = await screen.screen();
+    return now.includes('[exit 130]') && now;
+  });
+  expect(text).not.toMatch(/FATAL|ERROR|Internal error|\bat .*:\d+/);
+  expect(await screen.modes()).toEqual({ cursor: true, wrap: true });
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)(

@@ -1,84 +1,34 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { useCommandLine } from '#test/cli/command-line.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
-import { type CliProcess, type CliResult, documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { type CliProcess, startCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { onBothBackends } from '#test/support/fleet.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 
 onBothBackends('The command line of a fleet', (kind) => {
   // Tests that do not depend on the queue backend run once: a process takes a third of a second to start.
   const whereFleetsRun = it.runIf(kind === 'redis' || inject('redisUrl') === null);
-  let fleet: TestFleet;
-  let home: string;
-  let env: Record<string, string>;
+  const world = useCommandLine(kind);
+  const { cli, ask, add, keep, written } = world;
   let server: SampleApplication;
   let worker: CliProcess;
-  /** Output of every command. */
-  const written: string[] = [];
-
-  const keep = (result: CliResult): CliResult => {
-    written.push(result.stdout, result.stderr);
-    return result;
-  };
-  const cli = async (...args: string[]): Promise<CliResult> => keep(await runCli(args, env));
-  /** A command with `--json`: its exit code and its one document. */
-  const ask = async (...args: string[]) => {
-    const result = await cli(...args, '--json');
-    return { exit: result.exit, answer: documentOf(result), stderr: result.stderr };
-  };
-  const add = (id: string, url = server.url) => {
-    const webhooks = Object.entries(webhooksAt(url)).flatMap(([name, address]) => [
-      `--${name.replaceAll('_', '-')}`,
-      address,
-    ]);
-    const token = ['--access-token-file', join(home, 'token')];
-    return ask(
-      'app',
-      'add',
-      id,
-      '--name',
-      `The ${id}`,
-      ...webhooks,
-      ...token,
-      '--every',
-      '30d',
-      '--rate',
-      '10000',
-    );
-  };
-
   beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-    home = await mkdtemp(join(tmpdir(), 'catalogue-cli-'));
-    await writeFile(join(home, 'token'), `${ACCESS_TOKEN}\n`);
-    env = {
-      DATABASE_URL: fleet.databaseUrl,
-      ...(fleet.redisUrl === undefined ? {} : { REDIS_URL: fleet.redisUrl }),
-      QUEUE_PREFIX: fleet.prefix,
-      CATALOGUE_HOME: home,
-      METRICS_PORT: '0',
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
-      LOG_LEVEL: 'trace',
-    };
     server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games: 130, seed: 'acme' });
   });
   afterAll(async () => {
     worker?.kill('SIGKILL');
     await worker?.done;
     await server.close();
-    await fleet.stop();
-    await rm(home, { recursive: true, force: true });
   });
 
   it('names the command that creates missing tables, and migrate can run twice', async () => {
-    await fleet.sql.unsafe('drop schema public cascade; drop schema drizzle cascade; create schema public');
+    await world.fleet.sql.unsafe(
+      'drop schema public cascade; drop schema drizzle cascade; create schema public',
+    );
     const before = await ask('app', 'list');
     expect(before.exit).toBe(1);
     expect(before.answer.error).toContain('npx catalogue migrate');
@@ -88,7 +38,7 @@ onBothBackends('The command line of a fleet', (kind) => {
   });
 
   it('registers an application and shows it without its token', async () => {
-    const added = await add('acme');
+    const added = await add('acme', server.url);
     expect(added).toMatchObject({
       exit: 0,
       answer: {
@@ -100,7 +50,7 @@ onBothBackends('The command line of a fleet', (kind) => {
         rate: 10_000,
       },
     });
-    expect((await add('acme')).exit).toBe(2);
+    expect((await add('acme', server.url)).exit).toBe(2);
     expect(await ask('app', 'show', 'acme')).toMatchObject({ exit: 0, answer: added.answer });
     expect(await ask('app', 'update', 'acme', '--concurrency', '16')).toMatchObject({
       answer: { concurrency: 16 },
@@ -108,11 +58,11 @@ onBothBackends('The command line of a fleet', (kind) => {
     expect((await ask('app', 'update', 'acme')).exit).toBe(2);
     expect((await ask('app', 'show', 'nobody')).answer.error).toContain('npx catalogue app list');
     const stdin = ['app', 'update', 'acme', '--access-token-file', '-', '--json'];
-    expect(keep(await runCli(stdin, env, `${ACCESS_TOKEN}\n`)).exit).toBe(0);
+    expect((await cli(stdin, `${ACCESS_TOKEN}\n`)).exit).toBe(0);
   });
 
   it('reports at once that no worker is running, and the second of two syncs exits with code 4', async () => {
-    await add('waiting');
+    await add('waiting', server.url);
     const [first, second] = await Promise.all([ask('sync', 'waiting'), ask('sync', 'waiting')]);
     expect([first.exit, second.exit].sort()).toEqual([0, 4]);
     const [opened, refused] = first.exit === 0 ? [first, second] : [second, first];
@@ -125,7 +75,7 @@ onBothBackends('The command line of a fleet', (kind) => {
   });
 
   it('stores every game of every page through a worker process, and sync prints its document', async () => {
-    worker = startCli(['worker'], env);
+    worker = startCli(['worker'], world.env);
     const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
     expect({ exit, stderr: stderr.replace(/^No worker is running.*\n/, '') }).toEqual({
       exit: 0,
@@ -148,7 +98,7 @@ onBothBackends('The command line of a fleet', (kind) => {
         },
       ],
     });
-    const rows = [...(await gamesOf(fleet.sql, 'acme')).values()].map(asSent);
+    const rows = [...(await gamesOf(world.fleet.sql, 'acme')).values()].map(asSent);
     const byId = (a: ApplicationGameDetail, b: ApplicationGameDetail) => (a.game_id < b.game_id ? -1 : 1);
     expect(rows.sort(byId)).toEqual(server.games.all().sort(byId));
     // The worker runs the waiting run too.
@@ -193,10 +143,9 @@ onBothBackends('The command line of a fleet', (kind) => {
   );
 
   whereFleetsRun('reports a game that the application does not know in a sentence', async () => {
-    const { exit, stdout } = await cli('pull', 'acme', 'no-such-game', '--wait');
+    const { exit, stdout } = await cli(['pull', 'acme', 'no-such-game', '--wait']);
     expect(exit).toBe(0);
-    expect(stdout).toContain('missing 1');
-    expect(stdout).toContain('The application does not know 1 game.');
+    expect(stdout).toBe('acme does not know the game no-such-game.\n');
   });
 
   it('exits with code 3 when a run is partial, and lists the failed game', async () => {
@@ -254,32 +203,14 @@ onBothBackends('The command line of a fleet', (kind) => {
       expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
       expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
       expect((await ask('sync', 'waiting')).exit).toBe(2);
-      const rows = [...(await gamesOf(fleet.sql, 'waiting')).values()];
+      const rows = [...(await gamesOf(world.fleet.sql, 'waiting')).values()];
       expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
     },
   );
 
-  whereFleetsRun('refuses lists of an application that was never registered', async () => {
-    for (const list of [
-      ['run', 'list'],
-      ['failure', 'list'],
-      ['game', 'list', '--application'],
-    ]) {
-      const { exit, answer } = await ask(...list, 'nosuch');
-      expect([exit, answer.error]).toEqual([2, expect.stringContaining('There is no application "nosuch"')]);
-    }
-  });
-
-  whereFleetsRun('prints tables for people', async () => {
-    const { exit, stdout } = await cli('app', 'list');
-    expect(exit).toBe(0);
-    expect(stdout).toMatch(/^application_id +name +status/);
-    expect(stdout).toMatch(/^acme +The acme +active/m);
-  });
-
   it('stops a worker at SIGTERM with exit code 0, in bounded time', async () => {
     await until('no run is open', async () => {
-      const open = await fleet.sql`select from sync_runs where finished_at is null`;
+      const open = await world.fleet.sql`select from sync_runs where finished_at is null`;
       return open.length === 0;
     });
     const began = performance.now();
@@ -293,7 +224,7 @@ onBothBackends('The command line of a fleet', (kind) => {
 
   it('never writes the access token to a terminal, a log, a table or Redis', async () => {
     expect(written.join('').length).toBeGreaterThan(10_000);
-    const stored = await everythingStored(fleet);
+    const stored = await everythingStored(world.fleet);
     expect(stored).toContain('query-game-list');
     const bytes = Buffer.from(ACCESS_TOKEN);
     const forms = [ACCESS_TOKEN, bytes.toString('hex'), bytes.toString('base64').slice(0, -3)];

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
 import {
   durationBetween,
@@ -10,7 +10,7 @@ import {
   parseUuid,
   variadic,
 } from '#src/cli/parsers.ts';
-import { parseApplicationGameId } from '#src/cli/sync.ts';
+import { parseApplicationGameId } from '#src/cli/pull.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -91,8 +91,10 @@ it('accepts a complete UUID in any case', () => {
     expect(() => parseUuid(text)).toThrow(InvalidArgumentError);
 });
 
-it('formats a time to the second', () => {
-  expect(formatTime(new Date('2026-03-31T09:05:00.999Z'))).toBe('2026-03-31 09:05:00');
+it('formats a time to the second, in the local zone with its offset', () => {
+  vi.stubEnv('TZ', 'Asia/Kolkata');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(formatTime(new Date('2026-03-31T09:05:00.999Z'))).toBe('2026-03-31 14:35:00+05:30');
 });
 
 it('formats a count with its noun', () => {

@@ -32,8 +32,8 @@ const READABLE = /Lantern\ufffd\]0;owned\ufffd \ufffd2J\ufffdHarbour\ufffd Rejec
 it.for([
   ['game list', () => ['game', 'list']],
   ['game show', () => ['game', 'show', game_id]],
-  ['game pass', () => ['game', 'pass', game_id, '--by', 'kim']],
-  ['kyc accept-cp-id', () => ['kyc', 'accept-cp-id', 'acme', '--by', 'kim']],
+  ['game pass', () => ['game', 'pass', `${game_id}@1`, '--by', 'kim']],
+  ['kyc accept-cp-id', () => ['kyc', 'accept-cp-id', 'acme', '--by', 'kim', '--cp-id', HOSTILE]],
 ] as const)('%s prints text of an application without its control characters', async ([, args]) => {
   const { exit, stdout, stderr } = await runCli(args(), env);
   expect(exit).toBe(0);

@@ -10,7 +10,9 @@ const COMMANDS = [
   'up',
   'worker',
   'api',
+  'console',
   'board',
+  'kyc-desk',
   'migrate',
   'app add',
   'app list',
@@ -21,6 +23,7 @@ const COMMANDS = [
   'app remove',
   'sync',
   'pull',
+  'kyc list',
   'kyc pull',
   'kyc show',
   'kyc accept-cp-id',
@@ -28,6 +31,9 @@ const COMMANDS = [
   'kyc reseal',
   'run list',
   'run show',
+  'run days',
+  'run accept',
+  'run cancel',
   'failure list',
   'failure retry',
   'queue status',
@@ -38,6 +44,24 @@ const COMMANDS = [
   'game show',
   'game pass',
   'game reject',
+  'game undo',
+  'game diff',
+  'game why',
+  'game review',
+  'game package',
+  'reason list',
+  'reason add',
+  'reason retire',
+  'approval list',
+  'operator add',
+  'operator list',
+  'operator show',
+  'operator roles',
+  'operator disable',
+  'operator sign-out',
+  'operator link',
+  'audit list',
+  'audit verify',
 ];
 
 /** The file of a command, if it bears another name. */
@@ -46,8 +70,9 @@ const FILES: Record<string, string> = {
   worker: 'roles',
   api: 'roles',
   board: 'roles',
+  'kyc-desk': 'roles',
+  console: 'roles',
   migrate: 'roles',
-  pull: 'sync',
 };
 
 describe('Help', () => {
@@ -113,7 +138,7 @@ describe('Wrong usage', () => {
     [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
     [
       ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
-      "'--reason <why>' not specified",
+      "'--reason <code>' not specified",
     ],
   ])('exits with code 2 and explains the usage: %j', async ([args, says]) => {
     const { exit, stdout, stderr } = await runCli(args);
@@ -130,7 +155,7 @@ describe('A decision on a game', () => {
     [['pass', id, '--by', ''], '--by'],
     [['reject', id, '--by', '  ', '--reason', 'no icon'], '--by'],
     [['reject', id, '--by', 'kim', '--reason', ''], '--reason'],
-    [['pass', id, '--by', 'kim', '--reason', ' '], '--reason'],
+    [['pass', id, '--by', 'kim', '--note', ' '], '--note'],
   ])('is refused without a name, or with an empty reason: %j', async ([args, names]) => {
     const result = await runCli(['game', ...args, '--json']);
     expect(result.exit).toBe(2);

@@ -1,0 +1,71 @@
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { APPLICATION_SORTS, type ApplicationHealth, listApplicationHealth } from '#db/queries/health.ts';
+import { toApplicationDocument } from '#src/cli/app-document.ts';
+import { defineCommand } from '#src/cli/command.ts';
+import { formatAge, formatTime } from '#src/cli/format.ts';
+import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
+import { limitTo } from '#src/cli/parsers.ts';
+import { RUN_OUTCOMES } from '#src/contract/words.ts';
+
+const toHealthDocument = (row: ApplicationHealth) => ({
+  ...toApplicationDocument(row),
+  last_run:
+    row.last_run_id === null
+      ? null
+      : {
+          run_id: row.last_run_id,
+          outcome: row.last_outcome,
+          reason: row.last_reason,
+          finished_at: row.last_finished_at,
+        },
+});
+
+/** Why an application is paused or postponed, and why its latest run did not succeed. */
+const formatTrouble = (row: ApplicationHealth): string => {
+  const parts = [row.pause_reason, row.last_reason].filter((reason) => reason !== null);
+  if (row.failing_since !== null) parts.push(`failing since ${formatTime(row.failing_since)}`);
+  if (row.next_attempt_at !== null) parts.push(`next attempt ${formatTime(row.next_attempt_at)}`);
+  return parts.join('; ');
+};
+
+/** Defines `app list`. */
+export const defineAppList = (app: CommandUnknownOpts): void =>
+  defineCommand(app, 'list', {
+    summary: 'list the applications, with the outcome of their latest run',
+    examples: ['app list', 'app list --outcome failed', 'app list --search mizu --sort -last_run_at'],
+    paged: true,
+    parameters: (command) =>
+      command
+        .addOption(
+          new Option('--status <status>', 'only of this status').choices(['active', 'paused'] as const),
+        )
+        .addOption(
+          new Option('--outcome <outcome>', 'only those whose latest run had this outcome').choices(
+            RUN_OUTCOMES,
+          ),
+        )
+        .option(...searchIn('id or name'))
+        .addOption(sortBy(APPLICATION_SORTS))
+        .option(...NEWEST)
+        .option(...limitTo(100_000, 1_000))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, { status, outcome, search, ...options }) => {
+      const page = choosePage(options, {
+        byDefault: { sort: 'application_id', descending: false },
+        newest: { sort: 'created_at', descending: true },
+      });
+      const listed = await listApplicationHealth(await openDatabase(), { status, outcome, search }, page);
+      printPage(out, 'applications', page, listed, {
+        documents: listed.rows.map(toHealthDocument),
+        columns: [
+          'application_id',
+          'name',
+          'status',
+          ['last run', 'last_outcome'],
+          ['ago', (row) => (row.last_finished_at === null ? '' : formatAge(row.last_finished_at))],
+          ['reason', formatTrouble],
+        ],
+        empty: 'No application: npx catalogue app add --help',
+      });
+    },
+  });

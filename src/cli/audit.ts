@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { type AuditRow, listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { defineCommand } from '#src/cli/command.ts';
+import { limitTo, parseNonEmpty } from '#src/cli/parsers.ts';
+import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+import { EXIT } from '#src/errors.ts';
+
+const parseTime = (text: string): Date => {
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError('Give a day or a time, such as 2026-05-03 or 2026-05-03T10:00:00Z.');
+};
+
+/** @returns the actions of this name: one, or without its subject every `<subject>.<verb>` */
+const parseAction = (text: string): string[] => {
+  const name = text.trim();
+  const found = AUDIT_ACTIONS.filter((action) => action === name || action.endsWith(`.${name}`));
+  if (found.length > 0) return found;
+  throw new InvalidArgumentError(`There is no such action. Actions: ${AUDIT_ACTIONS.join(', ')}.`);
+};
+
+const parseAnchor = (text: string): { entry_id: number; hash: string } => {
+  const [, entry_id, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? [];
+  if (entry_id !== undefined && hash !== undefined) return { entry_id: Number(entry_id), hash };
+  throw new InvalidArgumentError('Give the entry and its hash as audit verify prints them: 120:9f2c….');
+};
+
+const PROBLEMS = {
+  changed: 'was changed',
+  removed: 'was removed',
+  inserted: 'was inserted later',
+  rewritten: 'and the entries before it were rewritten',
+};
+
+const formatActor = ({ actor, actor_kind, os_user }: AuditRow): string =>
+  actor_kind === 'command_line' ? `${actor} (command line, user ${os_user})` : actor;
+
+/** `catalogue audit …` */
+export const register = (program: Command): void => {
+  const audit = program.command('audit');
+
+  defineCommand(audit, 'list', {
+    summary: 'list the audit log, latest first',
+    examples: [
+      'audit list',
+      'audit list --actor kim --action game.pass',
+      'audit list --action reveal --since 2026-05-03',
+      'audit list --subject game:019a… --json',
+    ],
+    parameters: (command) =>
+      command
+        .option('--actor <who>', 'only of this person', parseNonEmpty)
+        .option(
+          '--action <action>',
+          'only this action, such as game.pass, or pass for every subject',
+          parseAction,
+        )
+        .option('--subject <subject>', 'only of this subject, such as application:acme', parseNonEmpty)
+        .option('--since <time>', 'only from this day or time on (UTC)', parseTime)
+        .option('--until <time>', 'only before this day or time (UTC)', parseTime)
+        .option(...limitTo(10_000, 100)),
+    run: async ({ openDatabase, out }, { json: _json, ...filter }) => {
+      const entries = (await listAudit(await openDatabase(), filter)).map(
+        ({ previous_hash: _previous, hash, ...entry }) => ({
+          ...entry,
+          hash: Buffer.from(hash).toString('hex'),
+        }),
+      );
+      out.list(
+        { entries },
+        entries,
+        ['entry_id', 'at', ['who', (row) => formatActor(row as never)], 'action', 'subject', 'reason'],
+        'No entries.',
+      );
+    },
+  });
+
+  defineCommand(audit, 'verify', {
+    summary: 'verify the chain of the audit log',
+    details:
+      'Exit 1 if an entry was changed, removed or inserted; it names the first. Keep the printed head outside the database: with --head, the next verification also finds a log that was rewritten as a whole.',
+    examples: ['audit verify', 'audit verify --json', 'audit verify --head 120:9f2c…'],
+    parameters: (command) =>
+      command.option('--head <entry:hash>', 'a head that an earlier verification printed', parseAnchor),
+    run: async ({ openDatabase, out }, { head }) => {
+      const verdict = await verifyAudit(await openDatabase(), head);
+      const { broken, entries } = verdict;
+      out.document({ ...verdict, intact: broken === null });
+      if (broken !== null) {
+        out.error(`Entry ${broken.entry_id} of the audit log ${PROBLEMS[broken.problem]}.`);
+        return EXIT.failed;
+      }
+      out.line(`The audit log is intact: ${entries} entries, head ${entries}:${verdict.head}`);
+      return EXIT.done;
+    },
+  });
+};

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { insertOperator } from '#db/queries/operators.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { createToken } from '#src/actions/tokens.ts';
+import { decideGames } from '#src/review/decide.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const GAMES = 60;
+const catalogue = (args: readonly string[], stdin?: string) =>
+  runCli(args, { DATABASE_URL: database.databaseUrl }, stdin);
+const ask = async (...args: string[]) => documentOf(await catalogue([...args, '--json']));
+
+beforeAll(async () => {
+  const { sql } = database;
+  await addApplication(sql, 'acme');
+  await addApplication(sql, 'broken');
+  const run = await anOpenRun(sql, 'broken');
+  await closeRun(sql, run, { outcome: 'failed', reason: 'page 1: connect_failed', fault: 'application' });
+  const games = Array.from({ length: GAMES }, (_, n) =>
+    fetchedGame({ game_id: `g-${n}`, game_name: `Game ${n}` }),
+  );
+  await upsertGames(sql, 'acme', games);
+  for (const login of ['olga', 'vera', 'adam'])
+    await insertOperator(sql, {
+      login,
+      name: login.toUpperCase(),
+      roles: login === 'adam' ? ['admin'] : ['viewer'],
+    });
+  for (const [n, name] of ['web', 'batch', 'mobile'].entries())
+    await createToken(sql, KIM, {
+      token_id: randomUUID(),
+      token_hash: Buffer.alloc(32, n),
+      application_id: n === 0 ? null : 'acme',
+      name,
+      expires_at: new Date(Date.now() + n * 60_000),
+    });
+});
+
+it('"the newest 20 pending" is one command', async () => {
+  const { games, total } = await ask('game', 'list', '--status', 'pending', '--newest', '--limit', '20');
+  expect(total).toBe(GAMES);
+  const rows = await database.sql<
+    { game_id: string }[]
+  >`select game_id from games order by game_id desc limit 20`;
+  expect(games.map(({ game_id }: { game_id: string }) => game_id)).toEqual(
+    rows.map(({ game_id }) => game_id),
+  );
+});
+
+it('"what changed" is one command, which marks the words', async () => {
+  const { sql } = database;
+  const [game] = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_game_id = 'g-7'`;
+  await decideGames(sql, [{ game_id: game?.game_id ?? '', revision: 1 }], { audit_status: 'passed' }, KIM);
+  await upsertGames(sql, 'acme', [fetchedGame({ game_id: 'g-7', game_name: 'Game seven' }, new Date())]);
+  const { exit, stdout } = await catalogue(['game', 'diff', game?.game_id ?? '']);
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining('Game [-7-]{+seven+}') });
+});
+
+it('"pass 50 with their revisions" is one pipe: game list, game pass', async () => {
+  const { stdout } = await catalogue(['game', 'list', '--status', 'pending', '--limit', '50']);
+  const passed = await catalogue(['game', 'pass', '--by', 'kim', '--json'], stdout);
+  expect({ exit: passed.exit, stderr: passed.stderr }).toEqual({ exit: 0, stderr: '' });
+  const [row] = await database.sql<{ games: number }[]>`
+    select count(*)::int as games from games where audit_status = 'passed'`;
+  expect(row?.games).toBe(50);
+});
+
+it('"why is it not here" is one command, whose first line answers', async () => {
+  const { stdout } = await catalogue(['game', 'why', 'acme', 'g-unknown']);
+  expect(stdout.split('\n')[0]).toBe('No run of acme has read its whole list yet.');
+});
+
+it('"which application is unhealthy and why" is one command', async () => {
+  const { stdout } = await catalogue(['app', 'list', '--outcome', 'failed']);
+  expect(stdout).toMatch(/broken .*failed .*page 1: connect_failed/);
+  expect(stdout).not.toMatch(/^acme/m);
+});
+
+it.each([
+  ['token', 'tokens', 'name', ['--sort', '-expires_at'], ['mobile', 'batch', 'web']],
+  ['token', 'tokens', 'name', ['--application', 'acme', '--newest'], ['mobile', 'batch']],
+  ['token', 'tokens', 'name', ['--operator'], ['web']],
+  ['operator', 'operators', 'login', ['--sort', 'name'], ['adam', 'olga', 'vera']],
+  ['operator', 'operators', 'login', ['--role', 'viewer', '--search', 'ER'], ['vera']],
+  ['reason', 'reasons', 'code', ['--search', 'media'], ['broken_media']],
+])('%s list: %s by %s with %j', async (command, rows, field, options, expected) => {
+  const document = await ask(command, 'list', ...options);
+  expect(document[rows].map((row: Record<string, string>) => row[field])).toEqual(expected);
+});
+
+it.each([
+  ['token', []],
+  ['token', ['--sort', 'last_used_at']],
+  ['operator', ['--newest']],
+  ['reason', []],
+])('%s list %j continues where "next" says', async (command, options) => {
+  const all = (await ask(command, 'list', ...options))[`${command}s`];
+  const first = await ask(command, 'list', ...options, '--limit', '2');
+  expect(first.total).toBe(all.length);
+  const rest = await ask(command, 'list', ...options, '--cursor', first.next_cursor);
+  expect([...first[`${command}s`], ...rest[`${command}s`]]).toEqual(all);
+});

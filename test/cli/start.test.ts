@@ -1,0 +1,61 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { runCli } from '#test/support/cli.ts';
+import { until } from '#test/support/until.ts';
+
+const run = promisify(execFile);
+const BIN = resolve('node_modules/.bin/catalogue');
+
+it('npm ci links node_modules/.bin/catalogue, which needs no Node in the path and works in any directory', async () => {
+  const { stdout } = await run(BIN, ['--version'], { cwd: tmpdir(), env: { PATH: '/usr/bin:/bin' } });
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it('node_modules/.bin/catalogue becomes the command: no shell stays between, so signals reach it', async () => {
+  const child = spawn(BIN, ['completion', 'fish'], { stdio: 'ignore' });
+  const command = await until('the shell is replaced', async () => {
+    const line = await readFile(`/proc/${child.pid}/cmdline`, 'utf8');
+    return line.includes('catalogue.ts') && line;
+  });
+  child.kill('SIGKILL');
+  expect(command.split('\0')[0]).toMatch(/\/node$/);
+});
+
+/** Reports the files of packages that a command loads. */
+const REPORT = `import { registerHooks } from 'node:module';
+registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context); } });`;
+
+it.for(['sync', 'run', 'app', 'queue'])('%s --help loads neither zod nor the queue', async (command) => {
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(REPORT)}`;
+  const { exit, stderr } = await runCli([command, '--help'], { NODE_OPTIONS });
+  expect(exit).toBe(0);
+  expect(stderr).toContain('/node_modules/commander/');
+  expect(stderr).not.toMatch(/\/node_modules\/(zod|bullmq|ioredis|postgres)\//);
+});
+
+/** What bash completes after these words. */
+const complete = async (script: string, ...words: string[]): Promise<string[]> => {
+  const test = `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _catalogue; echo "\${COMPREPLY[@]}"`;
+  const { stdout } = await run('bash', ['-c', test, 'bash', 'catalogue', ...words]);
+  return stdout.trim().split(' ');
+};
+
+it('completes commands and options in bash, and the scripts of the other shells name them too', async () => {
+  const [bash, zsh, fish] = await Promise.all(
+    ['bash', 'zsh', 'fish'].map(async (shell) => (await runCli(['completion', shell])).stdout),
+  );
+  expect(await complete(bash ?? '', 'sy')).toEqual(['sync']);
+  expect(await complete(bash ?? '', 'run', 'c')).toEqual(['cancel']);
+  expect(await complete(bash ?? '', 'run', 'list', '--out')).toEqual(['--outcome']);
+  expect(await complete(bash ?? '', 'sync', 'acme', '--ti')).toEqual(['--timeout']);
+  expect(await complete(bash ?? '', 'event', 'secret', 'r')).toEqual(['rotate']);
+  expect(await complete(bash ?? '', 'event', 'secret', 'rotate', 'acme', '--j')).toEqual(['--json']);
+  expect(zsh).toContain('bashcompinit');
+  expect(fish).toMatch(
+    /__fish_seen_subcommand_from run; and __fish_seen_subcommand_from list' -l outcome -d/,
+  );
+});
