@@ -23,6 +23,13 @@ test('/docs needs no token, and its policy allows nothing from other hosts and n
   for (const file of files) expect((await fetch(`${api.url}/${file}`)).status).toBe(200);
 });
 
+test('the root says what the API is, and its links open', async () => {
+  const page = await (await fetch(api.url)).text();
+  expect(page).toContain('Game Catalogue API');
+  for (const [, path] of page.matchAll(/<a href="([^"]+)"/g))
+    expect((await fetch(`${api.url}/${path}`)).status, path).toBe(200);
+});
+
 describe.runIf(hasBrowser())('/docs in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -42,6 +49,9 @@ describe.runIf(hasBrowser())('/docs in Chromium', () => {
         await page.locator(`#operations-Games-${operation}`).getByText('Too many calls.').waitFor();
       for (const text of ['50301', 'page_size', 'Authorization: Bearer', 'Retry-After', 'Lantern Harbour'])
         expect(await page.getByText(text).count(), text).toBeGreaterThan(0);
+      expect(await page.locator('.first-request pre').textContent()).toContain(
+        `curl ${api.url}/open-api/game/list-by-audit-status`,
+      );
       for (const name of ['Try it out', 'Authorize'])
         expect(await page.getByRole('button', { name }).count(), name).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
-import { decideGame, upsertGames } from '#db/queries/games.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import {
   addApplication,
   addGames,
@@ -12,6 +12,7 @@ import {
   startApi,
   type TestApi,
 } from '#test/api/support.ts';
+import { decideGame } from '#test/support/factories.ts';
 
 let api: TestApi;
 let operator: string;
@@ -33,7 +34,7 @@ const withGames = async (count: number) => {
 const list = (token: string, body: unknown) => post(api.url, LIST, token, body);
 const detail = (token: string, body: unknown) => post(api.url, DETAIL, token, body);
 const pass = async (game_id: string) => {
-  const decision = { game_id, revision: 1, audit_status: 'passed', decided_by: 'kim', reason: null } as const;
+  const decision = { game_id, revision: 1, audit_status: 'passed' } as const;
   expect(await decideGame(api.sql, decision)).toBe(true);
 };
 
@@ -143,7 +144,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
     expect((await list(operator, { audit_status: 'pending' })).body.data.total).toBe(counted[0]?.games);
   });
 
-  test('games that were withdrawn are neither listed nor counted, and answer null', async () => {
+  test('games that were withdrawn are neither listed nor counted, and their detail is null', async () => {
     const { application_id, game_ids } = await withGames(3);
     const before = (await list(operator, { audit_status: 'pending' })).body.data.total;
     await removeApplication(api.sql, application_id);
@@ -153,7 +154,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
 });
 
 describe('section 4.2, game.queryDetail (platform side)', () => {
-  test('answers a game with the fields of section 2.3 and no others', async () => {
+  test('returns a game with the fields of section 2.3 and no others', async () => {
     const { application_id, token } = await withGames(0);
     const game = fetchedGame('full', {
       game_name: 'Lantern Harbour 🏮',

@@ -138,7 +138,7 @@ describe('every page is right', () => {
     for (const changes of await writers) expect(changes).toBeGreaterThan(5);
   });
 
-  test('whatever the ids are', async () => {
+  test('for any ids', async () => {
     const insert = (idOf: string, games: number) =>
       api.sql.unsafe(`
         insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,

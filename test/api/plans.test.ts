@@ -89,7 +89,7 @@ const explain = (sql: Database, statement: string, parameters: unknown[]): Promi
     return plan.map((line): string => line['QUERY PLAN']);
   });
 
-test('a game of another application, an unknown id and a malformed id get one answer, by the same statements and plans', async () => {
+test('a game of another application, an unknown id and a malformed id get one response, by the same statements and plans', async () => {
   const own = await startApi();
   for (const application_id of ['one', 'two']) await addApplication(own.sql, application_id);
   const { token } = await addToken(own.sql, 'one');

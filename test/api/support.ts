@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
+import { expect } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
-import { createApiToken, hashApiToken } from '#src/api/api-token.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
+import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 
 export type TestApi = {
@@ -115,3 +116,27 @@ export const post = async (
 
 export const LIST = '/open-api/game/list-by-audit-status';
 export const DETAIL = '/open-api/game/query-detail';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export type ApiCall = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
+/** POSTs a list of pending games, unless `init` says otherwise. */
+export const callApi = (url: string, token: string, init: ApiCall) =>
+  fetch(url, {
+    method: 'POST',
+    body: '{"audit_status":"pending"}',
+    ...init,
+    headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${token}`, ...init.headers },
+  });
+
+/** Expects an envelope without data, and its codes. @returns the envelope */
+export const expectFailure = async (response: Response, status: number, ret_code: number) => {
+  const body = (await response.json()) as { ret_code: number; ret_msg: string; data: unknown };
+  expect([response.status, body.ret_code]).toEqual([status, ret_code]);
+  expect(response.headers.get('content-type')).toBe(JSON_TYPE);
+  expect(Object.keys(body)).toEqual(['ret_code', 'ret_msg', 'data']);
+  expect(body.data).toBeNull();
+  expect(body.ret_msg).toMatch(/\S/);
+  return body;
+};

@@ -78,8 +78,8 @@ test('a token ends with its application, also after the id is registered again',
   expect(await catalogue(...register)).toMatchObject({ code: 0 });
   expect(await stateOf()).toEqual(ended);
   expect((await list(token)).body.ret_code).toBe(40103);
-  const anew = await catalogue('token', 'create', '--application', 'leaving');
-  expect((await list(anew.stdout.trim())).status).toBe(200);
+  const second = await catalogue('token', 'create', '--application', 'leaving');
+  expect((await list(second.stdout.trim())).status).toBe(200);
 });
 
 test('without --json, stdout has the token alone', async () => {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
-import { findPresentedToken, listTokens, revokeToken } from '#db/queries/tokens.ts';
-import { createApiToken, hashApiToken, isApiToken } from '#src/api/api-token.ts';
+import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
+import { onRefusal } from '#src/api/refusals.ts';
+import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import {
   type Answer,
   addApplication,
@@ -26,32 +27,20 @@ const list = (token: string | null, on: TestApi = api) =>
   post(on.url, LIST, token, { audit_status: 'pending' });
 
 describe('API tokens', () => {
-  test('have a prefix, 256 random bits and a checksum that detects typing errors', () => {
-    const tokens = Array.from({ length: 200 }, createApiToken);
-    expect(new Set(tokens).size).toBe(200);
-    for (const token of tokens) {
-      expect(token).toMatch(/^gct_[A-Za-z0-9_-]{49}$/);
-      expect(isApiToken(token)).toBe(true);
-      for (let at = 4; at < 47; at += 7) {
-        const mistyped = token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
-        expect(isApiToken(mistyped)).toBe(false);
-      }
-      expect(isApiToken(token.slice(0, -1))).toBe(false);
-    }
-  });
-
   test('are stored as SHA-256 only', async () => {
     const { token, token_id } = await addToken(api.sql, null);
     const [row] =
       await api.sql`select t::text as text, token_hash from api_tokens t where token_id = ${token_id}`;
     expect(row?.text).not.toContain(token.slice(4, 20));
     expect(Buffer.from(row?.token_hash)).toEqual(hashApiToken(token));
-    expect(JSON.stringify(await listTokens(api.sql))).not.toContain('hash');
+    expect(
+      JSON.stringify(await listTokenPage(api.sql, {}, { sort: 'name', descending: false, limit: 100 })),
+    ).not.toContain('hash');
   });
 });
 
 describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>', () => {
-  test('without a token the answer is 401 with a challenge', async () => {
+  test('without a token the response is 401 with a challenge', async () => {
     const { status, headers, body } = await list(null);
     expect([status, body.ret_code]).toEqual([401, 40101]);
     expect(headers.get('www-authenticate')).toBe('Bearer realm="game-catalogue"');
@@ -182,56 +171,56 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
   });
 });
 
-describe('the rate limit', () => {
-  test('does not limit calls while Redis is connected and does not answer', async () => {
-    const silent = createServer(() => {}).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    // Without the ready check, the client counts as ready once it is connected.
-    const redis = new Redis(port, '127.0.0.1', {
-      enableReadyCheck: false,
-      protocol: 2,
-      disableClientInfo: true,
+describe('a refused token', () => {
+  test('is counted, and logged without itself, at most once a second and reason', async () => {
+    const counted: string[] = [];
+    onTestFinished(onRefusal((refusal) => counted.push(refusal)));
+    const watched = await startApi();
+    const unknown = createApiToken();
+    const { token, token_id } = await addToken(watched.sql, null);
+    await revokeToken(watched.sql, token_id);
+    for (let calls = 0; calls < 20; calls += 1) await list(unknown, watched);
+    await list(token, watched);
+    await list(null, watched);
+    await watched.close();
+    expect(counted).toEqual([...Array(20).fill('unknownToken'), 'endedToken', 'noToken']);
+    const lines = watched.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'token refused');
+    const ofUnknown = lines.filter(({ refusal }) => refusal === 'unknownToken');
+    expect(ofUnknown.length).toBeLessThan(20);
+    expect(ofUnknown[0]).toMatchObject({ address: '127.0.0.1', skipped: 0 });
+    expect(lines).toContainEqual(expect.objectContaining({ refusal: 'endedToken', token_id }));
+    expect(watched.logged.join('')).not.toContain(unknown.slice(4, 20));
+    expect(watched.logged.join('')).not.toContain(token.slice(4, 20));
+  });
+
+  test('beside a second Authorization header is 400: neither is chosen', async () => {
+    const { token } = await addToken(api.sql, null);
+    const { port } = new URL(api.url);
+    const call = request({
+      port,
+      host: '127.0.0.1',
+      path: LIST,
+      method: 'POST',
+      headers: [
+        'host',
+        'localhost',
+        'content-type',
+        'application/json',
+        'authorization',
+        `Bearer ${token}`,
+        'authorization',
+        'Bearer x',
+      ],
     });
-    redis.on('error', () => {});
-    const limited = await startApi({ rateLimit: { max: 1, timeWindowMs: 60_000 }, redis });
-    const { token } = await addToken(limited.sql, null);
-    for (let calls = 0; calls < 3; calls += 1) expect((await list(token, limited)).status).toBe(200);
-    redis.disconnect();
-    expect((await list(token, limited)).status).toBe(200);
-    await limited.close();
-    silent.close();
+    call.end(JSON.stringify({ audit_status: 'pending' }));
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    expect([response.statusCode, await json(response)]).toEqual([
+      400,
+      {
+        ret_code: 40003,
+        ret_msg: 'The request has more than one Authorization header: send one.',
+        data: null,
+      },
+    ]);
   });
-
-  test('counts by token: 429 with Retry-After beyond it, while another token is served', async () => {
-    const limited = await startApi({ rateLimit: { max: 3, timeWindowMs: 60_000 } });
-    const [one, other] = [await addToken(limited.sql, null), await addToken(limited.sql, null)];
-    for (let i = 0; i < 3; i += 1) expect((await list(one.token, limited)).status).toBe(200);
-    const { status, headers, body } = await list(one.token, limited);
-    expect([status, body.ret_code, body.data]).toEqual([429, 42901, null]);
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    expect((await list(other.token, limited)).status).toBe(200);
-    await limited.close();
-  });
-
-  test.skipIf(inject('redisUrl') === null)(
-    'is shared by the whole fleet over Redis, and does not apply while Redis is unreachable',
-    async () => {
-      const redis = [new Redis(inject('redisUrl') ?? ''), new Redis(inject('redisUrl') ?? '')] as const;
-      for (const client of redis) client.on('error', () => {});
-      const rateLimit = { max: 2, timeWindowMs: 60_000 };
-      const first = await startApi({ rateLimit, redis: redis[0] });
-      const second = await startApi({ rateLimit, redis: redis[1], sql: first.sql });
-      const { token } = await addToken(first.sql, null);
-      expect((await list(token, first)).status).toBe(200);
-      expect((await list(token, second)).status).toBe(200);
-      expect((await list(token, first)).status).toBe(429);
-      expect((await list(token, second)).status).toBe(429);
-      for (const client of redis) client.disconnect();
-      expect((await list(token, first)).status).toBe(200);
-      await second.close();
-      await first.close();
-    },
-  );
 });

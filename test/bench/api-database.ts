@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Database, openDatabase } from '#db/client.ts';
+import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { selectGamePage } from '#db/queries/api-games.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 
-const APPLICATIONS = 100;
-const LOAD_BATCH = 100_000;
+export const APPLICATIONS = 100;
+export const LOAD_BATCH = 100_000;
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -23,7 +23,8 @@ export const withDatabase = async (
   const { databaseUrl, stop } = await startEmbeddedPostgres({ home });
   // If root starts it, the data may be outside this directory.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
-  const sql = openDatabase(databaseUrl, { max: 2 });
+  // Loading a million rows takes longer than a statement of the fleet may.
+  const sql = openDatabase(databaseUrl, { max: 2, statementMs: STATEMENT_MS.none });
   try {
     await migrateDatabase(databaseUrl);
     await sql`

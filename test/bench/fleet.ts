@@ -57,7 +57,7 @@ export const register = async (
         concurrency,
         rate,
       };
-      const sealed = await sealAccessToken(keys, application_id, 'bench-token');
+      const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench-token');
       await insertApplication(sql, application_id, settings, sealed);
       // Paused: no schedule ticks beside what is measured. A run that is opened by hand runs all the same.
       await setApplicationStatus(sql, application_id, 'paused');

@@ -1,16 +1,17 @@
-// Fifty applications that answer and fifty that misbehave, in a process of their own. Prints their addresses in
-// one line of JSON, ends with its stdin.
+// Fifty applications that answer (argument `healthy`) or fifty that misbehave (`hostile`), each kind in a process of its
+// own. Prints their addresses in one line of JSON, ends with its stdin.
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { startSampleApplication } from '#src/sample-application/start.ts';
+import { COSTLY } from '#test/bench/costly-applications.ts';
 
 const APPLICATIONS = 50;
 const GAMES = 100;
 const LATENCY_MS = 100;
 const TRICKLE_MS = 1_000;
 
-export type Addresses = { healthy: string[]; hostile: string[] };
+export type Kind = 'healthy' | 'hostile';
 
 const listening = async (server: Server): Promise<string> => {
   server.listen(0, '127.0.0.1');
@@ -29,9 +30,9 @@ const page = {
   list: Array.from({ length: 100 }, (_, i) => ({ game_id: `g${i}`, game_name: 'G', game_icon: '' })),
 };
 
-/** The ways of being away, in turn: every fifth application each. */
+/** The ways of being unreachable or costly, in turn: every tenth application each. */
 const HOSTILE: (() => Promise<string>)[] = [
-  // Nobody listens.
+  // A port without a listener.
   async () => 'http://127.0.0.1:1',
   // Takes the connection and says nothing.
   () => listening(createTcpServer(() => {})),
@@ -45,21 +46,19 @@ const HOSTILE: (() => Promise<string>)[] = [
       }),
     ),
   () => listening(createServer((_, response) => response.writeHead(502).end('down'))),
+  ...COSTLY.map((answer) => () => listening(createServer(answer))),
 ];
 
-const healthy = Array.from({ length: APPLICATIONS }, (_, index) =>
-  startSampleApplication({
-    accessToken: 'bench',
-    games: GAMES,
-    seed: `healthy ${index}`,
-    latencyMs: LATENCY_MS,
-  }),
-);
-const hostile = Array.from({ length: APPLICATIONS }, (_, index) => HOSTILE[index % HOSTILE.length]?.() ?? '');
-const addresses: Addresses = {
-  healthy: (await Promise.all(healthy)).map(({ url }) => url),
-  hostile: await Promise.all(hostile),
+const START: Record<Kind, (index: number) => Promise<string> | undefined> = {
+  healthy: async (index) => {
+    const seed = `healthy ${index}`;
+    const options = { accessToken: 'bench', games: GAMES, seed, latencyMs: LATENCY_MS };
+    return (await startSampleApplication(options)).url;
+  },
+  hostile: (index) => HOSTILE[index % HOSTILE.length]?.(),
 };
+const start = START[process.argv[2] === 'healthy' ? 'healthy' : 'hostile'];
+const addresses = await Promise.all(Array.from({ length: APPLICATIONS }, (_, index) => start(index)));
 process.stdout.write(`${JSON.stringify(addresses)}\n`);
 await once(process.stdin.resume(), 'end');
 process.exit();

@@ -1,5 +1,6 @@
 // One worker of bench/hostile.ts, in a process of its own. Prints a line when it takes jobs, ends with its stdin.
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
@@ -9,13 +10,16 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createPace } from '#src/webhooks/pace.ts';
 
 const key = localKey('bench', new Uint8Array(32).fill(7));
 export const keys = { records: [key], tokens: [key] };
-/** As the role `worker` has it. */
+/** As the role `worker` has them. */
 const DATABASE_CONNECTIONS = 20;
+const HEAP_GROWTH_PERCENT = 50;
 
 export type Fleet = { databaseUrl: string; redisUrl: string | undefined; prefix: string };
 
@@ -27,12 +31,28 @@ export const openQueue = async (fleet: Fleet) => {
 };
 
 if (import.meta.main) {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const fleet: Fleet = JSON.parse(process.argv[2] ?? '');
   const sql = openDatabase(fleet.databaseUrl, { max: DATABASE_CONNECTIONS });
   const { backend, producer, onError } = await openQueue(fleet);
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const webhooks = createWebhookClient({ egress });
-  const deps = { sql, webhooks, producer, keys, openTarget: createTargetOpener(keys), pageCap: 100 };
+  const memory = createAnswerMemory();
+  const pace = createPace();
+  const webhooks = createWebhookClient({ egress, memory, pace });
+  const deps = {
+    sql,
+    webhooks,
+    memory,
+    pace,
+    producer,
+    keys,
+    openTarget: createTargetOpener(keys),
+    events: { deliver: async () => ({ delivered: 0, failed: 0 }) },
+    egress,
+    pictureKeepMs: 86_400_000,
+    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
+    pageCap: 100,
+  };
   const runner = startRunner(backend, jobs, deps, pino({ level: 'silent' }), onError);
   await runner.ready();
   process.stdout.write('ready\n');

@@ -1,6 +1,7 @@
-// Do fifty dead and trickling applications slow fifty healthy ones? Two fleets take turns, one of healthy
+// Do fifty dead, trickling and costly applications slow fifty healthy ones? Two fleets take turns, one of healthy
 // applications alone, one with fifty hostile runs open all the while, so that both see the same machine:
-// node test/bench/hostile.ts [redis://…]. Takes about two minutes.
+// node test/bench/hostile.ts [redis://…] [--minutes 10]. Takes about two minutes, or as many as given.
+// Prints the largest memory of the worker beside the hostile ones too (Linux).
 import { spawn } from 'node:child_process';
 import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { insertApplication } from '#db/queries/applications.ts';
@@ -18,7 +20,7 @@ import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
-import type { Addresses } from '#test/bench/hostile-applications.ts';
+import type { Kind } from '#test/bench/hostile-applications.ts';
 import { type Fleet, keys, openQueue } from '#test/bench/hostile-worker.ts';
 
 const TURNS = 8;
@@ -29,9 +31,17 @@ const MONTH_MS = 30 * 24 * 60 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 await using stack = new AsyncDisposableStack();
+process.once('SIGINT', () => void stack.disposeAsync().finally(() => process.exit(130)));
 
-/** A process of the bench: its first line; it ends with us. */
-const start = async (file: string, argument = ''): Promise<string> => {
+const { values, positionals } = parseArgs({
+  options: { minutes: { type: 'string', default: '0' } },
+  allowPositionals: true,
+});
+const [redisUrl] = positionals;
+const endsAt = performance.now() + Number(values.minutes) * 60_000;
+
+/** A process of the bench: its id and its first line; it ends with us. */
+const start = async (file: string, argument: string): Promise<{ pid: number; line: string }> => {
   const script = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [script, argument], { stdio: ['pipe', 'pipe', 'inherit'] });
   stack.defer(async () => {
@@ -39,7 +49,7 @@ const start = async (file: string, argument = ''): Promise<string> => {
     await once(child, 'exit');
   });
   const [line] = await once(createInterface(child.stdout), 'line');
-  return line;
+  return { pid: child.pid ?? 0, line };
 };
 
 const register = async (sql: Database, kind: string, urls: readonly string[]): Promise<string[]> => {
@@ -57,7 +67,7 @@ const register = async (sql: Database, kind: string, urls: readonly string[]): P
       concurrency: 8,
       rate: 50,
     };
-    const sealed = await sealAccessToken(keys, application_id, 'bench');
+    const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench');
     await insertApplication(sql, application_id, settings, sealed);
   }
   return ids;
@@ -93,7 +103,7 @@ const openFleet = async (name: string, adminUrl: string, redisUrl: string | unde
     await producer.close();
     await backend.close();
   });
-  await start('./hostile-worker.ts', JSON.stringify(fleet));
+  const { pid } = await start('./hostile-worker.ts', JSON.stringify(fleet));
   const ids = await register(sql, 'healthy', healthy);
   /** How long all healthy applications take for one full run each. */
   const turn = async (): Promise<number> => {
@@ -102,7 +112,7 @@ const openFleet = async (name: string, adminUrl: string, redisUrl: string | unde
     while ((await openCount(sql, 'healthy')) > 0) await sleep(POLL_MS);
     return performance.now() - from;
   };
-  return { sql, producer, turn };
+  return { sql, producer, pid, turn };
 };
 
 const median = (values: readonly number[]): number =>
@@ -115,19 +125,20 @@ const postgres = await startEmbeddedPostgres({ home });
 const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
 stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
 stack.defer(postgres.stop);
-const addresses: Addresses = JSON.parse(await start('./hostile-applications.ts'));
-const redisUrl = process.argv[2];
-const alone = await openFleet('alone', postgres.databaseUrl, redisUrl, addresses.healthy);
-const beside = await openFleet('beside', postgres.databaseUrl, redisUrl, addresses.healthy);
-const hostile = await register(beside.sql, 'hostile', addresses.hostile);
+const startApplications = async (kind: Kind): Promise<string[]> =>
+  JSON.parse((await start('./hostile-applications.ts', kind)).line);
+const healthy = await startApplications('healthy');
+const alone = await openFleet('alone', postgres.databaseUrl, redisUrl, healthy);
+const beside = await openFleet('beside', postgres.databaseUrl, redisUrl, healthy);
+const hostile = await register(beside.sql, 'hostile', await startApplications('hostile'));
 
 await Promise.all([alone.turn(), beside.turn()]);
 await startRuns(beside.sql, beside.producer, hostile);
 await sleep(SETTLE_MS);
 const times = { alone: [] as number[], beside: [] as number[] };
-for (let index = 0; index < TURNS; index += 1) {
+for (let index = 0; index < TURNS || performance.now() < endsAt; index += 1) {
   times.alone.push(await alone.turn());
-  // Those that have ended begin anew: none of them ever rests, as if no run of theirs made us wait longer.
+  // Runs that ended are opened again, so that these applications never back off.
   await startRuns(beside.sql, beside.producer, hostile);
   times.beside.push(await beside.turn());
   const open = await openCount(beside.sql, 'hostile');
@@ -140,6 +151,9 @@ const [bad] = await beside.sql<{ count: number }[]>`
   where application_id like 'healthy-%' and outcome is distinct from 'succeeded'`;
 // Neighbours are compared: what else the machine does changes from turn to turn.
 const ratio = median(times.beside.map((ms, index) => ms / (times.alone[index] ?? ms)));
+const status = await readFile(`/proc/${beside.pid}/status`, 'utf8').catch(() => '');
+const peakKib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN);
+say(`largest memory of the worker beside them: ${(peakKib / 1_024).toFixed(0)} MiB`);
 const where = redisUrl === undefined ? 'Postgres' : 'Redis';
 say(
   `queue in ${where}: alone ${median(times.alone).toFixed(0)} ms, beside ${median(times.beside).toFixed(0)} ms, median of the turns' ratios ${ratio.toFixed(3)}; healthy runs that did not succeed: ${bad?.count}`,

@@ -43,7 +43,7 @@ const PAGE_MS = (100 / CONCURRENCY) * LATENCY_MS;
 const WARM_MS = 2 * PAGE_MS;
 /** No run ends while it is watched. */
 const GAMES = 1_000_000;
-/** More than are asked at once: whoever has ended a batch finds another one waiting. */
+/** More than run at once: a caller that ends a batch finds another one. */
 const applicationsOf = (workers: number): number => Math.ceil(workers * batches * 1.5);
 /** Of the cores: above it more workers can't do more. */
 const FULL = 0.9;

@@ -51,7 +51,7 @@ export const startServers = async (settings: Record<string, string> = {}): Promi
     const name = `bench_${randomBytes(6).toString('hex')}`;
     await admin`create database ${admin(name)} template ${admin(TEMPLATE)}`;
     await redis.flushall();
-    // What came before is written out, so that its checkpoint falls into nobody's time.
+    // Earlier writes are flushed, so that their checkpoint falls into no measurement.
     await admin`checkpoint`;
     const databaseUrl = urlOf(name);
     const sql = openDatabase(databaseUrl, { max: 4, applicationName: 'catalogue bench' });

@@ -1,5 +1,5 @@
 // Preloaded into every measured process (`--import`): answers its parent what it has used so far. It costs
-// nothing while nobody asks.
+// nothing between requests.
 import type { Usage } from '#test/bench/processes.ts';
 
 const usage = (): Usage => {

@@ -14,10 +14,10 @@ type Spoil = (call: { operation: string; body: Json; bearer: string }, response:
 const check = async (url: string, accessToken = TOKEN): Promise<CaseResult[]> => {
   const hooks = webhooksAt(url);
   const target = {
-    applicationId: 'acme',
-    queryGameListWebhook: hooks.query_game_list_webhook,
-    queryGameDetailWebhook: hooks.query_game_detail_webhook,
-    queryCpKycWebhook: hooks.query_cp_kyc_webhook,
+    application_id: 'acme',
+    query_game_list_webhook: hooks.query_game_list_webhook,
+    query_game_detail_webhook: hooks.query_game_detail_webhook,
+    query_cp_kyc_webhook: hooks.query_cp_kyc_webhook,
     accessToken,
   };
   return checkApplication(target, loopback, () => {}, live());
@@ -51,6 +51,10 @@ const startBroken = async (spoil: Spoil, games?: number) => {
 
 const withOutcome = (results: CaseResult[], outcome: CaseResult['outcome']) =>
   results.filter((result) => result.outcome === outcome).map(({ name }) => name);
+
+test('no case passes against a port that is closed', async () => {
+  expect(withOutcome(await check('http://127.0.0.1:9'), 'passed')).toEqual([]);
+});
 
 test('the sample application passes the whole check, and no case is skipped', async () => {
   const results = await check((await startSample()).url);

@@ -1,6 +1,8 @@
-import { resolve } from 'node:path';
-import { expect, it } from 'vitest';
-import { readConfig } from '#src/config.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { configFor, readConfig } from '#src/config.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 
 /** The error of readConfig for this environment. */
@@ -21,12 +23,22 @@ it('needs nothing: an empty environment is the embedded default', () => {
     encryptionKeys: undefined,
     queuePrefix: '{catalogue}',
     api: { host: '127.0.0.1', port: 8080 },
-    board: { host: '127.0.0.1', port: 8081, login: null, readOnly: false, trustedProxies: [] },
+    console: { host: '127.0.0.1', port: 8081, url: 'http://127.0.0.1:8081', trustedProxies: [], oidc: null },
     webhooks: { allowHttp: false, allowNetworks: [] },
     auditTimeZone: 'UTC',
     logLevel: 'info',
     home: resolve('.catalogue'),
   });
+});
+
+it('lets two persons act by default once there are two, and reads what FOUR_EYES says', () => {
+  const read = (FOUR_EYES: string) => readConfig({ FOUR_EYES }).fourEyes;
+  expect(readConfig({}).fourEyes).toEqual({
+    kinds: ['reveal', 'erase', 'cp-id', 'withdrawals'],
+    onceTwo: true,
+  });
+  expect(read('none')).toEqual({ kinds: [], onceTwo: false });
+  expect(read('withdrawals, reveal')).toEqual({ kinds: ['reveal', 'withdrawals'], onceTwo: false });
 });
 
 it('takes an empty variable for an absent one', () => {
@@ -40,10 +52,12 @@ it('reads a fleet', () => {
     REDIS_URL: 'rediss://:secret@redis.example:6380/2',
     QUEUE_PREFIX: 'games{a}',
     ENCRYPTION_KEYS: keys,
-    BOARD_USER: 'kim',
-    BOARD_PASSWORD: 'secret',
-    BOARD_READ_ONLY: 'TRUE',
-    BOARD_TRUSTED_PROXIES: '10.0.0.2, 10.1.0.0/16,fd00::/8',
+    CONSOLE_URL: 'https://console.example',
+    OIDC_ISSUER: 'https://login.example',
+    OIDC_CLIENT_ID: 'catalogue',
+    OIDC_CLIENT_SECRET: 'secret',
+    OIDC_ROLES: 'games=reviewer, games=viewer,team=a=admin',
+    CONSOLE_TRUSTED_PROXIES: '10.0.0.2, 10.1.0.0/16,fd00::/8',
     WEBHOOK_ALLOW_HTTP: '1',
     WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8, fd00::/8',
     AUDIT_TIME_ZONE: 'Asia/Shanghai',
@@ -53,9 +67,18 @@ it('reads a fleet', () => {
     redisUrl: 'rediss://:secret@redis.example:6380/2',
     queuePrefix: 'games{a}',
     encryptionKeys: keys,
-    board: {
-      login: { user: 'kim', password: 'secret' },
-      readOnly: true,
+    console: {
+      url: 'https://console.example',
+      oidc: {
+        issuer: 'https://login.example',
+        clientId: 'catalogue',
+        clientSecret: 'secret',
+        rolesClaim: 'groups',
+        roles: new Map([
+          ['games', ['reviewer', 'viewer']],
+          ['team=a', ['admin']],
+        ]),
+      },
       trustedProxies: ['10.0.0.2', '10.1.0.0/16', 'fd00::/8'],
     },
     webhooks: { allowHttp: true, allowNetworks: ['10.0.0.0/8', 'fd00::/8'] },
@@ -70,10 +93,12 @@ it('names every problem in one message, and leaves with exit code 2', () => {
     QUEUE_PREFIX: 'a:b',
     ENCRYPTION_KEYS: 'k1:short',
     API_PORT: '70000',
-    BOARD_PORT: 'eighty',
+    CONSOLE_PORT: 'eighty',
+    CONSOLE_URL: 'console.example',
+    OIDC_ISSUER: 'http://login.example',
+    OIDC_ROLES: 'games=owner',
     METRICS_PORT: '-1',
-    BOARD_READ_ONLY: 'perhaps',
-    BOARD_TRUSTED_PROXIES: '10.2.0.0/16,proxy.example,0.0.0.0/0',
+    CONSOLE_TRUSTED_PROXIES: '10.2.0.0/16,proxy.example,0.0.0.0/0',
     WEBHOOK_ALLOW_HTTP: 'yes please',
     WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8,10.0.0.1,fd00::/129',
     AUDIT_TIME_ZONE: 'Atlantis',
@@ -97,20 +122,30 @@ it('names what only two variables show together beside what one shows alone', ()
   const { message } = rejection({
     API_PORT: 'x',
     BOARD_USER: 'a',
+    OIDC_ISSUER: 'https://login.example',
     REDIS_URL: 'redis://h',
     ENCRYPTION_KEYS: 'bad',
   });
   expect(message.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
     '  - ENCRYPTION_KEYS entry 1 is not ID:BASE64, as in k1:….',
     '  - API_PORT is not a port number',
-    '  - BOARD_USER and BOARD_PASSWORD go together: set both or neither',
+    '  - BOARD_USER is no longer used: operators sign in by name, add them with npx catalogue operator add',
+    '  - OIDC_ISSUER set without OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_ROLES: sign-in by OIDC needs all of them',
+    '  - OIDC_ISSUER needs CONSOLE_URL (and the KYC desk KYC_DESK_URL), the address to which the provider returns the browser',
     '  - REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither',
   ]);
 });
 
 it.for<[what: string, env: Record<string, string>, named: string]>([
-  ['a login without its password', { BOARD_USER: 'kim' }, 'BOARD_PASSWORD'],
-  ['a password without its user', { BOARD_PASSWORD: 'secret' }, 'BOARD_USER'],
+  ['a variable of the former board', { BOARD_PORT: '8081' }, 'set CONSOLE_PORT'],
+  ['a password of the former board', { BOARD_PASSWORD: 'secret' }, 'operator add'],
+  [
+    'an unknown kind of four eyes',
+    { FOUR_EYES: 'reveal,cpid' },
+    'FOUR_EYES has "cpid": give none, or some of',
+  ],
+  ['none beside a kind', { FOUR_EYES: 'none,reveal' }, 'FOUR_EYES has "none"'],
+  ['a retention of less than a day', { KYC_KEEP_FORMER: '1h' }, 'KYC_KEEP_FORMER is not a duration'],
   ['Redis without a database', { REDIS_URL: 'redis://redis.example' }, 'DATABASE_URL'],
 ])('refuses %s', ([, env, named]) => {
   expect(rejection(env).message).toContain(named);
@@ -123,6 +158,7 @@ it('never repeats the value of a secret', () => {
     REDIS_URL: `redis://u:${secret}@a,b:c:d/x`,
     ENCRYPTION_KEYS: `k1:${secret}`,
     BOARD_PASSWORD: secret,
+    OIDC_CLIENT_SECRET: secret,
   };
   for (const [name, value] of Object.entries(values)) {
     expect(rejection({ LOG_LEVEL: 'loud', [name]: value }).message).not.toContain(secret);
@@ -147,3 +183,53 @@ it.for(['postgres://u:p%zz@db.example/x', 'postgres://u@db.example/100%'])(
     expect(message).not.toContain(DATABASE_URL);
   },
 );
+
+it.each([
+  'sslmode=require',
+  'sslmode=prefer',
+  'sslmode=allow',
+  'sslmode=verify-ca',
+  'ssl=true',
+  'SSLMODE=require',
+])('refuses %s, which verifies no server, with the words that do', (parameter) => {
+  const { message, exitCode } = rejection({
+    DATABASE_URL_WORKER: `postgres://u:secret@db.example/c?${parameter}`,
+  });
+  expect(exitCode).toBe(2);
+  expect(message).toContain(`DATABASE_URL_WORKER has ${parameter}, with which the driver does not verify`);
+  expect(message).toContain('write sslmode=verify-full');
+  expect(message).not.toContain('secret');
+});
+
+it.each(['', '?sslmode=verify-full', '?sslmode=disable&application_name=x'])(
+  'takes DATABASE_URL with "%s"',
+  (query) => {
+    expect(readConfig({ DATABASE_URL: `postgres://u@db/c${query}` }).databaseUrl).toContain(query);
+  },
+);
+
+it('gives each process the URL of its role, and DATABASE_URL to the others', () => {
+  const config = readConfig({
+    DATABASE_URL: 'postgres://owner@db/c',
+    DATABASE_URL_API: 'postgres://api@db/c',
+  });
+  expect(configFor(config, 'api').databaseUrl).toBe('postgres://api@db/c');
+  expect(configFor(config, 'worker').databaseUrl).toBe('postgres://owner@db/c');
+});
+
+it('reads a secret from the file that NAME_FILE names', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'catalogue-config-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'url');
+  await writeFile(file, 'postgres://u:secret@db/c\n');
+  expect(readConfig({ DATABASE_URL_WORKER_FILE: file }).databaseUrls.worker).toBe('postgres://u:secret@db/c');
+  expect(rejection({ DATABASE_URL_FILE: file, DATABASE_URL: 'postgres://u@db/c' }).message).toContain(
+    'DATABASE_URL and DATABASE_URL_FILE are both set',
+  );
+  expect(rejection({ ENCRYPTION_KEYS_FILE: `${file}-gone` }).message).toContain(
+    'ENCRYPTION_KEYS_FILE: its file cannot be read (ENOENT)',
+  );
+  const { message } = rejection({ ENCRYPTION_KEYS_FILE: file });
+  expect(message).toContain('ENCRYPTION_KEYS');
+  expect(message).not.toContain('secret');
+});

@@ -32,3 +32,19 @@ test('the log keeps of an error what it says, and nothing that a driver hangs on
     expect(error.stack).toContain('Error');
   }
 });
+
+test.each([false, true])(
+  'an id with control characters is escaped on every line (pretty: %s)',
+  async (pretty) => {
+    const id = 'g\u009b31m\u202etxt.exe\u2066\u2028\u007f\u001b[2J';
+    const script = `
+    import { createLogger } from ${JSON.stringify(LOGGER)};
+    const logger = createLogger('info', { pretty: ${pretty}, role: 'test' });
+    logger.child({ job_id: ${JSON.stringify(id)} }).warn({ application_game_ids: [${JSON.stringify(id)}] }, 'job failed');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+    const lines = await text(child.stderr);
+    expect(lines).toContain('\\u009b31m\\u202etxt.exe\\u2066\\u2028\\u007f');
+    expect(lines.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+    if (!pretty) expect(JSON.parse(lines)).toMatchObject({ job_id: id, application_game_ids: [id] });
+  },
+);

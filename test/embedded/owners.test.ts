@@ -45,7 +45,7 @@ describe('several processes', () => {
     }
   });
 
-  test('After SIGKILL of the owner its Postgres still answers, and a start recovers it with all its data', async () => {
+  test('After SIGKILL of the owner its Postgres still runs, and a start recovers it with all its data', async () => {
     const home = await makeHome();
     const owner = startOwner(home);
     const { databaseUrl = '' } = await owner.answer;

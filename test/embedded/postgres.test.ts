@@ -44,7 +44,7 @@ describe('one owner', () => {
     expect(await query(databaseUrl, 'show work_mem')).toEqual([{ work_mem: '5MB' }]);
   });
 
-  test('Files that hold the password are for their owner alone', async () => {
+  test('Only their owner can read the files that contain the password', async () => {
     const home = await makeHome();
     const { databaseUrl } = await start(home);
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
@@ -91,7 +91,7 @@ describe('findRunningInstance', () => {
     expect(await findRunningInstance(home)).toBeNull();
   });
 
-  test('is null when what is written down no longer answers', async () => {
+  test('is null when the recorded instance no longer answers', async () => {
     const home = await makeHome();
     const { databaseUrl, stop } = await start(home);
     await stop();

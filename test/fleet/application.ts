@@ -6,7 +6,7 @@ import { until } from '#test/support/until.ts';
 
 type Call = { operation: Operation; page_num: number | undefined; game_id: string | undefined };
 
-/** An application that counts every call, and can be told to keep some waiting. */
+/** An application that counts every call and can block some. */
 export type FleetApplication = {
   application_id: string;
   url: string;
@@ -14,8 +14,8 @@ export type FleetApplication = {
   /** Number of requests for each page and each game. */
   counts: ReadonlyMap<string, number>;
   /** Calls of which this is true wait until they are released. */
-  hold: (which: (call: Call) => boolean) => void;
-  held: (count: number) => Promise<void>;
+  block: (which: (call: Call) => boolean) => void;
+  blocked: (count: number) => Promise<void>;
   release: () => void;
   [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -32,7 +32,7 @@ export const startFleetApplication = async (
   });
   const handlers = webhooksOf(games);
   const counts = new Map<string, number>();
-  let holds: (call: Call) => boolean = () => false;
+  let isBlocked: (call: Call) => boolean = () => false;
   let waiting: (() => void)[] = [];
 
   const server = await startRawServer(async (request, response) => {
@@ -45,13 +45,13 @@ export const startFleetApplication = async (
     const key = `${application_id} ${call.game_id ?? `page ${call.page_num}`}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
     if (options.latencyMs) await new Promise((resolve) => setTimeout(resolve, options.latencyMs));
-    if (holds(call)) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (isBlocked(call)) await new Promise<void>((resolve) => waiting.push(resolve));
     const { status, envelope } = handlers[operation](body);
     if (!response.destroyed)
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(envelope));
   });
   const release = () => {
-    holds = () => false;
+    isBlocked = () => false;
     for (const go of waiting) go();
     waiting = [];
   };
@@ -60,10 +60,10 @@ export const startFleetApplication = async (
     url: server.url,
     games,
     counts,
-    hold: (which) => {
-      holds = which;
+    block: (which) => {
+      isBlocked = which;
     },
-    held: async (count) => void (await until(`${count} calls are held`, () => waiting.length >= count)),
+    blocked: async (count) => void (await until(`${count} calls are blocked`, () => waiting.length >= count)),
     release,
     [Symbol.asyncDispose]: async () => {
       release();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { faultsOf, type QueueKind } from '#test/fleet/faults.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { landOnce } from '#test/fleet/land-once.ts';
 import { survive } from '#test/fleet/one-fault.ts';
-import { landOnce } from '#test/fleet/world.ts';
 
 /** One of each kind; `npm run soak` injects all of them, again and again. */
 const REPRESENTATIVE: Record<QueueKind, readonly string[]> = {

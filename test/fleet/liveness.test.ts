@@ -77,7 +77,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,
-      lookMs: 100,
+      checkMs: 100,
     });
     onTestFinished(async () => {
       await liveness.stop();
@@ -98,7 +98,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     await until('it is ready', () => liveness.isReady());
   });
 
-  test('that receives no jobs after a reconnect is found stuck, though Redis answers', async () => {
+  test('that receives no jobs after a reconnect is found stuck, though Redis responds', async () => {
     const { liveness, proxy, stuck, addJob, taken } = await startAlone();
     await addJob();
     await until('it takes a job', () => taken() === 1);
@@ -162,7 +162,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,
-      lookMs: 100,
+      checkMs: 100,
     });
     onTestFinished(async () => {
       await liveness.stop();
@@ -177,7 +177,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     await until('it is found stuck', () => stuck.length > 0);
   });
 
-  test('records a heartbeat, and deletes its row when it is told to stop', async () => {
+  test('records a heartbeat, and deletes its row when it stops', async () => {
     await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
     const worker = await world.startWorker();
     const rows = () => world.sql`select worker_id from workers`;

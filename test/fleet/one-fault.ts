@@ -1,12 +1,22 @@
 import type { Fault } from '#test/fleet/faults/fault.ts';
+import { scheduled } from '#test/fleet/schedules.ts';
 import { differences, type Snapshot } from '#test/fleet/snapshot.ts';
-import { type Ground, openWorld } from '#test/fleet/world.ts';
+import { type Ground, openWorld, type World } from '#test/fleet/world.ts';
 
 export type Survived = { rows: number; calls: number; tookMs: number };
 
+/** Applications that the fleet has paused, or whose schedule backs off: no fault here is an application's. */
+const findBlamed = async ({ sql }: World): Promise<string[]> => {
+  const rows = await sql<{ application_id: string; status: string; failed_runs: number }[]>`
+    select application_id, status, failed_runs from applications
+    where status <> 'active' or failed_runs > 0 or next_attempt_at is not null`;
+  return rows.map((row) => `${row.application_id} is ${row.status}, with ${row.failed_runs} failed runs`);
+};
+
 /**
  * Let one fault happen to a world of its own and wait until all is quiet.
- * @throws when a row differs from an undisturbed run's, something was requested too often, or a schedule is silent
+ * @throws when a row differs from an undisturbed run's, something was requested too often, a schedule is silent, a
+ *   worker ended by itself, or an application is paused or backs off
  */
 export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
   const from = performance.now();
@@ -14,10 +24,14 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
   try {
     await fault.inject(world);
     await world.quiet();
-    await world.scheduled();
+    await scheduled(world);
     const actual = await world.snapshot();
-    const different = differences(expected, actual);
-    if (different.length > 0) throw new Error(`the tables differ:\n${different.join('\n')}`);
+    const wrong = await (fault.findWrong?.(world) ?? differences(expected, actual));
+    if (wrong.length > 0) throw new Error(`the tables differ:\n${wrong.join('\n')}`);
+    const blamed = await findBlamed(world);
+    if (blamed.length > 0) throw new Error(blamed.join('\n'));
+    if (world.crashes() > 0 && fault.endsWorkers !== true)
+      throw new Error(`${world.crashes()} workers ended by themselves`);
     const { key, count } = world.mostCalls();
     if (count > fault.mostCalls) throw new Error(`${key} was requested ${count} times`);
     return { rows: actual.rows, calls: count, tookMs: performance.now() - from };

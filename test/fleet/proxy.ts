@@ -25,8 +25,10 @@ export type TcpProxy = {
   /** End every connection, and refuse new ones (or all above a number). */
   cut: (options?: { refuse?: boolean; most?: number }) => void;
   /** Take connections again. */
-  heal: () => void;
+  restore: () => void;
   watch: (watcher: Watcher) => void;
+  /** From now on each reply arrives this many milliseconds later. */
+  delayReplies: (ms: number) => void;
   open: () => number;
   [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -38,15 +40,27 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
   let most = Number.POSITIVE_INFINITY;
   let paused: RegExp | undefined;
   let watcher: Watcher = {};
+  let replyDelayMs = 0;
 
-  const relay = (from: Socket, to: Socket, judge: (chunk: Buffer) => Verdict, destroy: () => void): void => {
+  const relay = (
+    from: Socket,
+    to: Socket,
+    judge: (chunk: Buffer) => Verdict,
+    destroy: () => void,
+    later: (act: () => void) => void = (act) => act(),
+  ): void => {
     from.on('data', (chunk: Buffer) => {
       const verdict = judge(chunk);
-      if (verdict === 'pass') to.write(chunk);
+      if (verdict === 'pass') later(() => to.write(chunk));
       else if (verdict === 'cut') destroy();
     });
-    from.on('close', destroy);
+    from.on('close', () => later(destroy));
     from.on('error', destroy);
+  };
+  // Timers of one duration end in the order of their starts.
+  const later = (act: () => void): void => {
+    if (replyDelayMs === 0) act();
+    else setTimeout(act, replyDelayMs);
   };
   const server = createServer((client) => {
     if (pairs.size >= most) {
@@ -69,7 +83,7 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
       onward.destroy();
     };
     relay(client, onward, (chunk) => watcher.request?.(chunk, memory) ?? 'pass', destroy);
-    relay(onward, client, (chunk) => watcher.reply?.(chunk, memory) ?? 'pass', destroy);
+    relay(onward, client, (chunk) => watcher.reply?.(chunk, memory) ?? 'pass', destroy, later);
     pauseIfMeant(pair);
   });
   const pauseIfMeant = (pair: readonly [Socket, Socket]) => {
@@ -97,12 +111,15 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
       each((socket) => socket.destroy());
       pairs.clear();
     },
-    heal: () => {
+    restore: () => {
       most = Number.POSITIVE_INFINITY;
       watcher = {};
     },
     watch: (next) => {
       watcher = next;
+    },
+    delayReplies: (ms) => {
+      replyDelayMs = ms;
     },
     open: () => pairs.size,
     [Symbol.asyncDispose]: async () => {

@@ -18,7 +18,7 @@ onBothBackends('the reconciler', (kind) => {
   });
   afterAll(() => fleet?.stop());
 
-  const heal = () => reconcile({ ...fleet, logger: silent }, new AbortController().signal);
+  const pass = () => reconcile({ ...fleet, logger: silent }, new AbortController().signal);
   const ticks = () => fleet.producer.queue(tick);
   const schedulers = async () =>
     (await ticks().getJobSchedulers())
@@ -26,7 +26,7 @@ onBothBackends('the reconciler', (kind) => {
       .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
   test('gives each active application its two schedules, once', async () => {
-    await Promise.all([heal(), heal(), heal()]);
+    await Promise.all([pass(), pass(), pass()]);
     expect((await schedulers()).map(({ key }) => key)).toEqual([
       'games.acme',
       'games.beta',
@@ -42,7 +42,7 @@ onBothBackends('the reconciler', (kind) => {
     const before = await schedulers();
     await updateApplication(fleet.sql, 'acme', { every_ms: 3_600_000 });
     await setApplicationStatus(fleet.sql, 'beta', 'paused');
-    await heal();
+    await pass();
     const after = await schedulers();
     expect(after.find(({ key }) => key === 'games.acme')?.every).toBe(3_600_000);
     expect(after.map(({ key }) => key)).not.toContain('games.beta');
@@ -55,7 +55,7 @@ onBothBackends('the reconciler', (kind) => {
   test('restores what a flush took, each at its own place in its interval', async () => {
     const before = await schedulers();
     await fleet.flushQueue();
-    await heal();
+    await pass();
     expect(await schedulers()).toEqual(before);
     const places = new Set(before.map(({ offset }) => offset));
     expect(places.size).toBe(before.length);
@@ -68,20 +68,20 @@ onBothBackends('the reconciler', (kind) => {
     await ticks().removeJobScheduler('games.acme');
     await ticks().upsertJobScheduler('games.acme', astray, { name: 'acme games', data: {} });
     expect((await ticks().getJobScheduler('games.acme'))?.next).toBeGreaterThan(Date.now() + 2 * every);
-    await heal();
+    await pass();
     expect((await ticks().getJobScheduler('games.acme'))?.next).toBeLessThanOrEqual(Date.now() + every);
     expect(await schedulers()).toEqual(before);
     expect(await ticks().getDelayedCount()).toBe(4);
   });
 
-  test('does nothing while another holds the lock', async () => {
+  test('does nothing while another worker has the lock', async () => {
     await fleet.flushQueue();
     await fleet.sql.begin(async (other) => {
       await other`select pg_advisory_xact_lock(${LOCKS.reconcile})`;
-      await heal();
+      await pass();
       expect(await schedulers()).toEqual([]);
     });
-    await heal();
+    await pass();
     expect(await schedulers()).toHaveLength(4);
   });
 

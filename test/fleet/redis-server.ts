@@ -14,6 +14,8 @@ export type RedisServer = {
   end: (signal?: NodeJS.Signals) => Promise<void>;
   /** Start it again on its port, with what it kept. */
   start: () => Promise<void>;
+  /** SIGSTOP: its connections stay, and nothing answers until SIGCONT. */
+  signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -61,6 +63,7 @@ export const startRedisServer = async (
     directory,
     end,
     start,
+    signal: (signal) => void child?.kill(signal),
     [Symbol.asyncDispose]: async () => {
       await end('SIGKILL');
       await rm(directory, { recursive: true, force: true });

@@ -19,7 +19,8 @@ const startUp = async (home: string) => {
       PATH: process.env.PATH ?? '',
       CATALOGUE_HOME: home,
       API_PORT: '0',
-      BOARD_PORT: '0',
+      CONSOLE_PORT: '0',
+      KYC_DESK_PORT: '0',
       METRICS_PORT: '0',
       WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
@@ -51,28 +52,28 @@ test('up, killed in the middle of a run and started again, recovers its Postgres
   const first = await startUp(home);
   const databaseUrl = await findRunningInstance(home);
   const sql = openDatabase(databaseUrl ?? '', { max: 1 });
-  await addApplication(sql, 'acme', {
+  const row = await addApplication(sql, 'acme', {
     query_game_list_webhook: `${application.url}/query_game_list`,
     query_game_detail_webhook: `${application.url}/query_game_detail`,
   });
   const keys = await openKeyRing({ encryptionKeys: undefined, home, databaseUrl: undefined });
-  await updateApplication(sql, 'acme', await sealAccessToken(keys, 'acme', 'a-token'));
+  await updateApplication(sql, 'acme', await sealAccessToken(keys, row, 'a-token'));
   await sql.end();
 
-  application.hold(({ operation }) => operation === 'query_game_detail');
+  application.block(({ operation }) => operation === 'query_game_detail');
   const sync = spawn(process.execPath, ['src/cli/catalogue.ts', 'sync', 'acme'], {
     env: { PATH: process.env.PATH ?? '', CATALOGUE_HOME: home },
     stdio: 'ignore',
   });
   await once(sync, 'exit');
-  await application.held(1);
+  await application.blocked(1);
   await first.end('SIGKILL');
   application.release();
 
   const second = await startUp(home);
   const again = openDatabase((await findRunningInstance(home)) ?? '', { max: 1 });
   onTestFinished(() => again.end());
-  // The lock of the killed worker's job runs out first: 30 s, and up to 15 s until somebody looks.
+  // The lock of the killed worker's job runs out first: 30 s, and up to 15 s until a worker looks.
   const deadline = Date.now() + 80_000;
   const ended = async () => {
     const [run] = await again`select outcome, listed, inserted from sync_runs where finished_at is not null`;

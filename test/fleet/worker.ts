@@ -23,7 +23,7 @@ const SCRIPT = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 export const FAST: Required<WorkerTiming> = {
   lockMs: 2_000,
   drainMs: 2_000,
-  lookMs: 2_000,
+  checkMs: 2_000,
   reconcileMs: 1_000,
   idleMs: 2_000,
 };

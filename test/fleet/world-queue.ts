@@ -19,7 +19,7 @@ export type WorldQueue = {
   redis: RedisSide | undefined;
   /** Keep what workers say to the queue on its way, and nothing else. */
   pause: () => void;
-  /** Let it go on, by connections made anew. */
+  /** Lets it continue, on new connections. */
   resume: () => void;
   /** Lose every job and every schedule. */
   flush: () => Promise<void>;

@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
-import { updateApplication } from '#db/queries/applications.ts';
 import { openRun } from '#db/queries/runs.ts';
-import { SCHEDULES } from '#src/contract/words.ts';
-import { tick } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
@@ -22,8 +19,7 @@ import {
   type RedisSide,
   type WorldQueue,
 } from '#test/fleet/world-queue.ts';
-import { addApplication } from '#test/support/factories.ts';
-import { until } from '#test/support/until.ts';
+import { addApplication, moveWebhooks } from '#test/support/factories.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
 export type Ground = {
@@ -57,12 +53,12 @@ export type World = {
   env: Record<string, string>;
   startWorker: (options?: Parameters<typeof startWorkerProcess>[1]) => Promise<WorkerProcess>;
   workers: WorkerProcess[];
+  /** How many workers have ended by themselves, with an error. */
+  crashes: () => number;
   /** Open a full run of every application and add its first step. */
   startRuns: () => Promise<void>;
   /** Wait until every run has ended. */
   quiet: (withinMs?: number) => Promise<void>;
-  /** Wait until every application's schedules tick in time. */
-  scheduled: () => Promise<void>;
   snapshot: () => Promise<Snapshot>;
   /** The most calls that one page or one game has had. */
   mostCalls: () => { key: string; count: number };
@@ -71,7 +67,7 @@ export type World = {
 
 const silent = pino({ level: 'silent' });
 const POLL_MS = 20;
-const QUIET_MS = 60_000;
+const QUIET_MS = 180_000;
 /** A supervisor's delay before it starts a process again. */
 const RESTART_MS = 500;
 
@@ -126,6 +122,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   const workers: WorkerProcess[] = [];
   // A supervisor may be in the middle of starting one.
   const over = new AbortController();
+  let crashes = 0;
   opened.defer(() => over.abort());
   const all = opened.move();
   const [first] = applications;
@@ -148,12 +145,15 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     ground,
     env,
     workers,
+    crashes: () => crashes,
     startWorker: async (given) => {
       const start = async (): Promise<WorkerProcess> => {
         const worker = all.use(await startWorkerProcess(env, { ...given, signal: over.signal }));
         workers.push(worker);
         worker.exited.then((code) => {
-          if (code !== null && code !== 0) return restart();
+          if (code === null || code === 0) return;
+          crashes += 1;
+          return restart();
         });
         return worker;
       };
@@ -191,15 +191,6 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
     },
-    scheduled: async () => {
-      await using foundation = openProducer(databaseUrl, queue.redisUrl);
-      const ticks = foundation.producer.queue(tick);
-      await until('every schedule ticks in time', async () => {
-        const found = await ticks.getJobSchedulers();
-        const inTime = found.filter(({ next = 0, every = 0 }) => next <= Date.now() + every);
-        return inTime.length === applications.length * SCHEDULES.length;
-      });
-    },
     snapshot: () => takeSnapshot(sql),
     mostCalls: () => {
       const all = applications.flatMap(({ counts }) => [...counts]);
@@ -221,7 +212,8 @@ const describeStandstill = async (sql: Database, queue: WorldQueue, open: unknow
   return { open, sessions, jobs: await queue.describe() };
 };
 
-const openProducer = (databaseUrl: string, redisUrl: string | undefined) =>
+/** The queues of a world, past its network. */
+export const openProducer = (databaseUrl: string, redisUrl: string | undefined) =>
   openFoundation({ redisUrl, queuePrefix: QUEUE_PREFIX }, databaseUrl, {
     role: 'producer',
     name: 'world',
@@ -262,49 +254,14 @@ const change = ({ games }: FleetApplication): void => {
   for (const index of [1, 2, 3]) games.add({ ...model, game_id: `new-${index}` });
 };
 
-const register = async (sql: Database, { application_id, url }: FleetApplication): Promise<void> => {
-  const webhooks = {
-    query_game_list_webhook: `${url}/query_game_list`,
-    query_game_detail_webhook: `${url}/query_game_detail`,
-    query_cp_kyc_webhook: `${url}/query_cp_kyc`,
-  };
-  if (!(await updateApplication(sql, application_id, webhooks)))
-    await addApplication(sql, application_id, webhooks);
-};
+export const webhooksAt = (url: string) => ({
+  query_game_list_webhook: `${url}/query_game_list`,
+  query_game_detail_webhook: `${url}/query_game_detail`,
+  query_cp_kyc_webhook: `${url}/query_cp_kyc`,
+});
 
-/**
- * Sync the applications once, undisturbed, and make that the ground others begin on.
- * @returns the ground, and what its tables hold after one more undisturbed run: what every fault is held against
- */
-export const landOnce = async (
-  ground: Ground,
-  options: WorldOptions = {},
-): Promise<{ ground: Ground; expected: Snapshot; [Symbol.asyncDispose]: () => Promise<void> }> => {
-  const name = `landed_${randomBytes(6).toString('hex')}`;
-  const asAdmin = async (statement: string) => {
-    const admin = openDatabase(ground.adminUrl, { max: 1 });
-    await admin.unsafe(statement);
-    await admin.end();
-  };
-  {
-    // With its queues in the database, so that worlds of either kind can begin there.
-    await using world = await openWorld(ground, { ...options, queue: 'postgres' });
-    const worker = await world.startWorker();
-    await world.startRuns();
-    await world.quiet();
-    await worker.stop();
-    await world.queue.flush();
-    await world.sql.end();
-    await asAdmin(`create database ${name} template ${new URL(world.databaseUrl).pathname.slice(1)}`);
-  }
-  const landed = { ...ground, template: `template ${name}`, landed: true };
-  await using world = await openWorld(landed, { ...options, queue: 'postgres' });
-  await world.startWorker();
-  await world.startRuns();
-  await world.quiet();
-  return {
-    ground: landed,
-    expected: await world.snapshot(),
-    [Symbol.asyncDispose]: () => asAdmin(`drop database ${name} with (force)`),
-  };
+const register = async (sql: Database, { application_id, url }: FleetApplication): Promise<void> => {
+  const webhooks = webhooksAt(url);
+  if (!(await moveWebhooks(sql, application_id, webhooks)))
+    await addApplication(sql, application_id, webhooks);
 };

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listFailures } from '#db/queries/failures.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { SampleApplication } from '#src/sample-application/start.ts';
 import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 
 type Changes = Parameters<SampleApplication['games']['update']>[1];
 /** What no well-behaved application answers. */
@@ -119,7 +120,7 @@ onBothBackends('A run over an application with faults', (kind) => {
     expect(await listFailures(fleet.sql, { application_id: 'breaking', limit: 10 })).toEqual([]);
   });
 
-  it('ends failed, with the reason, when the application answers nothing', async () => {
+  it('ends failed, with the reason, when the application does not respond', async () => {
     const { server } = await fleet.addApplication('silent', 5);
     await server.close();
     const run = await fleet.sync('silent');
@@ -155,8 +156,7 @@ onBothBackends('A run over an application with faults', (kind) => {
       request.resume().on('end', () => response.writeHead(status, { location: '/' }).end());
     });
     try {
-      await fleet.sql`
-        update applications set query_game_detail_webhook = ${broken.url} where application_id = ${application_id}`;
+      await moveWebhooks(fleet.sql, application_id, { query_game_detail_webhook: broken.url });
       const run = await fleet.sync(application_id);
       expect(run).toMatchObject({ outcome: status === undefined ? 'failed' : 'partial', inserted: 0 });
       expect(run.failed + run.invalid).toBe(40);
@@ -193,7 +193,7 @@ onBothBackends('A run over an application with faults', (kind) => {
     expect(run.reason).toContain('page_num');
   });
 
-  it('follows an application that answers fewer rows than requested', async () => {
+  it('follows an application that returns fewer rows than requested', async () => {
     const { server } = await fleet.addApplication('small-pages', 55);
     const { page } = server.games;
     server.games.page = (num) => page(num, 10);

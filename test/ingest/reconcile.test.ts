@@ -44,7 +44,7 @@ const silence = (producer: Producer): SilentQueue => {
 };
 
 onBothBackends('Reconcilers', (kind) => {
-  describe('with a queue that does not answer', () => {
+  describe('with a queue that does not respond', () => {
     let fleet: TestFleet;
     let queue: SilentQueue;
     beforeEach(async () => {
@@ -125,7 +125,7 @@ onBothBackends('Reconcilers', (kind) => {
 
       await fleet.startWorker();
       const ended = await fleet.ended(run_id);
-      // Nobody listens at its address: what matters is that somebody asked.
+      // Its address has no listener: the test checks the attempt alone.
       expect(ended).toMatchObject({ outcome: 'failed', fence: 2 });
     } finally {
       await fleet.stop();

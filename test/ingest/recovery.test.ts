@@ -5,6 +5,7 @@ import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { stepId } from '#src/ingest/steps.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
+import { moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, type GatedCall, startGate } from '#test/support/gate.ts';
 import { until } from '#test/support/until.ts';
@@ -30,8 +31,7 @@ onBothBackends('A run that is disturbed', (kind) => {
   const addApplication = async (games: number) => {
     const { server } = await fleet.addApplication('acme', games, { concurrency: 4 });
     gate = await startGate(server.url);
-    const urls = webhooksAt(gate.url);
-    await fleet.sql`update applications set ${fleet.sql(urls)} where application_id = 'acme'`;
+    await moveWebhooks(fleet.sql, 'acme', webhooksAt(gate.url));
     return server;
   };
   const job = (definition: { name: string }, id: string): Promise<Job> =>
@@ -44,10 +44,10 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('goes on where it was when a page was recorded by a job that died before it was acknowledged', async () => {
     const server = await addApplication(250);
-    gate.hold(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
+    gate.block(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(1);
+    await gate.blocked(1);
     // As if the first page's job came back after its work was committed.
     const first = await job(queryGameList, stepId(run, 1));
     const { opts, data, name } = first;
@@ -67,10 +67,10 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('is finished under a new fence after the queue was flushed in the middle', async () => {
     const server = await addApplication(250);
-    gate.hold(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
+    gate.block(({ operation, body }) => operation === 'query_game_list' && body.page_num === 2);
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(1);
+    await gate.blocked(1);
     await fleet.flushQueue();
     // The worker dies with its job: nothing of it is left but what was committed.
     const stopping = worker.stop(0);
@@ -86,12 +86,12 @@ onBothBackends('A run that is disturbed', (kind) => {
     await expectAll(server);
   });
 
-  it('takes up the details of a page too when they were lost', async () => {
+  it('also resumes the details of a page when they were lost', async () => {
     const server = await addApplication(120);
-    gate.hold(({ operation }) => operation === 'query_game_detail');
+    gate.block(({ operation }) => operation === 'query_game_detail');
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(4);
+    await gate.blocked(4);
     const stopping = worker.stop(0);
     await fleet.flushQueue();
     gate.release();
@@ -133,9 +133,9 @@ onBothBackends('A run that is disturbed', (kind) => {
     await Promise.all([list?.pause(), details?.pause()]);
     await fleet.startWorker();
     await expectLeftAlone();
-    gate.hold(({ operation }) => operation === 'query_game_list');
+    gate.block(({ operation }) => operation === 'query_game_list');
     await list?.resume();
-    await gate.held(1);
+    await gate.blocked(1);
     await expectLeftAlone();
 
     gate.release();
@@ -148,10 +148,10 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('is abandoned when its job has stood still too long, and a new one like it takes its place', async () => {
     await addApplication(3);
-    gate.hold(({ operation }) => operation === 'query_game_list');
+    gate.block(({ operation }) => operation === 'query_game_list');
     await fleet.startWorker();
     const run = await fleet.startRun('acme', { full: true, accept_withdrawals: true });
-    await gate.held(1);
+    await gate.blocked(1);
     const patience = { ...NOW, abandonMs: 0 };
     expect(await recoverRuns(fleet.sql, fleet.producer, live, patience)).toEqual({
       recovered: 0,
@@ -204,10 +204,10 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('is not written to any more by a worker that lost it and is still alive', async () => {
     const server = await addApplication(8);
-    gate.hold(({ operation }) => operation === 'query_game_detail');
+    gate.block(({ operation }) => operation === 'query_game_detail');
     await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(4);
+    await gate.blocked(4);
     const taken = await raiseFence(fleet.sql, { ...run, next_page: 2 });
     gate.release();
     expect((await fleet.jobEnded(queryGameDetail, stepId(run, 1))).returnvalue).toEqual({
@@ -221,14 +221,14 @@ onBothBackends('A run that is disturbed', (kind) => {
     await expectAll(server);
   });
 
-  it('loses nothing and spends no try when its worker is told to stop', async () => {
+  it('loses nothing and spends no attempt when its worker stops', async () => {
     const server = await addApplication(60);
     // Half of the details land before the worker stops, the rest wait at the gate until its deadline.
     const asked: GatedCall[] = [];
-    gate.hold((call) => call.operation === 'query_game_detail' && asked.push(call) > 30);
+    gate.block((call) => call.operation === 'query_game_detail' && asked.push(call) > 30);
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(4);
+    await gate.blocked(4);
     const began = performance.now();
     await worker.stop(50);
     expect(performance.now() - began).toBeLessThan(3_000);
@@ -247,10 +247,10 @@ onBothBackends('A run that is disturbed', (kind) => {
 
   it('lets a running job end when its worker stops and there is time', async () => {
     await addApplication(3);
-    gate.hold(({ operation }) => operation === 'query_game_detail');
+    gate.block(({ operation }) => operation === 'query_game_detail');
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
-    await gate.held(3);
+    await gate.blocked(3);
     const order: string[] = [];
     const stopping = worker.stop(20_000).then(() => order.push('stopped'));
     expect(await findRun(fleet.sql, run.run_id)).toMatchObject({ finished_at: null });

@@ -6,12 +6,12 @@ import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
-import type { DetailBatch } from '#src/ingest/fetch-details.ts';
+import type { DetailResult, FailedCall } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { recordPage } from '#src/ingest/record-page.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { WebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { recordPage } from '#test/support/record-page.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -42,7 +42,7 @@ const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecor
 };
 
 type Outcome = 'fetched' | 'missing' | 'invalid' | 'not retried' | 'retried';
-type Batch = { batch: DetailBatch; notRetried: Failure[] };
+type Batch = { batch: DetailResult[]; notRetried: Failure[] };
 
 const failure = (application_game_id: string, kind: string): Failure => ({
   application_game_id,
@@ -50,18 +50,19 @@ const failure = (application_game_id: string, kind: string): Failure => ({
   reasons: [{ path: '', code: kind }],
 });
 
-const failedCalls = (ids: readonly string[], code: WebhookErrorCode): DetailBatch['failures'] =>
+const failedCalls = (ids: readonly string[], code: WebhookErrorCode): FailedCall[] =>
   ids.map((application_game_id) => ({ application_game_id, error: new WebhookError(code, code) }));
 
 /** What one job fetched of these games. */
 const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
   const ids = (outcome: Outcome) => [...outcomes].filter(([, own]) => own === outcome).map(([id]) => id);
   return {
-    batch: {
-      games: ids('fetched').map((game_id) => fetchedGame({ game_id })),
-      missing: ids('missing'),
-      failures: [...failedCalls(ids('invalid'), 'invalid_data'), ...failedCalls(ids('retried'), 'timeout')],
-    },
+    batch: [
+      ...ids('fetched').map((id) => ({ application_game_id: id, game: fetchedGame({ game_id: id }) })),
+      ...ids('missing').map((application_game_id) => ({ application_game_id, game: null })),
+      ...failedCalls(ids('invalid'), 'invalid_data'),
+      ...failedCalls(ids('retried'), 'timeout'),
+    ],
     notRetried: ids('not retried').map((id) => failure(id, 'timeout')),
   };
 };
@@ -87,7 +88,7 @@ const outcomeOf = async ({ application_id }: ApplicationRow, run_id: string) => 
 });
 
 describe('writePageDetails', () => {
-  it('leaves the same rows and counters however often and in whatever order batches are replayed', async () => {
+  it('leaves the same rows and counters however often and in any order batches are replayed', async () => {
     const outcome = fc.constantFrom<Outcome>('fetched', 'missing', 'invalid', 'not retried', 'retried');
     const plan = fc.record({
       /** For each game: which of three batches writes it, and how. */
@@ -165,7 +166,7 @@ describe('writePageDetails', () => {
 });
 
 describe('recordPage', () => {
-  it('records a page once, whatever the answer to a replay', async () => {
+  it('records a page once, even if a replay lists other games', async () => {
     const { run, application } = await aRecordedRun();
     const before = await everyRow(database.sql);
     await recordPage(database.sql, { application, run, previous: undefined }, page(['x-1', 'x-2']), 10);

@@ -1,15 +1,12 @@
-import type { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
-import { reconcileSchedules, tickOffset } from '#src/ingest/schedules.ts';
+import { tickOffset } from '#src/ingest/schedules.ts';
 import { prune, queryCpKyc, tick } from '#src/ingest/specs.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { onBothBackends } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
-const live = new AbortController().signal;
 const HOUR_MS = 60 * 60_000;
 
 it('places ticks by their id: the same each time, within the interval, never at its very start', () => {
@@ -24,25 +21,12 @@ it('places ticks by their id: the same each time, within the interval, never at 
 });
 
 onBothBackends('Schedules', (kind) => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-  });
-  afterAll(() => fleet.stop());
-  beforeEach(async () => {
-    await fleet.flushQueue();
-    await fleet.sql`delete from applications`;
-  });
-
-  const reconcile = () => reconcileSchedules(fleet.sql, fleet.producer, live);
-  const schedulers = async () => {
-    const found = await fleet.producer.queue(tick).getJobSchedulers(0, -1, true);
-    return found.map(({ key, every, offset, next }) => ({ key, every, offset, next }));
-  };
+  const world = useScheduledFleet(kind);
+  const { reconcile, schedulers } = world;
 
   it('follow the applications: set, changed and removed as applications are', async () => {
     for (const id of ['one', 'two'])
-      await addApplication(fleet.sql, id, { every_ms: HOUR_MS, kyc_every_ms: 24 * HOUR_MS });
+      await addApplication(world.fleet.sql, id, { every_ms: HOUR_MS, kyc_every_ms: 24 * HOUR_MS });
     expect(await reconcile()).toEqual({ set: 4, removed: 0 });
     expect((await schedulers()).map(({ key, every }) => [key, every]).sort()).toEqual([
       ['games.one', HOUR_MS],
@@ -51,34 +35,35 @@ onBothBackends('Schedules', (kind) => {
       ['kyc.two', 24 * HOUR_MS],
     ]);
 
-    await updateApplication(fleet.sql, 'one', { every_ms: 2 * HOUR_MS });
+    await updateApplication(world.fleet.sql, 'one', { every_ms: 2 * HOUR_MS });
     expect(await reconcile()).toEqual({ set: 1, removed: 0 });
     expect((await schedulers()).find(({ key }) => key === 'games.one')).toMatchObject({ every: 2 * HOUR_MS });
 
-    await setApplicationStatus(fleet.sql, 'one', 'paused');
+    await setApplicationStatus(world.fleet.sql, 'one', 'paused');
     expect(await reconcile()).toEqual({ set: 0, removed: 2 });
-    await setApplicationStatus(fleet.sql, 'one', 'active');
+    await setApplicationStatus(world.fleet.sql, 'one', 'active');
     expect(await reconcile()).toEqual({ set: 2, removed: 0 });
-    await removeApplication(fleet.sql, 'two');
+    await removeApplication(world.fleet.sql, 'two');
     expect(await reconcile()).toEqual({ set: 0, removed: 2 });
   });
 
   it('stay as they are when nothing has changed, the next moment of each included', async () => {
-    for (const id of ['one', 'two', 'three']) await addApplication(fleet.sql, id, { every_ms: HOUR_MS });
+    for (const id of ['one', 'two', 'three'])
+      await addApplication(world.fleet.sql, id, { every_ms: HOUR_MS });
     await reconcile();
     const before = await schedulers();
-    const waiting = await fleet.producer.queue(tick).getDelayedCount();
+    const waiting = await world.fleet.producer.queue(tick).getDelayedCount();
     for (let again = 0; again < 3; again += 1) expect(await reconcile()).toEqual({ set: 0, removed: 0 });
     expect(await schedulers()).toEqual(before);
-    expect(await fleet.producer.queue(tick).getDelayedCount()).toBe(waiting);
+    expect(await world.fleet.producer.queue(tick).getDelayedCount()).toBe(waiting);
     expect(waiting).toBe(6);
   });
 
-  it('heal after a flush, each in its place', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+  it('are restored after a flush, each in its place', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     await reconcile();
     const before = await schedulers();
-    await fleet.flushQueue();
+    await world.fleet.flushQueue();
     expect(await schedulers()).toEqual([]);
     expect(await reconcile()).toEqual({ set: 2, removed: 0 });
     expect((await schedulers()).map(({ next: _, ...placed }) => placed)).toEqual(
@@ -86,86 +71,20 @@ onBothBackends('Schedules', (kind) => {
     );
   });
 
-  /** Move a scheduler's next moment, as if no worker had run since. */
-  const setNext = async (id: string, next: number) => {
-    if (fleet.redisUrl === undefined) {
-      await fleet.sql`update bullmq.scheduler set next_run_ms = ${next} where scheduler_id = ${id}`;
-      return;
-    }
-    const redis = new Redis(fleet.redisUrl);
-    await redis.zadd(`${fleet.prefix}:tick:repeat`, next, id);
-    redis.disconnect();
-  };
-
-  it('are left alone while a late tick waits in its queue, and restored when it is lost', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+  it('of an application that is not in the database end with their next tick', async () => {
+    const id = 'gone';
+    await addApplication(world.fleet.sql, id, { every_ms: 400 });
     await reconcile();
-    const late = Date.now() - 10 * 60_000;
-    await setNext('games.one', late);
-    const ticks = fleet.producer.queue(tick);
-    const { id = '' } = await ticks.add('one games', {}, { jobId: `repeat:games.one:${late}` });
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
-    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(late);
-
-    await ticks.remove(id);
-    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
-    expect((await ticks.getJobScheduler('games.one'))?.next).toBeGreaterThan(Date.now());
-  });
-
-  it('are left alone when they tick while a pass reads them', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
-    await reconcile();
-    const ticks = fleet.producer.queue(tick);
-    const before = (await ticks.getJobScheduler('games.one'))?.next ?? 0;
-    await setNext('games.one', before - 2 * HOUR_MS);
-    const ticking = new Proxy(ticks, {
-      get: (target, name) => {
-        if (name !== 'getRanges') return Reflect.get(target, name);
-        return async (...range: Parameters<Queue['getRanges']>) => {
-          await setNext('games.one', before);
-          return ticks.getRanges(...range);
-        };
-      },
-    });
-    const queue: Producer['queue'] = (job) => (job === tick ? ticking : fleet.producer.queue(job));
-    const producer = { ...fleet.producer, queue };
-    expect(await reconcileSchedules(fleet.sql, producer, live)).toEqual({ set: 0, removed: 0 });
-    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(before);
-  });
-
-  it('stay as they are while more than 1,000 ticks wait', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
-    const ticks = fleet.producer.queue(tick);
-    await ticks.addBulk(Array.from({ length: 1_001 }, () => ({ name: 'tick', data: {} })));
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
-    await ticks.drain();
-    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
-  });
-
-  it('cost a pass no lookup of single jobs, however many ticks wait', async () => {
-    for (let index = 0; index < 20; index += 1) await addApplication(fleet.sql, `app-${index}`);
-    await reconcile();
-    const late = Date.now() - 10 * 60_000;
-    const ticks = fleet.producer.queue(tick);
-    for (let index = 0; index < 20; index += 1) {
-      await setNext(`games.app-${index}`, late);
-      await ticks.add('tick', {}, { jobId: `repeat:games.app-${index}:${late}` });
-    }
-    const calls: string[] = [];
-    const counted = new Proxy(ticks, {
-      get: (target, name) => {
-        calls.push(String(name));
-        return Reflect.get(target, name);
-      },
-    });
-    const queue: Producer['queue'] = (job) => (job === tick ? counted : fleet.producer.queue(job));
-    await reconcileSchedules(fleet.sql, { ...fleet.producer, queue }, live);
-    expect(calls.filter((name) => name === 'getJobState' || name === 'getJob')).toEqual([]);
-    expect(calls.filter((name) => name === 'getRanges')).toHaveLength(5);
+    await world.fleet.sql`delete from applications`;
+    const worker = await world.fleet.startWorker();
+    await until('the scheduler is gone', async () =>
+      (await schedulers()).every(({ key }) => key !== 'games.gone'),
+    );
+    await worker.stop(5_000);
   });
 
   it('include one pruning, which stays undisturbed, and comes back when it was removed', async () => {
-    const prunes = fleet.producer.queue(prune);
+    const prunes = world.fleet.producer.queue(prune);
     const delayed = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
     await reconcile();
     const before = await delayed();
@@ -180,7 +99,8 @@ onBothBackends('Schedules', (kind) => {
   });
 
   it('tick within their interval, not all at once', async () => {
-    for (const id of ['one', 'two', 'three']) await addApplication(fleet.sql, id, { every_ms: HOUR_MS });
+    for (const id of ['one', 'two', 'three'])
+      await addApplication(world.fleet.sql, id, { every_ms: HOUR_MS });
     const began = Date.now();
     await reconcile();
     const next = (await schedulers())
@@ -194,9 +114,9 @@ onBothBackends('Schedules', (kind) => {
   });
 
   it('get retries when an earlier version has set them without', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: HOUR_MS });
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     await reconcile();
-    const ticks = fleet.producer.queue(tick);
+    const ticks = world.fleet.producer.queue(tick);
     const before = await ticks.getJobScheduler('games.one');
     const timing = { every: HOUR_MS, offset: tickOffset('games.one', HOUR_MS) };
     await ticks.upsertJobScheduler('games.one', timing, { name: 'one games', data: {}, opts: {} });
@@ -205,11 +125,11 @@ onBothBackends('Schedules', (kind) => {
     expect((await ticks.getDelayed()).map(({ opts }) => opts.attempts)).toEqual([8, 8]);
   });
 
-  it('lose no tick to a database that does not answer for a while', async () => {
-    await addApplication(fleet.sql, 'one', { every_ms: 24 * HOUR_MS });
+  it('lose no tick while a database does not respond', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: 24 * HOUR_MS });
     await reconcile();
     // Its first four answers are errors, as while Postgres restarts.
-    await fleet.sql.unsafe(`
+    await world.fleet.sql.unsafe(`
       create sequence answers;
       create function answer() returns boolean language plpgsql as $$ begin
         if nextval('answers') <= 4 then raise exception 'starting up' using errcode = '57P03'; end if;
@@ -218,37 +138,37 @@ onBothBackends('Schedules', (kind) => {
       alter table applications rename to stored_applications;
       create view applications as select * from stored_applications where answer()`);
     try {
-      const worker = await fleet.startWorker();
-      const due = await fleet.producer.queue(tick).getDelayed();
+      const worker = await world.fleet.startWorker();
+      const due = await world.fleet.producer.queue(tick).getDelayed();
       expect(due).toHaveLength(2);
       for (const job of due) await job.promote();
       await until('both ticks have come through', async () => {
-        const runs =
-          await fleet.sql`select from sync_runs where application_id = 'one' and trigger = 'schedule'`;
-        const kyc = await fleet.producer
+        const runs = await world.fleet
+          .sql`select from sync_runs where application_id = 'one' and trigger = 'schedule'`;
+        const kyc = await world.fleet.producer
           .queue(queryCpKyc)
           .getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
         return runs.length === 1 && kyc === 1;
       });
       await worker.stop(5_000);
     } finally {
-      await fleet.sql.unsafe(
+      await world.fleet.sql.unsafe(
         'drop view applications; alter table stored_applications rename to applications; drop function answer; drop sequence answers',
       );
     }
   });
 
   it('really fire a run, and the next after it', async () => {
-    const { server } = await fleet.addApplication('ticking', 3, { every_ms: 400 });
-    const worker = await fleet.startWorker();
+    const { server } = await world.fleet.addApplication('ticking', 3, { every_ms: 400 });
+    const worker = await world.fleet.startWorker();
     await reconcile();
     await until('two scheduled runs have ended', async () => {
-      const runs = await fleet.sql`
+      const runs = await world.fleet.sql`
         select from sync_runs where trigger = 'schedule' and outcome = 'succeeded' and application_id = 'ticking'`;
       return runs.length >= 2;
     });
     expect(server.calls.query_game_detail).toBe(3);
-    await removeApplication(fleet.sql, 'ticking');
+    await removeApplication(world.fleet.sql, 'ticking');
     await reconcile();
     await worker.stop(5_000);
   });

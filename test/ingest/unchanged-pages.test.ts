@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
-import { GO_ON_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
+import { CONTINUE_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -47,7 +48,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     const worker = await fleet.startWorker();
     expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: GAMES });
     await worker.stop(5_000);
-    await fleet.sql`update applications set query_game_list_webhook = ${front.url}`;
+    await moveWebhooks(fleet.sql, 'acme', { query_game_list_webhook: front.url });
   });
   let closeFront: () => Promise<void>;
   afterEach(async () => {
@@ -83,7 +84,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
   });
 
   it('are no longer followed by the next one in the same job when they are slow to come', async () => {
-    instead = () => sleep(GO_ON_MS + 10);
+    instead = () => sleep(CONTINUE_MS + 10);
     const run = await sync();
     expect(run).toMatchObject({ outcome: 'succeeded', unchanged: GAMES });
     expect(await jobsOf(run)).toHaveLength(PAGES);
@@ -146,7 +147,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
     expect(timesAsked()).toEqual(once);
   });
 
-  it('go on where they were when their worker is told to stop', async () => {
+  it('resume at the same page after their worker stops', async () => {
     const gate = Promise.withResolvers<void>();
     instead = (page_num) => (page_num === 3 ? gate.promise : undefined);
     const worker = await fleet.startWorker();

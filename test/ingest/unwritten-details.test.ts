@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { listFailedGameIds, listFailures } from '#db/queries/failures.ts';
+import { listFailedGameIds } from '#db/queries/failures.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 
 onBothBackends('A run whose details were not written', (kind) => {
   let fleet: TestFleet;
@@ -18,15 +19,14 @@ onBothBackends('A run whose details were not written', (kind) => {
     expect(rows.sort(byId)).toEqual([...sent].sort(byId));
   };
 
-  /** The database refuses the next transactions, this many: what was fetched is lost. */
-  const refuseWrites = (count: number): void => {
-    let left = count;
+  /** The database refuses every transaction until this many attempts at details have failed. */
+  const refuseWrites = (attempts: number): void => {
+    const failed = () => fleet.log().match(/"job":"query-game-detail".*"msg":"job failed"/g)?.length ?? 0;
     fleet.deps.sql = new Proxy(fleet.sql, {
-      get: (sql, key) => {
-        if (key !== 'begin' || left === 0) return Reflect.get(sql, key);
-        left -= 1;
-        return () => Promise.reject(new Error('the database is down'));
-      },
+      get: (sql, key) =>
+        key === 'begin' && failed() < attempts
+          ? () => Promise.reject(new Error('the database is down'))
+          : Reflect.get(sql, key),
     });
   };
 

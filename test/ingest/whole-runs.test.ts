@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { decideGame, listRevisions } from '#db/queries/games.ts';
+import { listRevisions } from '#db/queries/games.ts';
 import { asSent, gamesOf, oneGame, rowVersions } from '#test/ingest/landed.ts';
+import { decideGame } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
 onBothBackends('A whole run', (kind) => {
@@ -96,8 +97,6 @@ onBothBackends('A whole run', (kind) => {
       const decision = {
         game_id,
         revision,
-        decided_by: 'kim',
-        reason: null,
         audit_status: 'passed',
       } as const;
       expect(await decideGame(fleet.sql, decision)).toBe(true);

@@ -4,11 +4,12 @@ import { findPage } from '#db/queries/run-pages.ts';
 import { raiseFence } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
-import { type DetailBatch, emptyBatch, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
-import { recordPage } from '#src/ingest/record-page.ts';
+import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -29,13 +30,12 @@ const aRecordedRun = async () => {
 const openGames = async (run_id: string) =>
   Object.keys((await findPage(database.sql, run_id, 1))?.open_games ?? {});
 
-const batchOf = (ids: readonly string[], missing: string[] = []): DetailBatch => ({
-  ...emptyBatch(),
-  games: ids.map((game_id) => fetchedGame({ game_id })),
-  missing,
-});
+const batchOf = (ids: readonly string[], missing: string[] = []): DetailResult[] => [
+  ...ids.map((id) => ({ application_game_id: id, game: fetchedGame({ game_id: id }) })),
+  ...missing.map((application_game_id) => ({ application_game_id, game: null })),
+];
 
-async function* batchesOf(...batches: DetailBatch[]): AsyncGenerator<DetailBatch> {
+async function* batchesOf(...batches: DetailResult[][]): AsyncGenerator<DetailResult[]> {
   yield* batches;
 }
 
@@ -53,13 +53,15 @@ const callsByHand = () => {
   };
 };
 
+const answers = () => createAnswerMemory().track();
+
 const fetching = (calls: ReturnType<typeof callsByHand>, batchMs: number, pace = PACE) =>
-  fetchDetails(calls, {} as never, WANTED, pace, () => new Date(), batchMs);
+  fetchDetails(calls, {} as never, WANTED, pace, answers(), () => new Date(), batchMs);
 
 it('writes what has come while other calls are in flight, and counts each game once', async () => {
   const run = await aRecordedRun();
   const calls = callsByHand();
-  const results = writeBatches(WANTED, fetching(calls, 1), (batch) =>
+  const results = writeBatches(WANTED, fetching(calls, 1), answers(), (batch) =>
     writePageDetails(database.sql, run, 1, batch),
   );
   await expect.poll(() => calls.pending.size).toBe(4);
@@ -92,9 +94,9 @@ it('goes on calling while a batch is written, and keeps what comes for the next 
     calls.answer([...calls.pending.keys()].at(-1) as string);
   };
   const answering = answerNext();
-  for await (const { games } of batches) {
-    if (games.length === 0) continue;
-    seen.push(games.map((game) => game.application_game_id));
+  for await (const batch of batches) {
+    if (batch.length === 0) continue;
+    seen.push(batch.map((result) => result.application_game_id));
     // While the caller is busy with the first batch, every other call is made.
     if (seen.length === 1) for (let n = 0; n < 3; n += 1) await answerNext();
   }
@@ -105,30 +107,32 @@ it('goes on calling while a batch is written, and keeps what comes for the next 
 
 it('writes a page that is fetched within one interval once', async () => {
   const calls = callsByHand();
-  const writes: DetailBatch[] = [];
-  const results = writeBatches(WANTED, fetching(calls, 60_000), async (batch) => {
-    writes.push(batch);
+  const writes: number[] = [];
+  const results = writeBatches(WANTED, fetching(calls, 60_000), answers(), async (batch) => {
+    writes.push(batch.length);
     return { inserted: 4, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
   });
   await expect.poll(() => calls.pending.size).toBe(4);
   for (const id of IDS) calls.answer(id);
   expect(await results).toMatchObject({ counts: { inserted: 4 }, open: [] });
-  expect(writes.map(({ games }) => games.length)).toEqual([4]);
+  expect(writes).toEqual([4]);
 });
 
 it('writes a batch that failed with the next one, and throws when the last write fails', async () => {
   const counts: DetailCounts = { inserted: 1, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
   const sizes: number[] = [];
-  const failing = (failures: number) => async (batch: DetailBatch) => {
-    sizes.push(batch.games.length);
+  const failing = (failures: number) => async (batch: readonly DetailResult[]) => {
+    sizes.push(batch.length);
     if (sizes.length <= failures) throw new Error(`write ${sizes.length}`);
     return counts;
   };
-  const batches = () => batchesOf(batchOf(['g-1']), batchOf(['g-2']), emptyBatch());
-  expect(await writeBatches(WANTED, batches(), failing(2))).toMatchObject({ open: ['g-3', 'g-4'] });
+  const batches = () => batchesOf(batchOf(['g-1']), batchOf(['g-2']), []);
+  expect(await writeBatches(WANTED, batches(), answers(), failing(2))).toMatchObject({
+    open: ['g-3', 'g-4'],
+  });
   expect(sizes).toEqual([1, 2, 2]);
   sizes.length = 0;
-  await expect(writeBatches(WANTED, batches(), failing(3))).rejects.toThrow('write 3');
+  await expect(writeBatches(WANTED, batches(), answers(), failing(3))).rejects.toThrow('write 3');
 });
 
 it('begins no further call once the fence is stale, and waits for those in flight', async () => {
@@ -136,11 +140,16 @@ it('begins no further call once the fence is stale, and waits for those in fligh
   await raiseFence(database.sql, { ...run, next_page: 2 });
   const calls = callsByHand();
   let writes = 0;
-  const results = writeBatches(WANTED, fetching(calls, 1, { ...PACE, concurrency: 1 }), async (batch) => {
-    const counts = await writePageDetails(database.sql, run, 1, batch);
-    writes += 1;
-    return counts;
-  });
+  const results = writeBatches(
+    WANTED,
+    fetching(calls, 1, { ...PACE, concurrency: 1 }),
+    answers(),
+    async (batch) => {
+      const counts = await writePageDetails(database.sql, run, 1, batch);
+      writes += 1;
+      return counts;
+    },
+  );
   await expect.poll(() => calls.pending.size).toBe(1);
   const [first] = calls.pending.keys();
   calls.answer(first as string);
@@ -150,4 +159,51 @@ it('begins no further call once the fence is stale, and waits for those in fligh
   expect(await results).toBeUndefined();
   expect([calls.pending.size, writes]).toEqual([2, 1]);
   expect(await database.sql`select from games where application_id = ${run.application_id}`).toHaveLength(0);
+});
+
+it('begins no further call while 2 MiB are unwritten, and goes on once they are written', async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `g-${index}`);
+  const wanted = ids.map((id): WantedGame => [id, '']);
+  const calls = callsByHand();
+  const memory = answers();
+  const batches = fetchDetails(calls, {} as never, wanted, PACE, memory, () => new Date(), 60_000);
+  const game_info = '\u{1f3ae}'.repeat(65_536);
+  const answerAll = async () => {
+    // Calls follow answers in the same turn of the event loop, or they wait.
+    for (let pending = 0; pending < calls.pending.size; ) {
+      pending = calls.pending.size;
+      for (const game_id of calls.pending.keys()) calls.answer(game_id, aDetail({ game_id, game_info }));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const write = Promise.withResolvers<void>();
+  const sizes: number[] = [];
+  const counts: DetailCounts = { inserted: 1, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
+  const results = writeBatches(wanted, batches, memory, async (batch) => {
+    sizes.push(batch.length);
+    await write.promise;
+    return counts;
+  });
+  await expect.poll(() => calls.pending.size).toBe(PACE.concurrency);
+  await answerAll();
+  // Eight details of 256 KiB are 2 MiB; three more calls were in flight.
+  const called = calls.pending.size;
+  expect(called).toBeLessThanOrEqual(8 + PACE.concurrency);
+  write.resolve();
+  await expect.poll(async () => answerAll().then(() => calls.pending.size)).toBe(ids.length);
+  expect(await results).toMatchObject({ open: [] });
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(8 + PACE.concurrency);
+});
+
+it('gives up when a full batch cannot be written: its answers must not pile up', async () => {
+  const calls = callsByHand();
+  const memory = answers();
+  const batches = fetchDetails(calls, {} as never, WANTED, PACE, memory, () => new Date(), 60_000);
+  const game_store_pic = Array.from({ length: 400 }, () => `https://cdn.example/${'x'.repeat(2_000)}`);
+  const results = writeBatches(WANTED, batches, memory, () => Promise.reject(new Error('the disk is full')));
+  results.catch(() => {});
+  await expect.poll(() => calls.pending.size).toBe(4);
+  for (const game_id of IDS) calls.answer(game_id, aDetail({ game_id, game_store_pic }));
+  await expect(results).rejects.toThrow('the disk is full');
+  expect(memory.isFull()).toBe(false);
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
-import { listFailures } from '#db/queries/failures.ts';
-import { findOpenRun, listRuns } from '#db/queries/runs.ts';
-import { jobs } from '#jobs/index.ts';
+import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { findOpenRun } from '#db/queries/runs.ts';
+import { jobs, mediaJobs } from '#jobs/index.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { jobSpecs, prune, pullGameDetail, queryGameDetail, queryGameList, tick } from '#src/ingest/specs.ts';
 import { type AnySpec, defineJobs, type JobResult } from '#src/queue/job.ts';
 import { gamesOf, oneGame } from '#test/ingest/landed.ts';
-import { ACCESS_TOKEN, anOpenRun } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, anOpenRun, moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { everythingStored } from '#test/support/stored.ts';
+import { listFailures, listRuns } from '#test/support/stored-rows.ts';
 
 describe('The list of jobs', () => {
   it('has names that are file names, and a title of ids alone for each', async () => {
     for (const { name } of jobSpecs) {
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
       expect(Object.values(await import(`../../jobs/${name}.ts`))).toContain(
-        jobs.find(({ spec }) => spec.name === name),
+        [...jobs, ...mediaJobs].find(({ spec }) => spec.name === name),
       );
     }
     expect(queryGameList.title({ application_id: 'acme', run_id: '', fence: 1, page_num: 3 })).toBe(
@@ -60,7 +60,7 @@ onBothBackends('A job', (kind) => {
     expect(await fleet.producer.queue(tick).getJobCountByTypes('waiting', 'delayed', 'active')).toBe(0);
   });
 
-  it('whose payload does not fit fails at once, whatever its attempts, and names the field', async () => {
+  it('whose payload does not fit fails at its first attempt and names the field', async () => {
     const queue = fleet.producer.queue(queryGameDetail);
     const { id } = await queue.add('old', { application_id: 'acme', run_id: 'x' }, { attempts: 5 });
     const failed = await fleet.jobEnded(queryGameDetail, id);
@@ -132,13 +132,13 @@ onBothBackends('A job', (kind) => {
     await fleet.sync('leaving');
     const [known] = server.games.all() as [ApplicationGameDetail];
     const gate = await startGate(server.url);
-    await updateApplication(fleet.sql, 'leaving', webhooksAt(gate.url));
-    gate.hold(() => true);
+    await moveWebhooks(fleet.sql, 'leaving', webhooksAt(gate.url));
+    gate.block(() => true);
     const pulled = finish(pullGameDetail, {
       application_id: 'leaving',
       application_game_ids: [known.game_id, 'not-there'],
     });
-    await gate.held(2);
+    await gate.blocked(2);
     await removeApplication(fleet.sql, 'leaving');
     gate.release();
     expect(await pulled).toEqual({ skipped: 'no such application' });
@@ -150,7 +150,7 @@ onBothBackends('A job', (kind) => {
     const { server } = await fleet.addApplication('down', 1);
     await server.close();
     const result = await finish(pullGameDetail, { application_id: 'down', application_game_ids: ['g-1'] });
-    expect(result.failed).toBe('1 of 1 details failed (connect_failed 1)');
+    expect(result.failed).toBe('1 of 1 details failed: g-1: connect_failed');
     expect(await listFailures(fleet.sql, { application_id: 'down', limit: 5 })).toMatchObject([
       { application_game_id: 'g-1', kind: 'connect_failed', count: 1 },
     ]);
@@ -160,13 +160,31 @@ onBothBackends('A job', (kind) => {
   });
 
   it('prune deletes what has served its time, all of it', async () => {
+    const nothing = {
+      pages: 0,
+      runs: 0,
+      days: 0,
+      failures: 0,
+      events: 0,
+      pictures: 0,
+      records: 0,
+      removed: 0,
+    };
     await fleet.addApplication('pruned', 1);
     const [old, fresh] = [await fleet.sync('pruned'), await fleet.sync('pruned')];
-    await fleet.sql`update sync_runs set finished_at = now() - interval '91 days' where run_id = ${old.run_id}`;
-    expect(await finish(prune, {})).toEqual({ pages: 2, runs: 1 });
-    const left = await listRuns(fleet.sql, { application_id: 'pruned', limit: 10 });
-    expect(left.map(({ run_id }) => run_id)).toEqual([fresh.run_id]);
-    expect(await finish(prune, {})).toEqual({ pages: 0, runs: 0 });
+    await fleet.sql`update sync_runs set finished_at = now() - interval '25 hours' where run_id = ${old.run_id}`;
+    expect(await finish(prune, {})).toEqual({ ...nothing, pages: 2 });
+    // Twenty newer runs, and the sums of a day that ended long ago.
+    await fleet.sql`
+      insert into sync_runs (run_id, application_id, trigger, outcome, finished_at)
+      select uuidv7(), 'pruned', 'schedule', 'succeeded', now() from generate_series(1, 19)`;
+    await fleet.sql`
+      insert into run_days select 'pruned', '2020-01-01', 'failed', 1, 0, 0, 0, 0, 0, 0, 0, 0`;
+    expect(await finish(prune, {})).toEqual({ ...nothing, runs: 1, days: 1 });
+    const left = await listRuns(fleet.sql, { application_id: 'pruned', limit: 100 });
+    expect(left).toHaveLength(20);
+    expect(left.map(({ run_id }) => run_id)).toContain(fresh.run_id);
+    expect(await finish(prune, {})).toEqual(nothing);
   });
 
   it('leaves no token behind: not in the queue, not in a log, not in a table', async () => {

@@ -7,7 +7,7 @@ import { openDatabase } from '#db/client.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { until } from '#test/support/until.ts';
 
-/** A Postgres server of the system packages, with its pg_dump: empty, with one user and database. */
+/** A Postgres server of the system packages, with its pg_dump. */
 export type SystemPostgres = AsyncDisposable & {
   databaseUrl: string;
   /** The directory of its programs. */
@@ -32,8 +32,12 @@ const findPrograms = (): string | undefined => {
   return undefined;
 };
 
-/** Start one. @returns undefined if no server is installed */
-export const startSystemPostgres = async (): Promise<SystemPostgres | undefined> => {
+/**
+ * Start one whose superuser is `postgres`.
+ * @param setup shell commands that create the role and the database `catalogue`, as `postgres` runs them
+ * @returns undefined if no server is installed
+ */
+export const startSystemPostgres = async (setup: readonly string[]): Promise<SystemPostgres | undefined> => {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
   await using started = new AsyncDisposableStack();
@@ -43,7 +47,7 @@ export const startSystemPostgres = async (): Promise<SystemPostgres | undefined>
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
   if (user.uid !== undefined) await chown(directory, user.uid, user.gid);
   const data = join(directory, 'data');
-  const init = ['--pgdata', data, '--auth=trust', '--username=catalogue', '--no-sync'];
+  const init = ['--pgdata', data, '--auth=trust', '--username=postgres', '--no-sync'];
   execFileSync(join(bin, 'initdb'), init, { ...user, cwd: directory, stdio: 'ignore' });
   const port = await findFreePort();
   const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', directory, '-c', 'fsync=off'];
@@ -57,9 +61,16 @@ export const startSystemPostgres = async (): Promise<SystemPostgres | undefined>
     server.kill('SIGINT');
     await exit;
   });
-  const admin = openDatabase(`postgres://catalogue@127.0.0.1:${port}/postgres`, { max: 1 });
+  const admin = openDatabase(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1 });
   started.defer(() => admin.end());
-  await until('Postgres starts', () => admin`create database catalogue`.then(() => true).catch(() => false));
+  await until('Postgres starts', () => admin`select`.then(() => true).catch(() => false));
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    PGHOST: '127.0.0.1',
+    PGPORT: String(port),
+    PGUSER: 'postgres',
+  };
+  for (const command of setup) execFileSync('sh', ['-c', command], { env });
   const all = started.move();
   return {
     databaseUrl: `postgres://catalogue@127.0.0.1:${port}/catalogue`,

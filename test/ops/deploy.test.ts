@@ -6,6 +6,7 @@ import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
 import { validate as validateDockerfile } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { expect, test } from 'vitest';
@@ -13,6 +14,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
 import { spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
 import { createSmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
+import { roleUrls } from '#test/privilege/support.ts';
 import { until } from '#test/support/until.ts';
 
 const run = promisify(execFile);
@@ -40,7 +42,7 @@ type Manifest = {
   };
 };
 
-const KINDS = { ConfigMap, Deployment, Job, PodDisruptionBudget, ScaledObject, Service };
+const KINDS = { ConfigMap, Deployment, Job, NetworkPolicy, PodDisruptionBudget, ScaledObject, Service };
 
 const DIRECTORY = 'deploy/kubernetes';
 const readManifests = async (): Promise<Manifest[]> => {
@@ -62,7 +64,7 @@ const readCompose = async (): Promise<{ services: Record<string, ComposeService>
   parse(await readFile('docker-compose.yml', 'utf8'), { merge: true });
 
 /** Our services; the others are Postgres and Redis. */
-const ROLES = ['worker', 'api', 'board', 'migrate'];
+const ROLES = ['worker', 'api', 'console', 'kyc-desk', 'media', 'migrate'];
 
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 
@@ -77,6 +79,8 @@ test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, ma
 test('the startup, liveness and readiness probes of every role use ports that it has', () => {
   for (const { spec } of ofKind('Deployment')) {
     for (const container of spec.template.spec.containers) {
+      // The operator's pod serves nothing.
+      if (container.name === 'operator') continue;
       const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
       const named = container.ports?.map(({ name }) => name);
       for (const probe of probes) {
@@ -102,7 +106,7 @@ test('a server listens until no call is routed to it, and then has the time to s
   }
 });
 
-test('the API stays in its service while Redis is unreachable: it answers calls without Redis', async () => {
+test('the API stays ready while Redis is unreachable: it answers calls without Redis', async () => {
   const api = ofKind('Deployment').find(({ metadata }) => metadata.name === 'catalogue-api');
   expect(api?.spec.template.spec.containers[0]?.readinessProbe).toMatchObject({
     httpGet: { path: '/readyz?only=database', port: 'http' },
@@ -119,46 +123,68 @@ test('every pod and service gets the secrets that it uses, and no other', async 
     ]),
   );
   expect(Object.fromEntries(given)).toEqual({
-    worker: ['catalogue', 'catalogue-keys'],
-    api: ['catalogue'],
-    board: ['catalogue', 'catalogue-board'],
-    migrate: ['catalogue'],
+    worker: ['catalogue-redis', 'catalogue-worker', 'catalogue-keys'],
+    api: ['catalogue-redis', 'catalogue-api'],
+    console: ['catalogue-redis', 'catalogue-console'],
+    'kyc-desk': ['catalogue-redis', 'catalogue-kyc-desk', 'catalogue-keys'],
+    media: ['catalogue-redis', 'catalogue-media'],
+    migrate: ['catalogue-redis', 'catalogue-owner'],
+    operator: ['catalogue-redis', 'catalogue-operator', 'catalogue-keys'],
   });
   const { services } = await readCompose();
   const secrets = (role: string) =>
     Object.keys(services[role]?.environment ?? {}).filter((name) =>
-      /^(ENCRYPTION_KEYS|BOARD_(USER|PASS))/.test(name),
+      /^(ENCRYPTION_KEYS|OIDC_CLIENT_SECRET|DATABASE_URL)/.test(name),
     );
-  expect(ROLES.map(secrets)).toEqual([['ENCRYPTION_KEYS'], [], ['BOARD_USER', 'BOARD_PASSWORD'], []]);
+  expect([...ROLES, 'operator'].map(secrets)).toEqual([
+    ['DATABASE_URL_WORKER', 'ENCRYPTION_KEYS'],
+    ['DATABASE_URL_API'],
+    ['DATABASE_URL_CONSOLE', 'OIDC_CLIENT_SECRET'],
+    ['DATABASE_URL_KYC_DESK', 'ENCRYPTION_KEYS', 'OIDC_CLIENT_SECRET'],
+    ['DATABASE_URL_MEDIA'],
+    [
+      'DATABASE_URL',
+      ...['WORKER', 'API', 'CONSOLE', 'MEDIA', 'KYC_DESK', 'OPERATOR'].map((role) => `DATABASE_URL_${role}`),
+    ],
+    ['DATABASE_URL_OPERATOR', 'ENCRYPTION_KEYS'],
+  ]);
 });
 
-test.skipIf(withoutRedis())('every service starts with the environment of docker-compose.yml', async () => {
-  const { services } = await readCompose();
-  await using fleet = await createSmallFleet();
-  const values = { ...fleet.env, BOARD_USER: 'olga', BOARD_PASSWORD: 'planted-password-51' };
-  const { QUEUE_PREFIX = '', CATALOGUE_HOME = '' } = fleet.env;
-  for (const role of ROLES) {
-    const names = new Set(Object.keys(services[role]?.environment ?? {}));
-    const given = Object.entries(values).filter(([name]) => names.has(name));
-    const env = {
-      ...Object.fromEntries(given),
-      QUEUE_PREFIX,
-      CATALOGUE_HOME,
-      API_PORT: '0',
-      BOARD_PORT: '0',
-    };
-    if (role === 'migrate') {
-      const [exit] = await once(spawnCatalogue([role], env), 'exit');
-      expect(exit).toBe(0);
-      continue;
+test.skipIf(withoutRedis())(
+  'every service starts with the environment of docker-compose.yml',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const { services } = await readCompose();
+    await using fleet = await createSmallFleet();
+    const urls = roleUrls(fleet.env.DATABASE_URL ?? '');
+    const values = { ...fleet.env, ...urls };
+    const { QUEUE_PREFIX = '', CATALOGUE_HOME = '' } = fleet.env;
+    for (const role of ROLES.toReversed()) {
+      const names = new Set(Object.keys(services[role]?.environment ?? {}));
+      const given = Object.entries(values).filter(([name]) => names.has(name));
+      const env = {
+        ...Object.fromEntries(given),
+        QUEUE_PREFIX,
+        CATALOGUE_HOME,
+        API_PORT: '0',
+        CONSOLE_PORT: '0',
+        KYC_DESK_PORT: '0',
+      };
+      if (role === 'migrate') {
+        const [exit] = await once(spawnCatalogue([role], env), 'exit');
+        expect(exit).toBe(0);
+        continue;
+      }
+      const started = await startRole(role, env);
+      await until(
+        `${role} is ready`,
+        async () => (await fetch(new URL('/readyz', started.metrics))).ok,
+      ).finally(started.stop);
     }
-    const started = await startRole(role, env);
-    await until(
-      `${role} is ready`,
-      async () => (await fetch(new URL('/readyz', started.metrics))).ok,
-    ).finally(started.stop);
-  }
-});
+  },
+);
 
 test('every budget and selector finds the pods of a deployment', () => {
   const pods = ofKind('Deployment').map(({ spec }) => spec.template.metadata?.labels);
@@ -189,13 +215,50 @@ test('docker-compose.yml is valid, starts every role, and contains no secret', a
   await run(process.execPath, ['node_modules/dclint/bin/dclint.cjs', '--quiet', 'docker-compose.yml']);
   const text = await readFile('docker-compose.yml', 'utf8');
   const { services } = await readCompose();
-  expect(Object.keys(services).toSorted()).toEqual([...ROLES, 'postgres', 'redis'].toSorted());
+  expect(Object.keys(services).toSorted()).toEqual([...ROLES, 'operator', 'postgres', 'redis'].toSorted());
   expect(services.worker?.deploy?.replicas).toBe(2);
   expect(services.redis?.command).toContain('noeviction');
   for (const role of ROLES) {
     for (const [name, value] of Object.entries(services[role]?.environment ?? {})) {
       if (/PASSWORD|KEYS|USER/.test(name)) expect(value, name).toMatch(/^\$\{[A-Z_]+:\?/);
+      if (/^(DATABASE|REDIS)_URL/.test(name)) expect(value, name).toMatch(/:\$\{[A-Z_]+:\?[^}]+\}@/);
     }
   }
   expect(text).not.toMatch(/postgres:\/\/[^$\s]*:[^$@\s]+@/);
+});
+
+test('our containers are read-only, without capabilities, and cannot gain privileges', async () => {
+  const { services } = await readCompose();
+  for (const role of [...ROLES, 'operator'])
+    expect({ role, ...services[role] }).toMatchObject({
+      role,
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  expect(services.redis?.command).toContain('--requirepass');
+  for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')])
+    expect(spec.template.spec.containers[0]).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    });
+});
+
+test('network policies close every pod, and open webhooks to those that call them', () => {
+  const policies = ofKind('NetworkPolicy') as unknown as {
+    metadata: { name: string };
+    spec: {
+      podSelector: { matchLabels: Record<string, string>; matchExpressions?: { values: string[] }[] };
+      policyTypes: string[];
+    };
+  }[];
+  const all = policies.find(({ metadata }) => metadata.name === 'catalogue');
+  expect(all?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')])
+    expect(spec.template.metadata?.labels).toMatchObject(all?.spec.podSelector.matchLabels ?? { none: '' });
+  const webhooks = policies.find(({ metadata }) => metadata.name === 'catalogue-webhooks');
+  expect(webhooks?.spec.podSelector.matchExpressions?.[0]?.values).toEqual(['worker', 'media', 'operator']);
 });

@@ -8,6 +8,10 @@ export type RoleProcess = {
   child: ChildProcess;
   /** URL of its `/metrics`. */
   metrics: string;
+  /** URL that it serves; `ready` for a worker. */
+  address: string;
+  /** URL of its API, if it has one. */
+  api: string | undefined;
   /** Its stderr so far. */
   log: () => string;
   stop: () => Promise<void>;
@@ -28,7 +32,7 @@ export const startRole = async (role: string, env: Record<string, string>): Prom
   child.stderr?.on('data', (chunk) => {
     log += chunk;
   });
-  let document: { metrics: string } | undefined;
+  let document: Record<string, string> | undefined;
   if (child.stdout === null) throw new Error('stdout is a pipe');
   createInterface(child.stdout).on('line', (line) => {
     document = JSON.parse(line);
@@ -40,6 +44,8 @@ export const startRole = async (role: string, env: Record<string, string>): Prom
   return {
     child,
     metrics: document?.metrics ?? '',
+    address: document?.[role] ?? '',
+    api: document?.api,
     log: () => log,
     stop: async () => {
       child.kill('SIGTERM');

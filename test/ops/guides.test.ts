@@ -54,7 +54,8 @@ const follow = async (blocks: readonly string[], directory: string, env: Record<
       PATH,
       npm_config_cache: join(directory, '.npm'),
       API_PORT: '0',
-      BOARD_PORT: '0',
+      CONSOLE_PORT: '0',
+      KYC_DESK_PORT: '0',
       METRICS_PORT: '0',
       ...env,
     },
@@ -71,7 +72,11 @@ const follow = async (blocks: readonly string[], directory: string, env: Record<
 test.skipIf(withoutRedis())(
   "a stranger follows the operator's guide from a fresh clone through rotate, retry and restore",
   async ({ skip }) => {
-    await using postgres = await startSystemPostgres();
+    const guide = await readFile('docs/operators.md', 'utf8');
+    // The role of the guide, not a superuser: it must have the rights for every command below.
+    const setup = [...guide.matchAll(/^sudo -u postgres (.*)$/gm)].map(([, command = '']) => command);
+    expect(setup.join('\n')).toMatch(/^createuser --pwprompt .*\ncreatedb /);
+    await using postgres = await startSystemPostgres(setup.map((line) => line.replace('--pwprompt ', '')));
     if (postgres === undefined) {
       if (process.env.CI)
         throw new Error('with CI set a missing Postgres is a failure: apt-get install -y postgresql');
@@ -80,7 +85,7 @@ test.skipIf(withoutRedis())(
     await using redis = await startRedisServer();
     await using clone = await createClone();
     const port = String(await findFreePort());
-    const page = (await readFile('docs/operators.md', 'utf8'))
+    const page = guide
       .replaceAll('postgres://catalogue:PASSWORD@127.0.0.1:5432/catalogue', postgres.databaseUrl)
       .replaceAll('redis://127.0.0.1:6379', redis.url)
       .replaceAll('3000', port);

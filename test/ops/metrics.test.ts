@@ -24,7 +24,7 @@ const namedMetrics = async (): Promise<Set<string>> => {
 };
 
 const LABELS = new Set(
-  'role application_id operation outcome change le queue state status holder kind audit_status table key_id'.split(
+  'role application_id operation outcome change le queue state status holder kind audit_status table key_id reason'.split(
     ' ',
   ),
 );
@@ -89,7 +89,7 @@ test.skipIf(withoutRedis())(
   'every role reports a killed Redis within 15 s, and its return without a restart',
   async () => {
     await using fleet = await createSmallFleet();
-    const roles = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('board')];
+    const roles = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('console')];
     const up = async (metrics: string) => {
       for (const [series, value] of await scrape(metrics))
         if (series.startsWith('catalogue_queue_up')) return value;

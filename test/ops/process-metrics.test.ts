@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
+import { pictureRequested } from '#src/pictures/events.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { loopback, targetAt } from '#test/webhooks/support.ts';
@@ -24,7 +25,7 @@ afterAll(async () => {
 const pull = (applicationId: string, server = healthy) =>
   client
     .queryGameList(
-      { ...targetAt(server.url), applicationId, accessToken: 'planted-token-0b7f' },
+      { ...targetAt(server.url), application_id: applicationId, accessToken: 'planted-token-0b7f' },
       { page_num: 1, page_size: 100 },
       new AbortController().signal,
     )
@@ -59,6 +60,20 @@ test('every outcome that a run can have is counted from 0, before any run ended'
   const text = await metrics.registry.metrics();
   for (const outcome of RUN_OUTCOMES)
     expect(text).toContain(`catalogue_runs_total{outcome="${outcome}",role="test"} 0\n`);
+});
+
+test('requests for pictures and the games that they return to review are counted', async () => {
+  using metrics = createProcessMetrics('test');
+  pictureRequested.publish({ outcome: 'not_found', purpose: 'look', drifted: 0 });
+  pictureRequested.publish({ outcome: 'shown', purpose: 'check', drifted: 2 });
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'catalogue_pictures_requested_total{outcome="not_found",role="test"} 1',
+    'catalogue_pictures_rechecked_total{outcome="shown",role="test"} 1',
+    'catalogue_pictures_rechecked_total{outcome="unchanged",role="test"} 0',
+    'catalogue_pictures_drifted_total{role="test"} 2',
+  ])
+    expect(text).toContain(`${line}\n`);
 });
 
 test('metrics that are disposed of count no more', async () => {

@@ -47,7 +47,8 @@ const FORBIDDEN: Record<string, string[]> = {
   'src/ingest/a.ts': ['#src/roles/worker.ts', '#src/api/app.ts', '#jobs/tick.ts'],
   'jobs/a.ts': ['#src/config.ts', '#db/schema/games.ts', '#src/roles/worker.ts'],
   'src/api/a.ts': ['#src/webhooks/client.ts', '#src/queue/producer.ts', '#jobs/tick.ts'],
-  'src/board/a.ts': ['#db/client.ts', '#src/queue/producer.ts'],
+  'src/identity/a.ts': ['#src/queue/producer.ts', '#src/console/app.ts'],
+  'src/console/a.ts': ['#src/sealing/key-ring.ts', '#src/kyc/record.ts', '#src/roles/api.ts'],
   'src/roles/a.ts': ['#src/cli/command.ts', '#src/sample-application/start.ts'],
   'src/new-room/a.ts': ['#src/errors.ts', 'zod'],
 };

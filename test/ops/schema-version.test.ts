@@ -7,7 +7,12 @@ import { spawnCatalogue } from '#test/ops/fleet-processes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const run = async (command: string, { databaseUrl }: TestDatabase) => {
-  const child = spawnCatalogue([command], { DATABASE_URL: databaseUrl, API_PORT: '0', BOARD_PORT: '0' });
+  const child = spawnCatalogue([command], {
+    DATABASE_URL: databaseUrl,
+    API_PORT: '0',
+    CONSOLE_PORT: '0',
+    KYC_DESK_PORT: '0',
+  });
   const [stderr, [exit]] = await Promise.all([text(child.stderr as never), once(child, 'exit')]);
   return { stderr, exit };
 };
@@ -41,7 +46,7 @@ test.each([
   ['migrated only in part', INTERRUPTED],
 ])('every role refuses a database that is %s and says to migrate it', (_title, statement) =>
   withDatabase(statement, async (database) => {
-    for (const role of ['worker', 'api', 'board']) {
+    for (const role of ['worker', 'api', 'console']) {
       const { exit, stderr } = await run(role, database);
       expect(stderr).toContain('npx catalogue migrate');
       expect(exit).toBe(1);
@@ -51,7 +56,7 @@ test.each([
 
 test('every role and migrate itself refuse a database that a newer version migrated: there is no way back', () =>
   withDatabase(NEWER, async (database) => {
-    for (const command of ['worker', 'api', 'board', 'migrate']) {
+    for (const command of ['worker', 'api', 'console', 'migrate']) {
       const { exit, stderr } = await run(command, database);
       expect(stderr).toContain('migrated by a newer version');
       expect(stderr).toContain('restore the backup');

@@ -45,7 +45,8 @@ export const createSmallFleet = async (): Promise<SmallFleet> => {
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
     API_PORT: '0',
-    BOARD_PORT: '0',
+    CONSOLE_PORT: '0',
+    KYC_DESK_PORT: '0',
   };
   const all = started.move();
   const run: SmallFleet['run'] = async (...args) => {

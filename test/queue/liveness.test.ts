@@ -59,7 +59,7 @@ onBothBackends('A worker that takes no waiting job', (kind) => {
           stuck = what;
         },
         logger,
-        lookMs: 100,
+        checkMs: 100,
       });
       await until('it has looked often', () => stuck !== undefined || looks > LOOKS);
       await liveness.stop();

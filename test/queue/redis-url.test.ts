@@ -76,7 +76,7 @@ it.for([
   expect(() => parseRedisUrl(url)).toThrow(UsageError);
 });
 
-it('throws nothing but UsageError, whatever the text, and never the password', () => {
+it('throws only UsageError for any text, and never shows the password', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('redis', 'rediss', 'redis+sentinel', 'redis+cluster'),

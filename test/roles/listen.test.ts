@@ -6,7 +6,7 @@ import { UsageError } from '#src/errors.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import { until } from '#test/support/until.ts';
 
-test('stopping answers the call in hand and does not wait for its connection to be used again', async () => {
+test('stopping answers the call in progress and does not wait for its idle connection', async () => {
   const [came, may] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const app = fastify({ return503OnClosing: false });
   app.get('/', async () => {

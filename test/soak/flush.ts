@@ -28,7 +28,7 @@ await using world = await openWorld(
   { applications: 1, games },
 );
 // Production's waits, not the tests'.
-const timing = { lockMs: 30_000, drainMs: 20_000, lookMs: 10_000, reconcileMs: 60_000, idleMs: 20_000 };
+const timing = { lockMs: 30_000, drainMs: 20_000, checkMs: 10_000, reconcileMs: 60_000, idleMs: 20_000 };
 await world.startWorker({ timing });
 await world.startWorker({ timing });
 await world.startRuns();

@@ -1,25 +1,28 @@
-// How long one pass of the reconciler takes over many applications, on Redis: node test/soak/reconcile.ts [N]
-import { randomBytes } from 'node:crypto';
+// What the reconciler costs a large fleet, on Redis: node test/soak/reconcile.ts [applications]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
+import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
-const home = await mkdtemp(join(tmpdir(), `catalogue-reconcile-${randomBytes(2).toString('hex')}`));
+const home = await mkdtemp(join(tmpdir(), 'catalogue-reconcile-'));
 await using stack = new AsyncDisposableStack();
 stack.defer(() => rm(home, { recursive: true, force: true }));
 const postgres = await startEmbeddedPostgres({ home, settings: { fsync: 'off' } });
 stack.defer(() => postgres.stop());
 const server = stack.use(await startRedisServer());
+const redis = stack.adopt(new Redis(server.url), (client) => client.disconnect());
 await migrateDatabase(postgres.databaseUrl);
-const sql = openDatabase(postgres.databaseUrl, { max: 1 });
+const sql = stack.adopt(openDatabase(postgres.databaseUrl, { max: 1 }), (pool) => pool.end());
 await sql`
   insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
     query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
@@ -28,30 +31,80 @@ await sql`
 await using foundation = openFoundation(
   { redisUrl: server.url, queuePrefix: '{catalogue}' },
   postgres.databaseUrl,
-  {
-    role: 'worker',
-    name: 'reconcile',
-    maxConnections: 4,
-    logger: pino({ level: 'silent' }),
-  },
+  { role: 'producer', name: 'reconcile', maxConnections: 20, logger: pino({ level: 'silent' }) },
 );
-const pass = async (what: string) => {
-  const from = performance.now();
-  const cpu = process.cpuUsage();
-  let peak = 0;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage().rss);
-  }, 50);
-  await reconcile({ ...foundation, logger: pino({ level: 'silent' }) }, new AbortController().signal);
-  clearInterval(watch);
-  const used = process.cpuUsage(cpu);
-  process.stdout.write(
-    `${what}: ${((performance.now() - from) / 1_000).toFixed(1)} s, ${((used.user + used.system) / 1e6).toFixed(1)} s of CPU, at most ${Math.round(peak / 1e6)} MB\n`,
+
+/** Seconds of CPU that Redis has used. */
+const redisCpu = async (): Promise<number> => {
+  const info = await redis.info('cpu');
+  const field = (name: string) => Number(new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1]);
+  return field('used_cpu_user') + field('used_cpu_sys');
+};
+
+const one = (value: number) => value.toFixed(1);
+
+/** Run passes until every scheduler was looked up, and print the cost of each. */
+const measure = async (what: string): Promise<void> => {
+  let from = FIRST_SCHEDULE;
+  for (let pass = 1; pass === 1 || from !== FIRST_SCHEDULE; pass += 1) {
+    const lines: Record<string, unknown>[] = [];
+    const sink = new Writable({ write: (line, _encoding, done) => done(void lines.push(JSON.parse(line))) });
+    const [began, cpu, cpuOfRedis] = [performance.now(), process.cpuUsage(), await redisCpu()];
+    const context = { ...foundation, logger: pino({ base: null }, sink) };
+    from = await reconcile(context, new AbortController().signal, { from });
+    const { user, system } = process.cpuUsage(cpu);
+    const cost = [
+      `${one((performance.now() - began) / 1_000)} s`,
+      `${one((await redisCpu()) - cpuOfRedis)} s of Redis CPU`,
+      `${one((user + system) / 1e6)} s of the worker's`,
+    ];
+    const { set = 0, recovered = 0 } = lines.at(-1) ?? {};
+    process.stdout.write(`${what}, pass ${pass}: ${cost.join(', ')}; ${set} set, ${recovered} recovered\n`);
+  }
+};
+
+const key = (queue: string, part: string): string => `{catalogue}:${queue}:${part}`;
+
+/** Make every tick an hour late, and lose the jobs that were to run it. */
+const loseTicks = async (): Promise<void> => {
+  await redis.eval(
+    `for _, id in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('zincrby', KEYS[1], -90000000, id) end
+     for _, id in ipairs(redis.call('zrange', KEYS[2], 0, -1)) do redis.call('del', ARGV[1] .. id) end
+     redis.call('del', KEYS[2])`,
+    2,
+    key('tick', 'repeat'),
+    key('tick', 'delayed'),
+    key('tick', ''),
   );
 };
-await pass(`${count} applications, none scheduled`);
-await pass('all scheduled, nothing to do');
+
+/** Lose the first of the waiting jobs of runs. */
+const loseJobs = async (lost: number): Promise<void> => {
+  await redis.eval(
+    `for _, id in ipairs(redis.call('lpop', KEYS[1], ARGV[2])) do redis.call('del', ARGV[1] .. id) end`,
+    1,
+    key('query-game-list', 'wait'),
+    key('query-game-list', ''),
+    lost,
+  );
+};
+
+/** An open run has made no progress for this long. */
+const idle = () => sql`update sync_runs set progress_at = now() - interval '10 minutes'`;
+
+await measure('every schedule gone');
+await measure('nothing to do');
 await sql`update applications set every_ms = 1800000 where application_id in (select application_id from applications limit 1000)`;
 await sql`update applications set status = 'paused' where application_id like 'app-99%'`;
-await pass('a thousand changed, a hundredth paused');
-await sql.end();
+await measure('a thousand schedules changed, a hundredth paused');
+await loseTicks();
+await measure('every tick late and lost');
+await sql`
+  insert into sync_runs (run_id, application_id, trigger, "full", accept_withdrawals)
+  select uuidv7(), application_id, 'schedule', false, false from applications`;
+await idle();
+await measure('every run lost');
+await loseJobs(count / 2);
+await loseTicks();
+await idle();
+await measure('half of the runs and every tick lost');

@@ -1,4 +1,5 @@
 // npm run soak -- [--queue redis|postgres|both] [--rounds N] [--minutes N] [--only TEXT] [--at-once N]
+// Rounds share the places of --at-once: with as many places as rounds, one long silence serves them all.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,11 +10,12 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import type { Fault } from '#test/fleet/faults/fault.ts';
 import { faultsOf, type QueueKind } from '#test/fleet/faults.ts';
+import { landOnce } from '#test/fleet/land-once.ts';
 import { survive } from '#test/fleet/one-fault.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
 import { mayMount, openSmallDisk } from '#test/fleet/small-disk.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
-import { type Ground, landOnce } from '#test/fleet/world.ts';
+import type { Ground } from '#test/fleet/world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,12 +41,12 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {
   const home = await mkdtemp(join(tmpdir(), 'catalogue-soak-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  const start = () => startEmbeddedPostgres({ home, settings: { fsync: 'off', max_connections: '300' } });
+  const start = () => startEmbeddedPostgres({ home, settings: { fsync: 'off', max_connections: '1000' } });
   let instance = await start();
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
   stack.defer(() => instance.stop());
-  // Its port changes when it is started again: everybody goes by way of one that stays.
+  // Its port changes at each start: clients connect to a proxy whose port stays.
   const stable = stack.use(await startProxy(() => Number(new URL(instance.databaseUrl).port)));
   const adminUrl = stable.through(instance.databaseUrl);
   const name = `template_${randomBytes(4).toString('hex')}`;
@@ -81,18 +83,16 @@ const main = async (): Promise<number> => {
   const landed = stack.use(await landOnce(bare));
   const cases = chooseCases();
   const inject = (one: Case) => injectOne(one, landed.ground, landed.expected);
-  for (let round = 0; round < rounds && Date.now() < deadline; round += 1) {
-    // What took longest last time goes first: no lane waits for it at the end.
-    const waiting = cases
-      .filter(({ fault }) => !fault.alone)
-      .toSorted((one, other) => other.tally.longestMs - one.tally.longestMs);
-    const lane = async () => {
-      for (let one = waiting.shift(); one !== undefined && Date.now() < deadline; one = waiting.shift())
-        await inject(one);
-    };
-    await Promise.all(Array.from({ length: atOnce }, lane));
-    for (const one of cases.filter(({ fault }) => fault.alone)) if (Date.now() < deadline) await inject(one);
-  }
+  const repeated = (chosen: readonly Case[]) =>
+    Array.from({ length: rounds }, () => chosen)
+      .flat()
+      .values();
+  const together = repeated(cases.filter(({ fault }) => !fault.alone));
+  const lane = async (waiting: Iterable<Case>) => {
+    for (const one of waiting) if (Date.now() < deadline) await inject(one);
+  };
+  await Promise.all(Array.from({ length: atOnce }, () => lane(together)));
+  await lane(repeated(cases.filter(({ fault }) => fault.alone)));
   say('');
   say('injected  rows compared  most calls  longest s  failed  queue     fault');
   for (const { fault, tally } of cases) {

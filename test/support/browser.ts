@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 /** The browser itself sends nothing to other hosts. */
@@ -23,8 +23,9 @@ export const hasBrowser = (): boolean => {
   return false;
 };
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
+/** @param ignoreDefaultArgs switches of Playwright's that the browser of a person does not have */
+export const launchBrowser = (ignoreDefaultArgs: string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS, ignoreDefaultArgs });
 
 /** @returns the errors of a page, appended as they occur: console errors, which include CSP violations, and exceptions */
 export const collectErrors = (page: Page): string[] => {
@@ -35,3 +36,11 @@ export const collectErrors = (page: Page): string[] => {
   page.on('pageerror', (error) => errors.push(error.message));
   return errors;
 };
+
+/** A browser with a profile on disk, as a person has it: history, caches, the back-forward cache. */
+export const launchProfile = (directory: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(directory, {
+    executablePath: BROWSER_PATH,
+    args: BROWSER_ARGS,
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });

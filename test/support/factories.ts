@@ -1,9 +1,16 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import { type ApplicationSettings, findApplication, insertApplication } from '#db/queries/applications.ts';
+import {
+  type ApplicationSettings,
+  findApplication,
+  insertApplication,
+  updateApplication,
+} from '#db/queries/applications.ts';
+import type { Actor } from '#db/queries/audit.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -14,6 +21,9 @@ export const ACCESS_TOKEN = 'planted-access-token-3f9b1e70c2';
 
 const key = localKey('test', createHash('sha256').update('the key of the tests').digest());
 export const testKeys: KeyRing = { records: [key], tokens: [key] };
+
+/** An operator. */
+export const KIM: Actor = { actor: 'kim', actor_kind: 'operator' };
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -36,11 +46,24 @@ export const addApplication = async (
   application_id = 'acme',
   settings: Partial<ApplicationSettings> = {},
 ) => {
-  const sealed = await sealAccessToken(testKeys, application_id, ACCESS_TOKEN);
-  await insertApplication(sql, application_id, { ...SETTINGS, ...settings }, sealed);
+  const all = { ...SETTINGS, ...settings };
+  const sealed = await sealAccessToken(testKeys, { application_id, ...all }, ACCESS_TOKEN);
+  await insertApplication(sql, application_id, all, sealed);
   const row = await findApplication(sql, application_id);
   if (row === undefined) throw new Error(`${application_id} was not registered`);
   return row;
+};
+
+/** Move webhooks of an application as `app update` does with its token. @returns false when there is no such application */
+export const moveWebhooks = async (
+  sql: Database,
+  application_id: string,
+  webhooks: Partial<ApplicationSettings>,
+): Promise<boolean> => {
+  const before = await findApplication(sql, application_id);
+  if (before === undefined) return false;
+  const sealed = await sealAccessToken(testKeys, { ...before, ...webhooks }, ACCESS_TOKEN);
+  return updateApplication(sql, application_id, { ...webhooks, ...sealed });
 };
 
 /** A detail as an application answers it (section 2.5). */
@@ -88,4 +111,13 @@ export const anOpenRun = async (
   const run_id = randomUUIDv7();
   const run = { run_id, application_id, trigger: 'manual', full, accept_withdrawals } as const;
   return (await openRun(sql, run)).run;
+};
+
+/** Decides on one game as kim. @returns whether the decision was made */
+export const decideGame = async (
+  sql: Database,
+  { game_id, revision = 1, ...request }: { game_id: string; revision?: number } & DecisionRequest,
+): Promise<boolean> => {
+  const { games } = await decideGames(sql, [{ game_id, revision }], request, KIM);
+  return games[0]?.result === 'decided';
 };

@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
+import { createEventSender } from '#src/events/deliver.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
@@ -15,9 +16,15 @@ import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
+
+import { createHttpPost } from '#src/webhooks/http-post.ts';
+import { createPace } from '#src/webhooks/pace.ts';
+
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { until } from '#test/support/until.ts';
@@ -64,7 +71,7 @@ export type TestFleet = {
   ) => Promise<RunRow>;
   /** Wait for a job's end, then read it: what was read before lacks the end. */
   jobEnded: (definition: { name: string }, id: string | undefined) => Promise<Job>;
-  /** Lose everything the queue holds, as a flushed Redis does. */
+  /** Lose every job of the queue, as a flushed Redis does. */
   flushQueue: () => Promise<void>;
   /** Stop everything, but keep the database. */
   disconnect: () => Promise<void>;
@@ -103,10 +110,29 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   started.defer(() => producer.close());
 
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const webhooks = createWebhookClient({ egress });
+  const memory = createAnswerMemory();
+  const pace = createPace();
+  const webhooks = createWebhookClient({ egress, memory, pace });
   started.defer(() => webhooks.close());
   const openTarget = createTargetOpener(testKeys);
-  const deps: JobDependencies = { sql, webhooks, producer, keys: testKeys, openTarget, pageCap: 50 };
+  const http = createHttpPost({ egress });
+  started.defer(() => http.close());
+  const formatAuditTime = createAuditTimeFormatter('UTC');
+  const events = createEventSender({ sql, keys: testKeys, http, formatAuditTime });
+  const deps: JobDependencies = {
+    sql,
+    webhooks,
+    memory,
+    pace,
+    producer,
+    keys: testKeys,
+    openTarget,
+    pictureKeepMs: 86_400_000,
+    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
+    events,
+    egress,
+    pageCap: 50,
+  };
 
   const all = outer.move();
   const startWorker = async () => {

@@ -3,16 +3,16 @@ import { request as forward, type IncomingMessage, type RequestListener } from '
 import { startRawServer } from '#test/support/application-server.ts';
 import { until } from '#test/support/until.ts';
 
-/** What a call asked for: the last part of its path, and its body. */
+/** A call: the last part of its path, and its body. */
 export type GatedCall = { operation: string; body: { page_num?: number; game_id?: string } };
 
 /** Stands before an application's server, so that a test can stop time at one call. */
 export type Gate = {
   url: string;
   /** From now on, calls of which this is true wait. */
-  hold: (which: (call: GatedCall) => boolean) => void;
+  block: (which: (call: GatedCall) => boolean) => void;
   /** Resolves when as many calls wait. */
-  held: (count: number) => Promise<void>;
+  blocked: (count: number) => Promise<void>;
   /** Let the waiting calls through, and all that come. */
   release: () => void;
   close: () => Promise<void>;
@@ -22,13 +22,13 @@ const read = async (request: IncomingMessage): Promise<Buffer> => Buffer.concat(
 
 /** Open a gate before the server at `target`. */
 export const startGate = async (target: string): Promise<Gate> => {
-  let holds: (call: GatedCall) => boolean = () => false;
+  let isBlocked: (call: GatedCall) => boolean = () => false;
   let waiting: (() => void)[] = [];
 
   const pass: RequestListener = async (request, response) => {
     const body = await read(request);
     const call = { operation: request.url?.split('/').at(-1) ?? '', body: JSON.parse(body.toString()) };
-    if (holds(call)) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (isBlocked(call)) await new Promise<void>((resolve) => waiting.push(resolve));
     const { method, headers } = request;
     const onward = forward(new URL(request.url ?? '', target), { method, headers, agent: false });
     onward.end(body);
@@ -38,20 +38,20 @@ export const startGate = async (target: string): Promise<Gate> => {
   };
 
   const server = await startRawServer((request, response) => {
-    // Whoever hung up while it waited needs no answer.
+    // A client that hung up meanwhile needs no answer.
     Promise.resolve(pass(request, response)).catch(() => response.destroy());
   });
   const release = () => {
-    holds = () => false;
+    isBlocked = () => false;
     for (const go of waiting) go();
     waiting = [];
   };
   return {
     url: server.url,
-    hold: (which) => {
-      holds = which;
+    block: (which) => {
+      isBlocked = which;
     },
-    held: async (count) => {
+    blocked: async (count) => {
       await until(`${count} calls wait at the gate`, () => waiting.length >= count);
     },
     release,

@@ -15,7 +15,7 @@ export const until = async <Answer>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`waited ${WITHIN_MS / 1_000} s in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not within ${WITHIN_MS / 1_000} s: ${what}`);
     await delay(POLL_MS);
   }
 };

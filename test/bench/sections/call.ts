@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import got from 'got';
 import { Agent as UndiciAgent } from 'undici';
-import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
+import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { createHttpPost } from '#src/webhooks/http-post.ts';
@@ -82,10 +82,10 @@ export const measureCalls = async (calls: number, rounds: number): Promise<Row[]
     'our client, validation included': (port) => {
       const url = urlOf(port);
       const target = {
-        applicationId: 'bench',
-        queryGameListWebhook: url,
-        queryGameDetailWebhook: url,
-        queryCpKycWebhook: url,
+        application_id: 'bench',
+        query_game_list_webhook: url,
+        query_game_detail_webhook: url,
+        query_cp_kyc_webhook: url,
         accessToken: TOKEN,
       };
       return client.queryGameDetail(target, { game_id: 'g-12' }, signal);

@@ -14,28 +14,32 @@ export type Fault = {
   world?: WorldOptions;
   /** Brings down what other worlds stand on. */
   alone?: boolean;
+  /** A worker may end by itself: its supervisor starts it again. */
+  endsWorkers?: boolean;
+  /** What is wrong in a world that does not end as an undisturbed one, in words. */
+  findWrong?: (world: World) => Promise<string[]>;
 };
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Which calls an application is to keep waiting. */
-export type Held = Parameters<FleetApplication['hold']>[0];
+export type Blocked = Parameters<FleetApplication['block']>[0];
 export const isList =
-  (page_num: number): Held =>
+  (page_num: number): Blocked =>
   (call) =>
     call.operation === 'query_game_list' && call.page_num === page_num;
-export const isDetail: Held = (call) => call.operation === 'query_game_detail';
+export const isDetail: Blocked = (call) => call.operation === 'query_game_detail';
 
 /** A worker that is in the middle of a call of the first application, and runs of all. */
 export const workerAt = async (
   world: World,
-  at: Held,
+  at: Blocked,
   options: Parameters<World['startWorker']>[0] = {},
 ): ReturnType<World['startWorker']> => {
-  world.first.hold(at);
+  world.first.block(at);
   const worker = await world.startWorker(options);
   await world.startRuns();
-  await world.first.held(1);
+  await world.first.blocked(1);
   return worker;
 };
 
@@ -56,8 +60,8 @@ export const underWay = (world: World) =>
     return (row?.pages ?? 0) >= 2;
   });
 
-export const twoWorkers = async (world: World) => {
-  const workers = await Promise.all([world.startWorker(), world.startWorker()]);
+export const twoWorkers = async (world: World, options: Parameters<World['startWorker']>[0] = {}) => {
+  const workers = await Promise.all([world.startWorker(options), world.startWorker(options)]);
   await world.startRuns();
   await underWay(world);
   return workers;

@@ -19,7 +19,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       await twoWorkers(world);
       world.toPostgres.cut({ refuse: true });
       await pause(3_000);
-      world.toPostgres.heal();
+      world.toPostgres.restore();
     },
   },
   {
@@ -30,7 +30,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       await twoWorkers(world);
       world.toPostgres.cut({ refuse: true });
       await pause(22_000);
-      world.toPostgres.heal();
+      world.toPostgres.restore();
     },
   },
   {
@@ -84,7 +84,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       await world.startRuns();
       await until('it has asked', () => cuts > 0);
       await pause(1_000);
-      world.toPostgres.heal();
+      world.toPostgres.restore();
     },
   },
   {
@@ -94,7 +94,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       await twoWorkers(world);
       world.toPostgres.cut({ most: 2 });
       await pause(3_000);
-      world.toPostgres.heal();
+      world.toPostgres.restore();
     },
   },
   {
@@ -105,7 +105,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       world.toPostgres.cut({ refuse: true });
       const { tookMs } = await worker.stop();
       if (tookMs > 20_000) throw new Error(`ended after ${Math.round(tookMs)} ms`);
-      world.toPostgres.heal();
+      world.toPostgres.restore();
       world.first.release();
       await world.startWorker();
     },

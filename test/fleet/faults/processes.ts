@@ -1,8 +1,8 @@
-import { type Fault, type Held, isDetail, isList, progress, workerAt } from '#test/fleet/faults/fault.ts';
+import { type Blocked, type Fault, isDetail, isList, progress, workerAt } from '#test/fleet/faults/fault.ts';
 import type { World } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
 
-const killAt = (at: Held) => async (world: World) => {
+const killAt = (at: Blocked) => async (world: World) => {
   const worker = await workerAt(world, at);
   const [, other] = await Promise.all([worker.kill(), world.startWorker()]);
   world.first.release();
@@ -11,7 +11,7 @@ const killAt = (at: Held) => async (world: World) => {
 
 /** Kill a worker that has committed, while its word of it is on the way to the queue. */
 const killBeforeAcknowledgement =
-  (at: Held, committed: (world: World) => Promise<boolean>) => async (world: World) => {
+  (at: Blocked, committed: (world: World) => Promise<boolean>) => async (world: World) => {
     const worker = await workerAt(world, at);
     world.queue.pause();
     world.first.release();

@@ -11,7 +11,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
       world.redis.network.cut({ refuse: true });
       const { tookMs } = await worker.stop();
       if (tookMs > 20_000) throw new Error(`ended after ${Math.round(tookMs)} ms`);
-      world.redis.network.heal();
+      world.redis.network.restore();
       world.first.release();
       await world.startWorker();
     },
@@ -57,7 +57,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
       await twoWorkers(world);
       world.redis.network.cut({ refuse: true });
       await pause(4_000);
-      world.redis.network.heal();
+      world.redis.network.restore();
     },
   },
   {
@@ -79,7 +79,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
       await twoWorkers(world);
       world.redis.network.cut({ refuse: true });
       await pause(60_000);
-      world.redis.network.heal();
+      world.redis.network.restore();
     },
   },
 ];

@@ -1,0 +1,70 @@
+// How long a reviewer waits for the next game after a decision, in Chromium with the keyboard:
+// `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
+import { pino } from 'pino';
+import { openDatabase } from '#db/client.ts';
+import { buildConsole } from '#src/console/app.ts';
+import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import { createProducer } from '#src/queue/producer.ts';
+import { listen } from '#src/roles/listen.ts';
+import { say, withDatabase } from '#test/bench/api-database.ts';
+import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
+import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
+import { launchBrowser } from '#test/support/browser.ts';
+import { KIM } from '#test/support/factories.ts';
+
+const DECISIONS = 60;
+
+const [games = '10000', kept] = process.argv.slice(2);
+await withDatabase(async (_, databaseUrl) => {
+  await using stack = new AsyncDisposableStack();
+  const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
+  await loadReviewedGames(sql, Number(games));
+  const backend = openQueueBackend({
+    databaseUrl,
+    redisUrl: undefined,
+    prefix: '{bench}',
+    role: 'producer',
+    onError: () => {},
+  });
+  stack.defer(() => backend.close());
+  await backend.migrate();
+  const producer = createProducer(backend, jobSpecs, () => {});
+  stack.defer(() => producer.close());
+  let url = '';
+  const app = await buildConsole({
+    sql,
+    producer,
+    url: () => url,
+    trustedProxies: [],
+    oidc: null,
+    fourEyes: { kinds: [], onceTwo: false },
+    logger: pino({ level: 'silent' }),
+  });
+  stack.defer(() => app.close());
+  url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');
+
+  const login = `bench-${Date.now()}`;
+  await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
+  const browser = stack.adopt(await launchBrowser(), (each) => each.close());
+  const page = await browser.newPage();
+  await page.goto(signInUrl(url, await linkOperator(sql, KIM, login, false)));
+  say(MEASURE_HEAD);
+  for (const lane of ['new', 'changed']) {
+    await page.goto(`${url}/review?lane=${lane}`);
+    await page.locator('.game-card .name').first().click();
+    await page.waitForURL(/\/games\//);
+    await page.waitForLoadState();
+    // From the key to the next game, with its scripts run: another decision may follow.
+    await measure(
+      `${lane} lane: pass, and the next game is ready`,
+      async () => {
+        const before = page.url();
+        await page.keyboard.press('p');
+        await page.waitForURL((next) => next.href !== before, { waitUntil: 'domcontentloaded' });
+      },
+      DECISIONS,
+    );
+  }
+}, kept);

@@ -1,0 +1,82 @@
+import { type Database, openDatabase } from '#db/client.ts';
+import { noteViewer } from '#db/queries/game-viewers.ts';
+import { findGame } from '#db/queries/games.ts';
+import { compareRevisions } from '#src/review/compare-revisions.ts';
+import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { readTimeline } from '#src/review/timeline.ts';
+import { say, withDatabase } from '#test/bench/api-database.ts';
+import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
+import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
+import { KIM } from '#test/support/factories.ts';
+
+// Duration of what a review page reads and writes, without HTTP:
+// `node test/bench/review.ts 1000000 [directory to keep the database in]`.
+const PAGE = 50;
+
+const measureReview = async (sql: Database): Promise<void> => {
+  const summary = await summariseLanes(sql);
+  say(`${summary.new.games} games in the new lane, ${summary.changed.games} in the changed lane`);
+  say(MEASURE_HEAD);
+  const fresh = await readLane(sql, 'new', { limit: 500 });
+  const changed = await readLane(sql, 'changed', { limit: 500 });
+  await measure('both lanes counted, with their oldest games', () => summariseLanes(sql));
+  await measure('the same of one application', () => summariseLanes(sql, 'app-50'));
+  for (const lane of ['new', 'changed'] as const) {
+    const read = (filter: object) => () => readLane(sql, lane, { limit: PAGE, ...filter });
+    await measure(`${lane} lane: first page`, read({}));
+    await measure(
+      `${lane} lane: a later page`,
+      read({ cursor: (lane === 'new' ? fresh : changed).games.at(-1)?.cursor }),
+    );
+    await measure(`${lane} lane: of one application`, read({ application_id: 'app-50' }));
+    await measure(`${lane} lane: a frequent text`, read({ text: 'gAME 9' }));
+    await measure(`${lane} lane: a text that no name has`, read({ text: 'nothing' }));
+    const games = (lane === 'new' ? fresh : changed).games;
+    const rows = await Promise.all(games.slice(0, 50).map(({ game_id }) => findGame(sql, game_id)));
+    const row = (round: number) => rows[round % rows.length] as NonNullable<(typeof rows)[number]>;
+    await measure(`${lane} lane: place of a game`, (round) => findWaitingPlace(sql, row(round)));
+    await measure(`${lane} lane: timeline of a game`, (round) =>
+      readTimeline(sql, row(round).application_id, row(round).application_game_id),
+    );
+    if (lane === 'changed')
+      await measure('differences of a changed game', (round) => compareRevisions(sql, row(round).game_id));
+  }
+  await measure('who looks at a game', (round) => noteViewer(sql, fresh.games[round]?.game_id ?? '', 'kim'));
+  const seen = fresh.games.map(({ game_id }) => ({ game_id, revision: 1 }));
+  const pass = { audit_status: 'passed', seen_status: 'pending' } as const;
+  await sql`
+    insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
+      content_hash, fetched_at)
+    select game_id, 1, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash, fetched_at
+    from games where game_id = any(${seen.map(({ game_id }) => game_id)}::uuid[])
+    on conflict do nothing`;
+  await measure('decide on one game, and read the next', async (round) => {
+    await decideGames(sql, seen.slice(round, round + 1), pass, KIM);
+    await readLane(sql, 'new', { limit: 1, cursor: fresh.games[round]?.cursor });
+  });
+  await measure(
+    'decide on fifty games, and undo them',
+    async () => {
+      await decideGames(sql, seen.slice(300, 350), pass, KIM);
+      const decided = await sql<{ audit_id: number }[]>`
+        select audit_id from game_audits where undone_at is null order by audit_id desc limit 50`;
+      await undoGameDecisions(
+        sql,
+        decided.map(({ audit_id }) => audit_id),
+        KIM,
+      );
+    },
+    30,
+  );
+};
+
+const [games = '10000', kept] = process.argv.slice(2);
+await withDatabase(async (_, databaseUrl) => {
+  const sql = openDatabase(databaseUrl, { max: 4 });
+  const from = performance.now();
+  await loadReviewedGames(sql, Number(games));
+  say(`${games} games loaded in ${Math.round((performance.now() - from) / 1_000)} s`);
+  await measureReview(sql);
+  await sql.end({ timeout: 5 });
+}, kept);

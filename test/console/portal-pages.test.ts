@@ -1,0 +1,132 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { findApplicationGame } from '#db/queries/timeline.ts';
+import { addPromptWork } from '#src/ingest/prompt-work.ts';
+import { addToken } from '#test/api/support.ts';
+import { findOverflow, findViolations } from '#test/console/every-page.ts';
+import { startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { giveAddress } from '#test/events/support.ts';
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { decideGame } from '#test/support/factories.ts';
+import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const SCREENSHOTS = process.env.SCREENSHOTS;
+let fleet: TestFleet;
+let portal: TestConsole;
+let browser: Browser;
+beforeAll(async () => {
+  fleet = await startTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis');
+  await fleet.startWorker();
+  portal = await startTestConsole(fleet, { prefix: fleet.prefix });
+  if (hasBrowser()) browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await portal?.stop();
+  await fleet?.stop();
+});
+
+/** An application with a rejected game, an invalid one, events that do not arrive, and a token. */
+const fill = async () => {
+  const { server } = await fleet.addApplication('lantern-works', 12);
+  const games = server.games.all();
+  const [rejected, passed, broken] = games;
+  if (rejected === undefined || passed === undefined || broken === undefined) throw new Error('no games');
+  server.games.update(broken.game_id, { game_store_video: 'ftp://cdn.example/film' });
+  await giveAddress(fleet.sql, 'lantern-works', 'http://127.0.0.1:9/hooks/catalogue');
+  await fleet.sync('lantern-works');
+  const idOf = async (id: string) =>
+    (await findApplicationGame(fleet.sql, 'lantern-works', id))?.game_id ?? '';
+  const text = 'The description ends in the middle of a sentence.';
+  await decideGame(fleet.sql, {
+    game_id: await idOf(rejected.game_id),
+    audit_status: 'rejected',
+    reason: 'incomplete',
+    text,
+  });
+  await decideGame(fleet.sql, { game_id: await idOf(passed.game_id), audit_status: 'passed' });
+  await addPromptWork(fleet.sql, fleet.producer);
+  await until('the first delivery has failed', async () => {
+    const [row] = await fleet.sql`select from event_webhooks where failures > 0`;
+    return row !== undefined;
+  });
+  const { token } = await addToken(fleet.sql, 'lantern-works');
+  return { token, rejected, broken, text };
+};
+
+test.skipIf(!hasBrowser())(
+  'a developer signs in, finds a rejected game and an invalid one, and runs the checks; axe-core finds nothing',
+  async () => {
+    const { token, rejected, broken, text } = await fill();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const errors = collectErrors(page);
+    const found: Record<string, string[]> = {};
+    const inspect = async (name: string) => {
+      for (const [scheme, width] of [
+        ['light', 1280],
+        ['light', 390],
+        ['dark', 1280],
+      ] as const) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width, height: 900 });
+        if (SCREENSHOTS !== undefined) {
+          const directory = join(SCREENSHOTS, `portal-${scheme}-${width}`);
+          await mkdir(directory, { recursive: true });
+          await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
+        }
+        const problems = [
+          ...(width === 390 ? await findOverflow(page) : []),
+          ...(scheme === 'dark' || width === 390 ? await findViolations(page) : []),
+        ];
+        if (problems.length > 0) found[`${name}, ${scheme}, ${width}`] = problems;
+      }
+      await page.setViewportSize({ width: 1280, height: 900 });
+    };
+
+    await page.goto(new URL('/portal', portal.url).href);
+    await inspect('sign-in');
+    await page.getByLabel('API token').fill('gct_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await inspect('overview');
+
+    await page.getByRole('link', { name: 'Games', exact: true }).click();
+    await page.getByRole('link', { name: /^rejected 1$/ }).click();
+    await page.getByText(text).waitFor();
+    await inspect('rejected');
+    await page.getByRole('link', { name: rejected.game_name.trim() }).click();
+    await page.getByText('The game was rejected: Information is missing or incomplete').first().waitFor();
+    await inspect('game-rejected');
+
+    await page.getByLabel('Your game_id').fill(broken.game_id);
+    await page.getByRole('button', { name: 'Where is it?' }).click();
+    await page.getByText('game_store_video: not_http_url').first().waitFor();
+    await inspect('game-invalid');
+
+    await page.getByRole('link', { name: 'Runs and failures' }).click();
+    await page.getByRole('cell', { name: broken.game_id }).waitFor();
+    await inspect('runs');
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('connect_failed').first().waitFor();
+    await inspect('events');
+
+    await page.getByRole('link', { name: 'Checks' }).click();
+    await page.getByRole('button', { name: 'Run the checks' }).click();
+    // The page fetches the report by itself.
+    await page.getByText(/\d+ passed, \d+ failed, \d+ skipped/).waitFor();
+    await page.getByText('game_store_video').first().waitFor();
+    await inspect('checks');
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token').waitFor();
+    expect(found).toEqual({});
+    expect(errors.filter((error) => !error.includes('401'))).toEqual([]);
+  },
+);

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '#db/client.ts';
+import { claimPicture, recordBytes, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
+import { applyPins } from '#db/queries/picture-pins.ts';
+import { createDecoder } from '#src/pictures/decoder.ts';
+import { aPicture } from '#test/pictures/support.ts';
+
+const FRESH = { http_status: 200, freshMs: 3_600_000 };
+
+/** Stores pictures as the media process does. */
+export const openPictures = (sql: Database) => {
+  const decoder = createDecoder();
+  const store = async (url: string, bytes: Buffer, note: string | null = null): Promise<void> => {
+    const sha256 = createHash('sha256').update(bytes).digest();
+    const decoded = await decoder.decode({ bytes, format: 'png' });
+    if (decoded.outcome !== 'shown') throw new Error(decoded.outcome);
+    await saveContent(sql, { ...decoded, sha256, bytes: bytes.length, format: 'png' });
+    const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
+    await recordBytes(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
+    await applyPins(sql, picture_id);
+  };
+  const show = async (url: string, seed: number): Promise<void> => {
+    const bytes = await aPicture(seed, 'png', { width: 640, height: 360 });
+    return store(url, bytes, seed % 2 === 0 ? 'sent as image/jpeg, is png' : null);
+  };
+  return {
+    store,
+    show,
+    fail: async (url: string): Promise<void> => {
+      const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
+      await recordResult(sql, { ...FRESH, picture_id, outcome: 'not_found', http_status: 404 });
+    },
+    /** Other bytes at the same address. */
+    replace: async (url: string, seed: number): Promise<void> => {
+      await sql`update pictures set fresh_until = null where url = ${url}`;
+      await show(url, seed);
+    },
+    close: decoder.close,
+  };
+};

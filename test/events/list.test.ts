@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '#db/client.ts';
+import { pruneEvents } from '#db/queries/events.ts';
+import { LIST_EVENTS_PATH } from '#src/contract/events.ts';
+import { addApplication, addGames, addToken, post, startApi, type TestApi } from '#test/api/support.ts';
+import { decideGame } from '#test/support/factories.ts';
+
+let api: TestApi;
+let operator: string;
+beforeAll(async () => {
+  api = await startApi({ auditTimeZone: 'Asia/Shanghai' });
+  operator = (await addToken(api.sql, null)).token;
+});
+afterAll(() => api.close());
+
+let applications = 0;
+const withGames = async (count: number) => {
+  applications += 1;
+  const application_id = `app-${applications}`;
+  await addApplication(api.sql, application_id);
+  const { token } = await addToken(api.sql, application_id);
+  const game_ids = await addGames(api.sql, application_id, count);
+  const list = async (after: string, limit?: number) =>
+    post(api.url, LIST_EVENTS_PATH, token, { after, limit });
+  return { application_id, game_ids, list };
+};
+const pass = (game_id: string) => decideGame(api.sql, { game_id, audit_status: 'passed' });
+
+it('lists the events of the application in their order, with times in the formats of the platform', async () => {
+  const acme = await withGames(3);
+  const other = await withGames(1);
+  expect((await acme.list('')).body).toEqual({
+    ret_code: 0,
+    ret_msg: 'success',
+    data: { list: [], next: '' },
+  });
+  for (const game_id of acme.game_ids) await pass(game_id);
+  await pass(other.game_ids[0] ?? '');
+  const first = (await acme.list('', 2)).body.data;
+  expect(first.list).toEqual(
+    acme.game_ids.slice(0, 2).map((game_id) => ({
+      event_id: expect.stringMatching(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      ),
+      type: 'game.passed',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      data: {
+        game_id,
+        application_game_id: expect.any(String),
+        game_name: expect.stringMatching(/^Game /),
+        audit_status: 'passed',
+        audit_time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+        revision: 1,
+        why: 'decided',
+      },
+    })),
+  );
+  // Eight hours ahead of UTC, without seconds' fractions.
+  const [{ timestamp, data }] = first.list;
+  const local = new Date(`${data.audit_time.replace(' ', 'T')}+08:00`).getTime();
+  expect(Math.abs(Date.parse(timestamp) - local)).toBeLessThan(60_000);
+  expect(first.next).toBe(first.list[1].event_id);
+  const second = (await acme.list(first.next)).body.data;
+  expect(second.list.map((event: { data: { game_id: string } }) => event.data.game_id)).toEqual([
+    acme.game_ids[2],
+  ]);
+  expect((await acme.list(second.next)).body.data).toEqual({ list: [], next: second.next });
+});
+
+it('refuses a cursor of another application, one that was deleted, and an operator', async () => {
+  const [acme, other] = [await withGames(4), await withGames(1)];
+  for (const game_id of acme.game_ids) await pass(game_id);
+  const [first, second, third] = (await acme.list('')).body.data.list;
+  expect((await other.list(first.event_id)).body).toMatchObject({ ret_code: 41001, data: null });
+  expect((await other.list(randomUUID())).status).toBe(410);
+  expect((await other.list('g-1')).body).toMatchObject({
+    ret_code: 40001,
+    ret_msg: expect.stringMatching(/^after must/),
+  });
+  expect((await other.list('', 101)).body).toMatchObject({
+    ret_code: 40001,
+    ret_msg: 'limit must be at most 100',
+  });
+  const asOperator = await post(api.url, LIST_EVENTS_PATH, operator, { after: '' });
+  expect(asOperator).toMatchObject({ status: 403, body: { ret_code: 40301 } });
+
+  await api.sql`update events set created_at = now() - interval '91 days'
+    where event_id in (${first.event_id}, ${second.event_id})`;
+  expect(await pruneEvents(api.sql, 90 * 86_400_000, 100)).toBe(1);
+  expect((await acme.list(first.event_id)).body).toMatchObject({ ret_code: 41001 });
+  // Who had read up to the last deleted day has missed nothing.
+  expect((await acme.list(second.event_id)).body.data.list[0].event_id).toBe(third.event_id);
+});
+
+it('misses no event of fifty transactions that commit out of order, one of them last', {
+  timeout: 60_000,
+}, async () => {
+  await using stack = new AsyncDisposableStack();
+  const writers = openDatabase(api.databaseUrl, { max: 6, applicationName: 'writers' });
+  stack.defer(() => writers.end());
+  const acme = await withGames(51);
+  const [held = '', ...others] = acme.game_ids;
+  const seen: string[] = [];
+  let after = '';
+  const read = async (): Promise<number> => {
+    const { list, next } = (await acme.list(after, 3)).body.data;
+    seen.push(...list.map((event: { data: { game_id: string } }) => event.data.game_id));
+    after = next;
+    return list.length;
+  };
+  /** Writes an event, then commits when the gate opens. */
+  const write = (game_id: string, opened: Promise<unknown>) => {
+    const begun = Promise.withResolvers<void>();
+    const done = writers.begin(async (tx) => {
+      await tx`update games set audit_status = 'passed', audit_time = now() where game_id = ${game_id}`;
+      begun.resolve();
+      await opened;
+    });
+    return { begun: begun.promise, done };
+  };
+  const gate = Promise.withResolvers<void>();
+  const first = write(held, gate.promise);
+  await first.begun;
+  for (let from = 0; from < others.length; from += 5) {
+    // Five transactions begin in one order, and commit in the opposite one, with reads between.
+    const group = others.slice(from, from + 5).map((game_id) => {
+      const open = Promise.withResolvers<void>();
+      return { ...write(game_id, open.promise), open };
+    });
+    await Promise.all(group.map(({ begun }) => begun));
+    for (const { open, done } of group.toReversed()) {
+      open.resolve();
+      await Promise.all([done, read()]);
+    }
+  }
+  for (let rows = 1; rows > 0; ) rows = await read();
+  expect(seen.toSorted()).toEqual(others.toSorted());
+  gate.resolve();
+  await first.done;
+  await read();
+  expect(seen.at(-1)).toBe(held);
+  expect(seen).toHaveLength(51);
+});

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { claimDeliveries } from '#db/queries/event-deliveries.ts';
+import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { retryEvents } from '#src/actions/event-webhooks.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
+import { decideGame, KIM } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
+
+const database = useTestDatabase();
+
+type Delivery = {
+  state: string;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  wait_s: number;
+};
+const deliveries = (application_id: string): Promise<Delivery[]> =>
+  database.sql<Delivery[]>`
+    select state, attempts, last_status, last_error, extract(epoch from next_attempt_at - now())::int as wait_s
+    from event_deliveries where application_id = ${application_id} order by event_id`;
+const delivery = async (application_id: string) => (await deliveries(application_id))[0];
+const webhook = (application_id: string) => findEventWebhook(database.sql, application_id);
+
+it('a receiver that is down for an hour gets every event, with the same webhook-id at each attempt', async () => {
+  const { sql } = database;
+  let isDown = true;
+  const { received, url } = await aReceiver((response) =>
+    response.writeHead(isDown ? 500 : 200).end('x'.repeat(100_000)),
+  );
+  const { application_id, games } = await withEvents(sql, url, 3);
+  const sender = aSender(sql);
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 3 });
+  expect(await delivery(application_id)).toMatchObject({ state: 'pending', attempts: 1, last_status: 500 });
+  // It waits now.
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
+  for (let minutes = 0; minutes < 60; minutes += 10) {
+    await passTime(sql, application_id, '10 minutes');
+    // One event at a time probes it.
+    expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
+  }
+  expect((await webhook(application_id))?.failing_since).not.toBeNull();
+  isDown = false;
+  await passTime(sql, application_id, '1 hour');
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 3, failed: 0 });
+  const ids = Map.groupBy(received, ({ headers }) => headers['webhook-id']);
+  expect(ids.size).toBe(games.length);
+  for (const attempts of ids.values()) expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
+  expect(await webhook(application_id)).toMatchObject({ failures: 0, failing_since: null, last_error: null });
+});
+
+it('the waits grow for 24 hours; then the event has failed, and event retry sends it again', async () => {
+  const { sql } = database;
+  const { received, url } = await aReceiver((response) => response.writeHead(503).end());
+  const { application_id } = await withEvents(sql, url);
+  const sender = aSender(sql);
+  const waits: number[] = [];
+  for (;;) {
+    expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
+    const now = await delivery(application_id);
+    if (now?.state === 'failed') break;
+    waits.push(now?.wait_s ?? 0);
+    // The next attempt, also of the address.
+    await passTime(sql, application_id, `${Math.max(waits.at(-1) ?? 0, 900) + 1} seconds`);
+  }
+  const rounded = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600];
+  for (const [index, wait] of rounded.entries())
+    expect(Math.abs((waits[index] ?? 0) / wait - 1)).toBeLessThan(0.21);
+  expect(received.length).toBeGreaterThan(10);
+  expect(received.length).toBeLessThan(14);
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
+  expect(await retryEvents(sql, KIM, application_id)).toEqual({ events: 1, switched_on: false });
+  await passTime(sql, application_id, '15 minutes');
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
+  expect(await delivery(application_id)).toMatchObject({ state: 'pending', attempts: 1 });
+});
+
+it('an address that fails for three days is switched off and says so; a retry switches it on', async () => {
+  const { sql } = database;
+  let isDown = true;
+  const { url } = await aReceiver((response) => response.writeHead(isDown ? 500 : 200).end());
+  const { application_id, games } = await withEvents(sql, url, 2);
+  const sender = aSender(sql);
+  const game_id = games[0]?.game_id ?? '';
+  for (let hours = 0; hours < 72; hours += 12) {
+    await sender.deliverNow(application_id);
+    expect((await webhook(application_id))?.status).toBe('active');
+    await passTime(sql, application_id, '12 hours');
+    // Another decision, another event.
+    await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'rights', text: `Day ${hours}.` });
+  }
+  await sender.deliverNow(application_id);
+  expect(await webhook(application_id)).toMatchObject({
+    status: 'off',
+    off_reason: 'It has failed for three days.',
+  });
+  expect((await deliveries(application_id)).every(({ state }) => state === 'failed')).toBe(true);
+  expect(await listAudit(sql, { subject: `application:${application_id}`, limit: 1 })).toMatchObject([
+    { action: 'event_webhook.off', actor_kind: 'system', reason: 'It has failed for three days.' },
+  ]);
+  // Events go on; none is sent.
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  expect(await deliveries(application_id)).toHaveLength(8);
+  isDown = false;
+  expect(await retryEvents(sql, KIM, application_id)).toEqual({ events: 9, switched_on: true });
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 9, failed: 0 });
+});
+
+it('two failures with days between them do not switch an address off', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver((response) => response.writeHead(500).end());
+  const { application_id, games } = await withEvents(sql, url);
+  const sender = aSender(sql);
+  await sender.deliverNow(application_id);
+  await passTime(sql, application_id, '5 days');
+  await decideGame(sql, { game_id: games[0]?.game_id ?? '', audit_status: 'rejected', reason: 'rights' });
+  await sender.deliverNow(application_id);
+  expect((await webhook(application_id))?.status).toBe('active');
+});
+
+it('410 switches the address off at once', async () => {
+  const { sql } = database;
+  const { received, url } = await aReceiver((response) => response.writeHead(410).end());
+  const { application_id } = await withEvents(sql, url, 6);
+  await aSender(sql).deliverNow(application_id);
+  expect(received.length).toBeLessThan(6);
+  expect(await webhook(application_id)).toMatchObject({ status: 'off', off_reason: 'It answered 410 Gone.' });
+});
+
+it('Retry-After delays the address', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver((response) => response.writeHead(429, { 'retry-after': '600' }).end());
+  const { application_id } = await withEvents(sql, url);
+  const sender = aSender(sql);
+  await sender.deliverNow(application_id);
+  expect((await delivery(application_id))?.wait_s).toBeGreaterThan(590);
+  await passTime(sql, application_id, '5 minutes');
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
+});
+
+it('no redirect is followed, no private address is called, no invalid certificate is accepted, none is waited for', async () => {
+  const { sql } = database;
+  const other = await aReceiver();
+  const redirect = await aReceiver((response) => response.writeHead(308, { location: other.url }).end());
+  const silent = await aReceiver(() => {});
+  const secure = createServer({ cert: CERTIFICATE, key: KEY }, (_request, response) => response.end());
+  secure.listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  onTestFinished(() => void secure.close());
+  const { port } = secure.address() as AddressInfo;
+  const failing: [string, string, Parameters<typeof aSender>[1]][] = [
+    [redirect.url, 'redirect', {}],
+    [silent.url, 'timeout', { callTimeoutMs: 50 }],
+    [`https://127.0.0.1:${port}/events`, 'tls_failed', {}],
+    [other.url, 'forbidden_address', { egress: createEgressPolicy({ allowHttp: true, allowNetworks: [] }) }],
+    ['http://127.0.0.1:9/events', 'connect_failed', {}],
+  ];
+  for (const [url, code, options] of failing) {
+    const { application_id } = await withEvents(sql, url);
+    expect(await aSender(sql, options).deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
+    expect(await delivery(application_id)).toMatchObject({ state: 'pending', last_error: code });
+    expect((await webhook(application_id))?.last_error).toMatch(new RegExp(`${code}|HTTP 308`));
+  }
+  expect(other.received).toEqual([]);
+});
+
+it('an event that only one receiver refuses does not hold the others up', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver((response, { body }) =>
+    response.writeHead(body.includes('"g-1"') ? 500 : 200).end(),
+  );
+  const { application_id } = await withEvents(sql, url, 12);
+  expect(await aSender(sql).deliverNow(application_id)).toEqual({ delivered: 11, failed: 1 });
+  expect(await webhook(application_id)).toMatchObject({ status: 'active' });
+});
+
+it('an event whose worker is killed after the claim is sent again by another one', async () => {
+  const { sql } = database;
+  const { received, url } = await aReceiver();
+  const { application_id } = await withEvents(sql, url);
+  const [claimed] = await claimDeliveries(sql, application_id, 4, 60_000);
+  const sender = aSender(sql);
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
+  await passTime(sql, application_id, '61 seconds');
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 1, failed: 0 });
+  expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id]);
+});

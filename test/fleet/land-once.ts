@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { openDatabase } from '#db/client.ts';
+import type { Snapshot } from '#test/fleet/snapshot.ts';
+import { type Ground, openWorld, type WorldOptions } from '#test/fleet/world.ts';
+
+/**
+ * Sync the applications once, undisturbed, and make that the ground others begin on.
+ * @returns the ground, and what its tables hold after one more undisturbed run: what every fault is held against
+ */
+export const landOnce = async (
+  ground: Ground,
+  options: WorldOptions = {},
+): Promise<{ ground: Ground; expected: Snapshot; [Symbol.asyncDispose]: () => Promise<void> }> => {
+  const name = `landed_${randomBytes(6).toString('hex')}`;
+  const asAdmin = async (statement: string) => {
+    const admin = openDatabase(ground.adminUrl, { max: 1 });
+    await admin.unsafe(statement);
+    await admin.end();
+  };
+  {
+    // With its queues in the database, so that worlds of either kind can begin there.
+    await using world = await openWorld(ground, { ...options, queue: 'postgres' });
+    const worker = await world.startWorker();
+    await world.startRuns();
+    await world.quiet();
+    await worker.stop();
+    await world.queue.flush();
+    await world.sql.end();
+    await asAdmin(`create database ${name} template ${new URL(world.databaseUrl).pathname.slice(1)}`);
+  }
+  const landed = { ...ground, template: `template ${name}`, landed: true };
+  await using world = await openWorld(landed, { ...options, queue: 'postgres' });
+  await world.startWorker();
+  await world.startRuns();
+  await world.quiet();
+  return {
+    ground: landed,
+    expected: await world.snapshot(),
+    [Symbol.asyncDispose]: () => asAdmin(`drop database ${name} with (force)`),
+  };
+};

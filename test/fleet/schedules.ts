@@ -1,0 +1,70 @@
+import { SCHEDULES } from '#src/contract/words.ts';
+import { tick } from '#src/ingest/specs.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
+import { openProducer, type World, webhooksAt } from '#test/fleet/world.ts';
+import { ACCESS_TOKEN, addApplication, testKeys } from '#test/support/factories.ts';
+
+const WITHIN_MS = 5 * 60_000;
+const POLL_MS = 500;
+
+/** Wait until every active application's schedules tick in time. */
+export const scheduled = async ({ sql, databaseUrl, queue }: World): Promise<void> => {
+  await using foundation = openProducer(databaseUrl, queue.redisUrl);
+  const ticks = foundation.producer.queue(tick);
+  await poll('every schedule ticks in time', async () => {
+    const [row] = await sql<{ active: number }[]>`
+      select count(*)::int as active from applications where status = 'active'`;
+    const found = await ticks.getJobSchedulers();
+    const inTime = found.filter(({ next = 0, every = 0 }) => next <= Date.now() + 2 * every);
+    return inTime.length === (row?.active ?? 0) * SCHEDULES.length;
+  });
+};
+
+/** Ask as `until` does, of a fleet so large or so slow that it takes minutes. */
+export const poll = async (
+  what: string,
+  ask: () => Promise<boolean>,
+  withinMs = WITHIN_MS,
+): Promise<void> => {
+  for (const deadline = Date.now() + withinMs; !(await ask()); ) {
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs / 60_000} minutes: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+};
+
+/** Add a tick of games for every application, and wait until each has had this many scheduled runs. */
+export const tickAll = async ({ sql, databaseUrl, queue }: World, runs: number): Promise<void> => {
+  await using foundation = openProducer(databaseUrl, queue.redisUrl);
+  const applications = await sql<{ application_id: string }[]>`select application_id from applications`;
+  for (const { application_id } of applications)
+    await foundation.producer.add(tick, { application_id, schedule: 'games' as const });
+  await poll(`every application has had ${runs} scheduled runs`, async () => {
+    const late = await sql`
+      select from applications a where ${runs} > (
+        select count(*) from sync_runs r where r.application_id = a.application_id and trigger = 'schedule') limit 1`;
+    return late.length === 0;
+  });
+};
+
+const BATCH = 2_000;
+
+/** Register applications at one server. */
+export const addApplications = async ({ sql }: World, url: string, count: number): Promise<void> => {
+  const { application_id: model, ...row } = await addApplication(sql, 'model', webhooksAt(url));
+  await sql`delete from applications where application_id = ${model}`;
+  for (let from = 0; from < count; from += BATCH) {
+    const rows = await Promise.all(
+      Array.from({ length: Math.min(BATCH, count - from) }, async (_, index) => {
+        const application_id = `many-${from + index}`;
+        const sealed = await sealAccessToken(testKeys, { ...row, application_id }, ACCESS_TOKEN);
+        return {
+          ...row,
+          ...sealed,
+          application_id,
+          access_token_keys: sql.json(sealed.access_token_keys as never),
+        };
+      }),
+    );
+    await sql`insert into applications ${sql(rows as never)}`;
+  }
+};

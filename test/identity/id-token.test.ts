@@ -1,0 +1,121 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOidc } from '#src/identity/oidc.ts';
+import { startServer } from '#test/identity/token-server.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const CONSOLE = 'http://127.0.0.1:8081';
+const [ours, strange] = [1, 2].map(() => generateKeyPairSync('rsa', { modulusLength: 2_048 }));
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const jwk = ours?.publicKey.export({ format: 'jwk' });
+
+type Claims = Record<string, unknown>;
+/** What the token endpoint answers with. */
+let issue: (claims: Claims) => string;
+/** What the metadata says beside what is right. */
+let metadata: Record<string, unknown> = {};
+let provider: Awaited<ReturnType<typeof startServer>>;
+let nonce = '';
+
+const rs256 = (claims: Claims, key: KeyObject | undefined, header: Claims = {}): string => {
+  const text = `${encode({ alg: 'RS256', kid: 'one', ...header })}.${encode(claims)}`;
+  return `${text}.${sign('sha256', Buffer.from(text), key ?? '').toString('base64url')}`;
+};
+
+beforeAll(async () => {
+  provider = await startServer((path, issuer) => {
+    if (path === '/.well-known/openid-configuration')
+      return {
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        id_token_signing_alg_values_supported: ['RS256'],
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        ...metadata,
+      };
+    if (path === '/jwks') return { keys: [{ ...jwk, kid: 'one', alg: 'RS256', use: 'sig' }] };
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = {
+      iss: issuer,
+      aud: 'catalogue',
+      sub: 'mira',
+      nonce,
+      iat: now,
+      exp: now + 300,
+      groups: ['team'],
+    };
+    return { access_token: 'an access token', token_type: 'Bearer', id_token: issue(claims) };
+  });
+});
+afterAll(() => provider?.stop());
+
+const signIn = async () => {
+  const oidc = createOidc(
+    database.sql,
+    {
+      issuer: provider.url,
+      clientId: 'catalogue',
+      clientSecret: 'a secret',
+      rolesClaim: 'groups',
+      roles: new Map([['team', ['reviewer']]]),
+    },
+    CONSOLE,
+  );
+  const { url, flow } = await oidc.begin('/');
+  const asked = new URL(url).searchParams;
+  nonce = asked.get('nonce') ?? '';
+  return oidc.finish(flow, `?code=a-code&state=${asked.get('state')}`, '127.0.0.1');
+};
+
+test('an ID token that the provider signed for this console opens a session', async () => {
+  issue = (claims) => rs256(claims, ours?.privateKey);
+  expect((await signIn()).session).toMatch(/^[\w-]{43}$/);
+});
+
+test.each<[what: string, issue: (claims: Claims) => string]>([
+  ['is signed by another key', (claims) => rs256(claims, strange?.privateKey)],
+  [
+    'brings its own key along',
+    (claims) => rs256(claims, strange?.privateKey, { jwk: strange?.publicKey.export({ format: 'jwk' }) }),
+  ],
+  [
+    'was changed after it was signed',
+    (claims) => {
+      const [head, , signature] = rs256(claims, ours?.privateKey).split('.');
+      return `${head}.${encode({ ...claims, sub: 'somebody-else' })}.${signature}`;
+    },
+  ],
+  ['is not signed', (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`],
+  [
+    'is signed with the public key as a secret',
+    (claims) => {
+      const text = `${encode({ alg: 'HS256', kid: 'one' })}.${encode(claims)}`;
+      const secret = ours?.publicKey.export({ type: 'spki', format: 'pem' }) ?? '';
+      return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+    },
+  ],
+  ['is for another client', (claims) => rs256({ ...claims, aud: 'another-client' }, ours?.privateKey)],
+  ['is of another issuer', (claims) => rs256({ ...claims, iss: 'https://evil.example' }, ours?.privateKey)],
+  [
+    'has expired',
+    (claims) => rs256({ ...claims, exp: Math.floor(Date.now() / 1_000) - 300 }, ours?.privateKey),
+  ],
+  [
+    'is not valid yet',
+    (claims) => rs256({ ...claims, nbf: Math.floor(Date.now() / 1_000) + 300 }, ours?.privateKey),
+  ],
+  ['is of an earlier sign-in', (claims) => rs256({ ...claims, nonce: 'an earlier one' }, ours?.privateKey)],
+  ['has no subject', ({ sub: _sub, ...claims }) => rs256(claims, ours?.privateKey)],
+])('one that %s opens none', async (_what, forge) => {
+  issue = forge;
+  await expect(signIn()).rejects.toThrow('The provider did not confirm the sign-in');
+});
+
+test('metadata of another issuer is refused', async () => {
+  metadata = { issuer: 'https://evil.example' };
+  issue = (claims) => rs256(claims, ours?.privateKey);
+  await expect(signIn()).rejects.toThrow('The OIDC provider does not answer');
+});

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
+import { addToken } from '#test/api/support.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signIn,
+  startTestConsole,
+  TESTS,
+  type TestConsole,
+} from '#test/console/support.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+/** The password that kim sets. */
+const KIM = 'seven quiet herons leap';
+
+const database = useTestDatabase();
+const logged: string[] = [];
+let served: TestConsole;
+
+beforeAll(async () => {
+  const logger = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
+  served = await startTestConsole(database, { logger });
+  for (const login of ['olga', 'idle', 'kim', 'vera']) await addTestOperator(database.sql, login, 'viewer');
+});
+afterAll(() => served?.stop());
+
+const open = (cookie: string, path = '/', headers: Record<string, string> = {}) =>
+  fetch(`${served.url}${path}`, { headers: { cookie, ...headers }, redirect: 'manual' });
+const isSignedIn = async (cookie: string): Promise<boolean> => (await open(cookie)).status === 200;
+const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+  fetch(`${served.url}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    headers,
+    redirect: 'manual',
+  });
+
+test('a session ends after 30 minutes without a request and after 12 hours, though it is used', async () => {
+  const { sql } = database;
+  const cookie = await signIn(served.url, 'idle');
+  await sql`update operator_sessions set seen_at = now() - interval '29 minutes' where login = 'idle'`;
+  expect(await isSignedIn(cookie)).toBe(true);
+  await sql`update operator_sessions set seen_at = now() - interval '31 minutes' where login = 'idle'`;
+  expect(await isSignedIn(cookie)).toBe(false);
+
+  const old = await signIn(served.url, 'idle');
+  await sql`update operator_sessions set started_at = now() - interval '11 hours 59 minutes' where login = 'idle'`;
+  expect(await isSignedIn(old)).toBe(true);
+  await sql`update operator_sessions set started_at = now() - interval '12 hours 1 minute' where login = 'idle'`;
+  expect(await isSignedIn(old)).toBe(false);
+});
+
+test('what a page requests by itself does not keep its session open', async () => {
+  const { sql } = database;
+  const cookie = await signIn(served.url, 'idle');
+  await sql`update operator_sessions set seen_at = now() - interval '20 minutes' where login = 'idle'`;
+  const seen = () => sql<{ seen_at: Date }[]>`select seen_at from operator_sessions where login = 'idle'`;
+  const before = await seen();
+  await open(cookie, '/', { 'hx-request': 'true' });
+  await open(cookie, '/queues/api/queues');
+  expect(await seen()).toEqual(before);
+  await open(cookie);
+  expect(await seen()).not.toEqual(before);
+});
+
+test('every sign-in makes a new session of 256 random bits and ends the one of the same browser', async () => {
+  const first = await signIn(served.url, 'olga');
+  const again = await post('/sign-in', { login: 'olga', password: PASSWORD }, { cookie: first });
+  const second = again.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  expect(second.split('=')[1]).toMatch(/^[\w-]{43}$/);
+  expect(second).not.toBe(first);
+  expect(await isSignedIn(second)).toBe(true);
+  expect(await isSignedIn(first)).toBe(false);
+});
+
+test('a sign-in at the portal ends the portal session of the same browser', async () => {
+  await addApplication(database.sql, 'acme');
+  const { token } = await addToken(database.sql, 'acme');
+  const enter = async (cookie: string) =>
+    (await post('/portal/sign-in', { token }, { cookie })).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const first = await enter('');
+  expect((await open(first, '/portal')).status).toBe(200);
+  const second = await enter(first);
+  expect((await open(second, '/portal')).status).toBe(200);
+  expect((await open(first, '/portal')).status).toBe(303);
+});
+
+test('a cookie that was made up opens nothing, and a session that a browser brings along is not adopted', async () => {
+  const planted = `catalogue_session=${randomBytes(32).toString('base64url')}`;
+  expect(await isSignedIn(planted)).toBe(false);
+  const answer = await post('/sign-in', { login: 'olga', password: PASSWORD }, { cookie: planted });
+  expect(answer.headers.getSetCookie()[0]?.split(';')[0]).not.toBe(planted);
+  expect(await isSignedIn(planted)).toBe(false);
+  const [{ hash } = { hash: Buffer.alloc(0) }] = await database.sql<{ hash: Buffer }[]>`
+    select session_hash as hash from operator_sessions where login = 'olga' limit 1`;
+  expect(hash).toHaveLength(32);
+});
+
+test('a link works once, and the password that it sets ends every other session', async () => {
+  const before = await signIn(served.url, 'kim');
+  const link = await linkOperator(database.sql, TESTS, 'kim');
+  const weak = await post('/sign-in', { link, login: 'kim', password: 'kimkimkimkimkimkim' });
+  expect(weak.status).toBe(422);
+  const set = await post('/sign-in', { link, login: 'kim', password: KIM });
+  expect(set.status).toBe(303);
+  expect(await isSignedIn(before)).toBe(false);
+  expect((await post('/sign-in', { link, login: 'kim', password: 'eight quiet herons leap' })).status).toBe(
+    410,
+  );
+  expect((await post('/sign-in', { login: 'kim', password: PASSWORD })).status).toBe(401);
+  await signIn(served.url, 'kim', KIM);
+
+  const late = await linkOperator(database.sql, TESTS, 'kim');
+  await database.sql`update sign_in_links set expires_at = now() - interval '1 second' where login = 'kim'`;
+  expect(
+    (await post('/sign-in', { link: late, login: 'kim', password: 'nine quiet herons leap' })).status,
+  ).toBe(410);
+  const actions = (await listAudit(database.sql, { limit: 100 }))
+    .filter(({ subject }) => subject === 'operator:kim')
+    .map(({ action }) => action);
+  expect(actions).toContain('operator.password');
+});
+
+test('an administrator ends every session of an operator', async () => {
+  const sessions = [await signIn(served.url, 'kim', KIM), await signIn(served.url, 'kim', KIM)];
+  const others = await signIn(served.url, 'olga');
+  expect(await signOutOperator(database.sql, TESTS, 'kim')).toBeGreaterThanOrEqual(2);
+  for (const cookie of sessions) expect(await isSignedIn(cookie)).toBe(false);
+  expect(await isSignedIn(others)).toBe(true);
+});
+
+test('refusals are logged: a page without the right, another origin, too many sign-ins; a flood is one line a second', async () => {
+  const cookie = await signIn(served.url, 'vera');
+  const lines = (message: string) =>
+    logged.map((line) => JSON.parse(line)).filter(({ msg }: { msg: string }) => msg === message);
+  expect((await open(cookie, '/audit')).status).toBe(403);
+  expect(lines('access refused')[0]).toMatchObject({ login: 'vera', route: '/audit', address: '127.0.0.1' });
+  const forged = await Promise.all(
+    Array.from({ length: 20 }, () => post('/sign-out', {}, { cookie, origin: 'http://evil.example' })),
+  );
+  expect(forged.every(({ status }) => status === 403)).toBe(true);
+  const refused = lines('request of another origin refused');
+  expect(refused[0]).toMatchObject({ route: '/sign-out', address: '127.0.0.1' });
+  expect(refused.length).toBeLessThan(20);
+  for (let n = 0; n < 11; n += 1) await post('/sign-in', { login: 'vera', password: `wrong-${n}` });
+  expect(lines('too many sign-ins')[0]).toMatchObject({ address: '127.0.0.1' });
+  expect(logged.join('')).not.toMatch(/wrong-|catalogue_session/);
+});

@@ -1,0 +1,176 @@
+import type { Queue } from 'bullmq';
+import { expect, it } from 'vitest';
+import { setApplicationStatus } from '#db/queries/applications.ts';
+import { reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
+import { tick } from '#src/ingest/specs.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { onBothBackends } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const live = new AbortController().signal;
+const HOUR_MS = 60 * 60_000;
+
+onBothBackends('A pass over schedules', (kind) => {
+  const world = useScheduledFleet(kind);
+  const { reconcile, schedulers, setNext } = world;
+
+  it('are left alone while a late tick waits in its queue, and restored when it is lost', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const late = Date.now() - 10 * 60_000;
+    await setNext('games.one', late);
+    const ticks = world.fleet.producer.queue(tick);
+    const { id = '' } = await ticks.add('one games', {}, { jobId: `repeat:games.one:${late}` });
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(late);
+
+    await ticks.remove(id);
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBeGreaterThan(Date.now());
+  });
+
+  it('are left alone when they tick while a pass reads them', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const ticks = world.fleet.producer.queue(tick);
+    const before = (await ticks.getJobScheduler('games.one'))?.next ?? 0;
+    await setNext('games.one', before - 2 * HOUR_MS);
+    const ticking = new Proxy(ticks, {
+      get: (target, name) => {
+        if (name !== 'getRanges') return Reflect.get(target, name);
+        return async (...range: Parameters<Queue['getRanges']>) => {
+          await setNext('games.one', before);
+          return ticks.getRanges(...range);
+        };
+      },
+    });
+    const queue: Producer['queue'] = (job) => (job === tick ? ticking : world.fleet.producer.queue(job));
+    const producer = { ...world.fleet.producer, queue };
+    expect(await reconcile(producer)).toEqual({ set: 0, removed: 0 });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBe(before);
+  });
+
+  it('stay as they are while more than 1,000 ticks wait', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
+    const ticks = world.fleet.producer.queue(tick);
+    await ticks.addBulk(Array.from({ length: 1_001 }, () => ({ name: 'tick', data: {} })));
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    await ticks.drain();
+    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
+  });
+
+  it('of a large fleet are set pass by pass: each continues where the former ended, games first', async () => {
+    for (const id of ['one', 'two', 'three']) await addApplication(world.fleet.sql, id);
+    const pass = (from?: SchedulePosition) =>
+      reconcileSchedules(world.fleet.sql, world.fleet.producer, live, from, 2);
+    const keys = async () => (await schedulers()).map(({ key }) => key).sort();
+    const first = await pass();
+    expect(first).toMatchObject({ set: 2, removed: 0 });
+    expect(await keys()).toEqual(['games.one', 'games.three']);
+    await setApplicationStatus(world.fleet.sql, 'one', 'paused');
+    const second = await pass(first.next);
+    expect(second).toMatchObject({ set: 1, removed: 0 });
+    expect(await keys()).toEqual(['games.one', 'games.three', 'games.two']);
+    const third = await pass(second.next);
+    expect(third).toMatchObject({ set: 2, removed: 0 });
+    const last = await pass(third.next);
+    expect(last).toEqual({ failed: 0, set: 0, removed: 0, next: { schedule: 'games', after: '' } });
+    expect(await pass(last.next)).toMatchObject({ set: 0, removed: 1 });
+    expect(await keys()).toEqual(['games.three', 'games.two', 'kyc.three', 'kyc.two']);
+    expect(await world.fleet.producer.queue(tick).getDelayedCount()).toBe(4);
+  });
+
+  it('that a pass did not reach before its deadline are set by the next one', async () => {
+    for (let index = 0; index < 100; index += 1) await addApplication(world.fleet.sql, `app-${index}`);
+    const deadline = new AbortController();
+    const ticks = world.fleet.producer.queue(tick);
+    let sets = 0;
+    const slow = new Proxy(ticks, {
+      get: (target, name) => {
+        if (name === 'upsertJobScheduler' && ++sets === 60) deadline.abort();
+        return Reflect.get(target, name);
+      },
+    });
+    const queue: Producer['queue'] = (job) => (job === tick ? slow : world.fleet.producer.queue(job));
+    const producer = { ...world.fleet.producer, queue };
+    const { set, next } = await reconcileSchedules(world.fleet.sql, producer, deadline.signal);
+    expect(set).toBe(100);
+    expect(next).toMatchObject({ schedule: 'games' });
+    expect(next.after).not.toBe('');
+    const rest = await reconcileSchedules(world.fleet.sql, producer, live, next);
+    expect(rest).toEqual({ failed: 0, set: 100, removed: 0, next: { schedule: 'games', after: '' } });
+    expect(await ticks.getDelayedCount()).toBe(200);
+  });
+
+  it('stay as they are after one tick was promoted, and return to their moments after many were', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const placed = await schedulers();
+    const worker = await world.fleet.startWorker();
+    const promote = async () => {
+      const ticks = world.fleet.producer.queue(tick);
+      const next = async () => (await ticks.getJobScheduler('games.one'))?.next ?? 0;
+      const before = await next();
+      for (const job of await ticks.getDelayed()) if (job.data.schedule === 'games') await job.promote();
+      await until('it has ticked', async () => (await next()) > before);
+      return schedulers();
+    };
+    const once = await promote();
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    expect(await schedulers()).toEqual(once);
+    for (let again = 0; again < 3; again += 1) await promote();
+    await worker.stop(5_000);
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    expect(await schedulers()).toEqual(placed);
+    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+  });
+
+  it('are set although one of them cannot be, and a queue that is down ends the pass', async () => {
+    for (const id of ['one', 'two', 'three']) await addApplication(world.fleet.sql, id);
+    const ticks = world.fleet.producer.queue(tick);
+    const failing = (fails: (id: string) => boolean): Producer => {
+      const proxy = new Proxy(ticks, {
+        get: (target, name) => {
+          if (name !== 'upsertJobScheduler') return Reflect.get(target, name);
+          return async (...args: Parameters<Queue['upsertJobScheduler']>) => {
+            if (fails(args[0])) throw new Error('scheduler job slots busy');
+            return ticks.upsertJobScheduler(...args);
+          };
+        },
+      });
+      return {
+        ...world.fleet.producer,
+        queue: (job) => (job === tick ? proxy : world.fleet.producer.queue(job)),
+      };
+    };
+    const one = failing((id) => id === 'games.one');
+    expect(await reconcileSchedules(world.fleet.sql, one, live)).toMatchObject({ set: 5, failed: 1 });
+    await world.fleet.flushQueue();
+    const all = failing(() => true);
+    await expect(reconcileSchedules(world.fleet.sql, all, live)).rejects.toThrow('slots busy');
+  });
+
+  it('cost a pass no lookup of single jobs, however many ticks wait', async () => {
+    for (let index = 0; index < 20; index += 1) await addApplication(world.fleet.sql, `app-${index}`);
+    await reconcile();
+    const late = Date.now() - 10 * 60_000;
+    const ticks = world.fleet.producer.queue(tick);
+    for (let index = 0; index < 20; index += 1) {
+      await setNext(`games.app-${index}`, late);
+      await ticks.add('tick', {}, { jobId: `repeat:games.app-${index}:${late}` });
+    }
+    const calls: string[] = [];
+    const counted = new Proxy(ticks, {
+      get: (target, name) => {
+        calls.push(String(name));
+        return Reflect.get(target, name);
+      },
+    });
+    const queue: Producer['queue'] = (job) => (job === tick ? counted : world.fleet.producer.queue(job));
+    await reconcile({ ...world.fleet.producer, queue });
+    expect(calls.filter((name) => name === 'getJobState' || name === 'getJob')).toEqual([]);
+    expect(calls.filter((name) => name === 'getRanges')).toHaveLength(5);
+  });
+});

@@ -1,0 +1,133 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Role } from '#src/roles/role.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
+import { landPicturedGames, newPrefix, startTestMedia } from '#test/pictures/support-media.ts';
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const SCREENSHOTS = process.env.SCREENSHOTS;
+
+describe.runIf(hasBrowser())('pictures in Chromium', () => {
+  const database = useTestDatabase();
+  const prefix = newPrefix();
+  let browser: Browser;
+  let served: TestConsole;
+  let media: Role;
+  let server: PictureServer;
+  let ids: string[];
+
+  beforeAll(async () => {
+    server = await startPictureServer();
+    await addApplication(database.sql, 'harbour');
+    ids = await landPicturedGames(database.sql, server, 'harbour', 4);
+    await addTestOperator(database.sql, 'olga', 'reviewer');
+    served = await startTestConsole(database, { prefix });
+    media = await startTestMedia(database.databaseUrl, prefix);
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+    await media?.stop();
+    await server?.close();
+  });
+
+  /** The thumbnails of a game's page that are loaded. */
+  const loaded = (page: Page) =>
+    page.evaluate(
+      `[...document.querySelectorAll('.shot img')].filter((image) => image.complete && image.naturalWidth > 0).length`,
+    );
+  const shoot = async (page: Page, name: string) => {
+    if (SCREENSHOTS !== undefined)
+      await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });
+  };
+
+  test('the next game opens with its pictures, nothing leaves for another origin, and the application is asked once for each', async () => {
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+    const errors = collectErrors(page);
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(served.url)) elsewhere.push(request.url());
+    });
+    await signInPage(page, served.url, 'olga', '/review?lane=new');
+    await until('the icons of the lane', async () => {
+      await page.goto(`${served.url}/review?lane=new`);
+      return (await page.locator('.game-card img').count()) === 4;
+    });
+    await shoot(page, 'pictures-review');
+    await page.goto(`${served.url}/games/${ids[0]}?lane=new`);
+    await until('three thumbnails', async () => (await loaded(page)) === 3);
+    await until('the pictures of the next game', async () => {
+      if ((await page.locator('[data-next-pictures] img').count()) === 3) return true;
+      await page.reload();
+      return false;
+    });
+    await page.waitForLoadState('networkidle');
+    await shoot(page, 'pictures-game');
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { level: 1, name: /^harbour/ }).waitFor();
+    await page.waitForURL((url) => url.pathname === `/games/${ids[1]}`);
+    await page.waitForLoadState();
+    expect(await loaded(page)).toBe(3);
+    const transferred = await page.evaluate(`(() => {
+      const shown = new Set([...document.querySelectorAll('.shot img')].map(({ src }) => src));
+      const entries = performance.getEntriesByType('resource').filter(({ name }) => shown.has(name));
+      return entries.map(({ transferSize }) => transferSize);
+    })()`);
+    expect(transferred).toEqual([0, 0, 0]);
+
+    const counts = Map.groupBy(server.requests, ({ path }) => path);
+    for (const path of server.files.keys()) expect([path, counts.get(path)?.length ?? 0]).toEqual([path, 1]);
+    for (const { headers } of server.requests) {
+      expect(headers).not.toHaveProperty('authorization');
+      expect(headers).not.toHaveProperty('cookie');
+    }
+    expect(elsewhere).toEqual([]);
+    expect(errors).toEqual([]);
+    await page.close();
+  }, 60_000);
+
+  test('bytes that change behind the address of a passed game return it to the changed lane with both pictures', async () => {
+    const [game_id = ''] = ids;
+    const status = async () =>
+      (
+        await database.sql<{ audit_status: string; audit_time: Date | null; revision: number }[]>`
+        select audit_status, audit_time, revision from games where game_id = ${game_id}`
+      )[0];
+    expect(await status()).toMatchObject({ audit_status: 'passed' });
+    const [{ url = '' } = {}] = await database.sql<{ url: string }[]>`
+      select game_store_pic[1] as url from games where game_id = ${game_id}`;
+    await media.stop();
+    media = await startTestMedia(database.databaseUrl, prefix, { PICTURE_RECHECK: '2s' });
+    server.files.set(new URL(url).pathname, {
+      bytes: await aPicture(99, 'png', { width: 800, height: 450 }),
+      etag: '"new"',
+    });
+    await database.sql`update pictures set next_check_at = now(), fresh_until = now() where url = ${url}`;
+    await until('the game is back', async () => (await status())?.audit_status === 'pending');
+    expect(await status()).toMatchObject({ audit_time: null, revision: 1 });
+
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+    const errors = collectErrors(page);
+    await signInPage(page, served.url, 'olga', '/review?lane=changed');
+    await page.locator('.game-card .name').first().click();
+    await page.getByText('other bytes behind the same address').waitFor();
+    await page.waitForLoadState('networkidle');
+    const pair = page.locator('.pair');
+    expect(await pair.locator('img').count()).toBe(2);
+    const hashes = await pair
+      .locator('img')
+      .evaluateAll((images) => images.map((image) => (image as unknown as { src: string }).src));
+    expect(new Set(hashes).size).toBe(2);
+    await shoot(page, 'pictures-changed');
+    await page.getByRole('button', { name: 'Pass' }).click();
+    await page.getByText('harbour').first().waitFor();
+    await until('the game is passed again', async () => (await status())?.audit_status === 'passed');
+    expect(errors).toEqual([]);
+    await page.close();
+  }, 60_000);
+});

@@ -1,0 +1,64 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { pullGameDetail } from '#src/ingest/specs.ts';
+import {
+  type Answer,
+  goodDetail,
+  startHostileApplication,
+  success,
+  wellBehaved,
+} from '#test/hostile/support.ts';
+import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const PULL = { application_id: 'acme', application_game_ids: ['g-1', 'g-2'] };
+
+onBothBackends('Equal pulls', (kind) => {
+  test('are one job while it waits; one that runs is not joined, because its calls may be older', async () => {
+    const fleet = await startTestFleet(kind);
+    onTestFinished(fleet.stop);
+    /** Calls that wait for their answer. */
+    const waiting: (() => void)[] = [];
+    const hold =
+      (id: string): Answer =>
+      (response) =>
+        void waiting.push(() => response.end(success(goodDetail(id))));
+    const { calls } = await startHostileApplication(fleet, 'acme', { ...wellBehaved([]), detail: hold });
+    const pull = () => fleet.producer.addOrJoin(pullGameDetail, PULL);
+
+    const [first, second] = await Promise.all([pull(), pull()]);
+    expect(second.id).toBe(first.id);
+    const other = { ...PULL, application_game_ids: ['g-1'] };
+    expect((await fleet.producer.addOrJoin(pullGameDetail, other)).id).not.toBe(first.id);
+
+    await fleet.startWorker();
+    await until('the calls of both jobs wait', () => waiting.length === 3);
+    const later = await Promise.all([pull(), pull(), pull()]);
+    expect(later.map(({ id }) => id)).not.toContain(first.id);
+    const answering = setInterval(() => {
+      for (const answer of waiting.splice(0)) answer();
+    }, 10);
+    onTestFinished(() => clearInterval(answering));
+    const ended = await Promise.all([first, ...later].map(({ id }) => fleet.jobEnded(pullGameDetail, id)));
+    for (const { returnvalue } of ended) expect(returnvalue.inserted + returnvalue.unchanged).toBe(2);
+
+    const before = calls.detail;
+    const again = await pull();
+    expect(await fleet.jobEnded(pullGameDetail, again.id)).toMatchObject({ returnvalue: { unchanged: 2 } });
+    expect(calls.detail).toBe(before + 2);
+  });
+});
+
+test('two pulls of one game that come together cost one call, and both callers see its result', async () => {
+  const fleet = await startTestFleet('postgres');
+  onTestFinished(fleet.stop);
+  const { calls } = await startHostileApplication(fleet, 'acme', wellBehaved(['g-1']));
+  const pulls = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      fleet.producer.addOrJoin(pullGameDetail, { ...PULL, application_game_ids: ['g-1'] }),
+    ),
+  );
+  await fleet.startWorker();
+  const results = await Promise.all(pulls.map(({ id }) => fleet.jobEnded(pullGameDetail, id)));
+  expect(results.map(({ returnvalue }) => returnvalue.inserted)).toEqual([1, 1, 1, 1, 1]);
+  expect(calls.detail).toBe(1);
+});

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+beforeAll(() => addApplication(database.sql, 'acme'));
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+const add = async (changes: object = {}) => {
+  const game = fetchedGame({ game_id: randomUUID(), ...changes }, at(0));
+  await upsertGames(database.sql, 'acme', [game]);
+  return game;
+};
+const change = (game: Awaited<ReturnType<typeof add>>, changes: object, minute = 1) =>
+  upsertGames(database.sql, 'acme', [
+    fetchedGame({ game_id: game.application_game_id, ...changes }, at(minute)),
+  ]);
+const catalogue = (args: readonly string[], stdin?: string) =>
+  runCli(args, { DATABASE_URL: database.databaseUrl }, stdin);
+const statusOf = async (game_id: string) => (await findGame(database.sql, game_id))?.audit_status;
+
+describe('game pass and game reject', () => {
+  it('name the revision that was seen: without one they are refused without a terminal to confirm at', async () => {
+    const { game_id } = await add();
+    const { exit, stderr } = await catalogue(['game', 'pass', game_id, '--by', 'kim']);
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: `catalogue: Name the revision of ${game_id} that you saw: npx catalogue game show ${game_id} prints the command.\n`,
+    });
+    expect(await statusOf(game_id)).toBe('pending');
+    const { stdout } = await catalogue(['game', 'show', game_id]);
+    const [, args = ''] = /npx catalogue (game pass .*) NAME/.exec(stdout) ?? [];
+    expect(args).toBe(`game pass ${game_id}@1 --by`);
+    expect(await catalogue([...args.split(' '), 'kim'])).toMatchObject({ exit: 0, stderr: '' });
+    expect(await statusOf(game_id)).toBe('passed');
+  });
+
+  it('keep reason, text and note, which game show prints', async () => {
+    const { game_id } = await add();
+    const result = await catalogue(
+      ['game', 'reject', game_id, '--revision', '1', '--by', 'kim', '--reason', 'broken_media'].concat([
+        '--text',
+        'The icon is missing.',
+        '--note',
+        'asked twice',
+        '--json',
+      ]),
+    );
+    expect(result.exit).toBe(0);
+    expect(documentOf(result)).toMatchObject({ game_id, audit_status: 'rejected', revision: 1 });
+    const shown = documentOf(await catalogue(['game', 'show', game_id, '--json']));
+    expect(shown.audits).toMatchObject([
+      { reason: 'broken_media', text: 'The icon is missing.', note: 'asked twice', decided_by: 'kim' },
+    ]);
+    const wrong = await catalogue(['game', 'reject', `${game_id}@1`, '--by', 'kim', '--reason', 'ugly']);
+    expect(wrong.exit).toBe(2);
+    expect(wrong.stderr).toContain('choose one of incomplete, broken_media');
+  });
+
+  it('say what the revision is now when the content has moved, and exit with 1', async () => {
+    const game = await add();
+    await change(game, { game_name: 'Moved' });
+    const { exit, stderr } = await catalogue(['game', 'pass', `${game.game_id}@1`, '--by', 'kim']);
+    expect(exit).toBe(1);
+    expect(stderr).toContain(`is at revision 2, not 1. Read it with npx catalogue game show ${game.game_id}`);
+  });
+
+  it('decide on many from lines of game list, report which moved, and are undone as a batch', async () => {
+    await addApplication(database.sql, 'many');
+    const games = Array.from({ length: 5 }, (_, n) => fetchedGame({ game_id: `g-${n}` }, at(0)));
+    await upsertGames(database.sql, 'many', games);
+    const listed = await catalogue(['game', 'list', '--status', 'pending', '--application', 'many']);
+    const [moved, ...others] = games;
+    await upsertGames(database.sql, 'many', [fetchedGame({ game_id: 'g-0', game_name: 'Moved' }, at(1))]);
+    const passed = await catalogue(['game', 'pass', '--by', 'kim', '--json'], listed.stdout);
+    expect(passed.exit).toBe(3);
+    const document = documentOf(passed);
+    const resultOf = (game_id = '') =>
+      document.games.find((game: { game_id: string }) => game.game_id === game_id);
+    expect(resultOf(moved?.game_id)).toMatchObject({ result: 'moved', revision: 1, current_revision: 2 });
+    for (const { game_id } of others)
+      expect(resultOf(game_id)).toMatchObject({ result: 'decided', audit_status: 'passed' });
+
+    const undone = await catalogue(['game', 'undo', document.batch_id, '--by', 'kim']);
+    expect(undone).toMatchObject({ exit: 0, stderr: '' });
+    for (const { game_id } of others) expect(await statusOf(game_id)).toBe('pending');
+  });
+
+  it.for([
+    ['nothing', '\n# nothing\n', 'No games are given'],
+    ['a sentence', 'All of them, please', 'Line 1 of the input begins with "All"'],
+    ['a short word', 'game  application  name\n019@1', 'Line 2 of the input begins with "019@1"'],
+    ['an id that no game has', 'ffffffff@1', 'There is no game ffffffff'],
+    ['two revisions', `${randomUUID()}@1@2`, 'Line 1 of the input begins with'],
+  ] as const)('refuse %s on stdin', async ([, stdin, says]) => {
+    const { exit, stderr } = await catalogue(['game', 'pass', '--by', 'kim'], stdin);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('game undo', () => {
+  it('takes the number of a decision, and says who has decided since', async () => {
+    const { game_id } = await add();
+    await decideGame(database.sql, { game_id, audit_status: 'passed' });
+    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+    const [rejected, passed] = await listAudits(database.sql, game_id);
+    const first = await catalogue(['game', 'undo', String(passed?.audit_id), '--by', 'lee']);
+    expect(first.exit).toBe(1);
+    expect(first.stdout).toContain('rejected by kim meanwhile');
+    const second = await catalogue(['game', 'undo', String(rejected?.audit_id), '--by', 'lee']);
+    expect(second.exit).toBe(0);
+    expect(await statusOf(game_id)).toBe('passed');
+    expect((await catalogue(['game', 'undo', randomUUID(), '--by', 'lee'])).exit).toBe(2);
+  });
+});
+
+describe('game diff', () => {
+  it('marks words against the last decided revision', async () => {
+    const game = await add({ game_info: 'Bring the boats home.\nBefore the fog.' });
+    await decideGame(database.sql, { game_id: game.game_id, audit_status: 'passed' });
+    await change(game, {
+      game_info: 'Bring the ships home.\nBefore the fog.',
+      game_store_pic: ['https://cdn.example/2.png', 'https://cdn.example/3.png'],
+    });
+    const { exit, stdout } = await catalogue(['game', 'diff', game.game_id]);
+    expect(exit).toBe(0);
+    expect(stdout.split('\n').slice(1)).toEqual([
+      'game_desc: Bring the [-boats-]{+ships+} home.',
+      'Before the fog.',
+      'game_store_pic:',
+      '  1. [-https://cdn.example/1.png-]',
+      '  1. https://cdn.example/2.png',
+      '  2. {+https://cdn.example/3.png+}',
+      '',
+    ]);
+    const document = documentOf(await catalogue(['game', 'diff', game.game_id, '--from', '2', '--json']));
+    expect(document).toMatchObject({ from: 2, to: 2 });
+  });
+});
+
+describe('reason add and reason retire', () => {
+  it('change the list that game reject accepts', async () => {
+    const code = 'gambling';
+    const added = await catalogue(['reason', 'add', code, '--label', 'Games of chance', '--by', 'kim']);
+    expect(added).toMatchObject({ exit: 0, stdout: 'gambling: Games of chance\n' });
+    const { reasons } = documentOf(await catalogue(['reason', 'list', '--json']));
+    expect(reasons.map((reason: { code: string }) => reason.code)).toEqual([
+      'incomplete',
+      'broken_media',
+      'misleading',
+      'inappropriate',
+      'rights',
+      'duplicate',
+      'other',
+      code,
+    ]);
+    expect((await catalogue(['reason', 'retire', code, '--by', 'kim'])).exit).toBe(0);
+    expect((await catalogue(['reason', 'retire', code, '--by', 'kim'])).exit).toBe(2);
+    expect((await catalogue(['reason', 'add', 'Not a code', '--label', 'x', '--by', 'kim'])).exit).toBe(2);
+  });
+});

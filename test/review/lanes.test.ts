@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Queryable } from '#db/client.ts';
+import { findGame, upsertGames } from '#db/queries/games.ts';
+import type { Lane } from '#src/contract/words.ts';
+import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+beforeAll(async () => {
+  await addApplication(database.sql, 'acme');
+  await addApplication(database.sql, 'other', { name: 'Other Games' });
+});
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+
+/** Writes a new game. */
+const add = async (application_id = 'acme', game_name = 'Lantern') => {
+  const game = fetchedGame({ game_id: randomUUID(), game_name }, at(0));
+  await upsertGames(database.sql, application_id, [game]);
+  return game;
+};
+type Game = Awaited<ReturnType<typeof add>>;
+
+const change = (game: Game, minute: number, application_id = 'acme') =>
+  upsertGames(database.sql, application_id, [
+    fetchedGame({ game_id: game.application_game_id, game_info: `minute ${minute}` }, at(minute)),
+  ]);
+
+const decide = (game: Game, revision: number, audit_status: 'passed' | 'rejected' = 'passed') =>
+  decideGame(database.sql, {
+    game_id: game.game_id,
+    revision,
+    audit_status,
+    ...(audit_status === 'rejected' && { reason: 'other' }),
+  });
+
+const lanesOf = async (sql: Queryable, game: Game): Promise<Lane[]> => {
+  const lanes: Lane[] = [];
+  for (const lane of ['new', 'changed'] as const) {
+    const { games } = await readLane(sql, lane, { limit: 500 });
+    if (games.some(({ game_id }) => game_id === game.game_id)) lanes.push(lane);
+  }
+  return lanes;
+};
+
+const readAll = async (lane: Lane, limit: number, filter: object = {}): Promise<string[]> => {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readLane(database.sql, lane, { ...filter, limit, cursor });
+    ids.push(...page.games.map(({ game_id }) => game_id));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return ids;
+};
+
+describe('A game', () => {
+  it('waits in the new lane, and in no lane once it is decided', async () => {
+    const game = await add();
+    expect(await lanesOf(database.sql, game)).toEqual(['new']);
+    await change(game, 1);
+    expect(await lanesOf(database.sql, game)).toEqual(['new']);
+    await decide(game, 2);
+    expect(await lanesOf(database.sql, game)).toEqual([]);
+  });
+
+  it('waits in the changed lane when its content changes after a decision', async () => {
+    const game = await add();
+    await decide(game, 1, 'rejected');
+    await change(game, 1);
+    await change(game, 2);
+    expect(await lanesOf(database.sql, game)).toEqual(['changed']);
+    const { games } = await readLane(database.sql, 'changed', { limit: 500 });
+    expect(games.find(({ game_id }) => game_id === game.game_id)).toMatchObject({
+      revision: 3,
+      decided_revision: 1,
+      decided_status: 'rejected',
+      application_name: 'Acme Games',
+      game_icon: game.game_icon,
+    });
+    await decide(game, 3);
+    expect(await lanesOf(database.sql, game)).toEqual([]);
+  });
+
+  it('leaves its lane when it is withdrawn, and enters it again when it comes back', async () => {
+    const [fresh, changed] = [await add(), await add()];
+    await decide(changed, 1);
+    await change(changed, 1);
+    const ids = [fresh.game_id, changed.game_id];
+    await database.sql`update games set withdrawn_at = now() where game_id = any(${ids}::uuid[])`;
+    expect(await lanesOf(database.sql, fresh)).toEqual([]);
+    expect(await lanesOf(database.sql, changed)).toEqual([]);
+    for (const game of [fresh, changed])
+      await upsertGames(database.sql, 'acme', [{ ...game, fetched_at: at(3), content_hash: 'back' }]);
+    expect(await lanesOf(database.sql, fresh)).toEqual(['new']);
+    expect(await lanesOf(database.sql, changed)).toEqual(['changed']);
+    const absences = await database.sql`
+      select returned_at is null as is_gone from game_absences where game_id = any(${ids}::uuid[])`;
+    expect([...absences]).toEqual([{ is_gone: false }, { is_gone: false }]);
+  });
+
+  it('that is written again unchanged writes no row of the review room', async () => {
+    const game = await add();
+    const before = await database.sql`select xmin::text, * from changed_games order by game_id`;
+    await upsertGames(database.sql, 'acme', [{ ...game, fetched_at: at(1) }]);
+    await change(game, 2);
+    expect([...(await database.sql`select xmin::text, * from changed_games order by game_id`)]).toEqual([
+      ...before,
+    ]);
+  });
+});
+
+describe('A lane', () => {
+  it('is read page by page in the order of arrival, with decisions between the pages', async () => {
+    const games = [];
+    for (let n = 0; n < 7; n += 1) games.push(await add());
+    // Ids of one millisecond are in no order.
+    games.sort((a, b) => (a.game_id < b.game_id ? -1 : 1));
+    const ids = games.map(({ game_id }) => game_id);
+    const all = await readAll('new', 500);
+    expect(all.slice(-7)).toEqual(ids);
+    expect(await readAll('new', 3)).toEqual(all);
+
+    const page = await readLane(database.sql, 'new', { limit: all.length - 5 });
+    expect(page.games.at(-1)?.game_id).toBe(ids[1]);
+    await decide(games[1] as Game, 1);
+    const rest = await readLane(database.sql, 'new', { limit: 100, cursor: page.games.at(-1)?.cursor });
+    expect(rest.games.map(({ game_id }) => game_id)).toEqual(ids.slice(2));
+    expect(rest.next).toBeNull();
+
+    for (const game of games) {
+      await decide(game, 1, 'rejected');
+      await change(game, 5);
+    }
+    const changed = await readAll('changed', 500);
+    expect(changed.slice(-7)).toEqual(ids);
+    expect(await readAll('changed', 2)).toEqual(changed);
+  });
+
+  it.for(['new', 'changed'] as const)('%s is filtered by application and by name', async (lane) => {
+    const names = ['100% Puzzle', '100 Puzzles', 'under_score', '雪国物語'];
+    const games = new Map<string, Game>();
+    for (const name of names) {
+      const game = await add('other', `${lane} ${name}`);
+      games.set(name, game);
+      if (lane === 'changed') {
+        await decide(game, 1);
+        await database.sql`
+          update games set audit_status = 'pending', audit_time = null where game_id = ${game.game_id}`;
+      }
+    }
+    const find = (text: string) => readAll(lane, 2, { application_id: 'other', text: `${text}` });
+    const idOf = (name: string) => games.get(name)?.game_id;
+    expect(await find('100% p')).toEqual([idOf('100% Puzzle')]);
+    expect(await find('PUZZLE')).toEqual([idOf('100% Puzzle'), idOf('100 Puzzles')]);
+    expect(await find('r_s')).toEqual([idOf('under_score')]);
+    expect(await find('国物')).toEqual([idOf('雪国物語')]);
+    expect(await find('\\')).toEqual([]);
+    expect(await readAll(lane, 2, { text: '雪国' })).toEqual([idOf('雪国物語')]);
+    expect(await readAll(lane, 3, { application_id: 'other' })).toEqual(
+      [...games.values()].map((g) => g.game_id),
+    );
+  });
+
+  it('refuses a cursor that it did not return', async () => {
+    for (const cursor of ['', 'x', '1_2', `99999999999999999_${randomUUID()}`])
+      await expect(readLane(database.sql, 'new', { limit: 1, cursor })).rejects.toThrow(
+        'begin without a cursor',
+      );
+  });
+
+  it('has as many games as its summary and its places say, after any events', async () => {
+    const acts = fc.array(fc.constantFrom('add', 'change', 'pass', 'withdraw', 'back', 'drift'), {
+      minLength: 5,
+      maxLength: 25,
+    });
+    let minute = 10;
+    await fc.assert(
+      fc.asyncProperty(acts, fc.infiniteStream(fc.nat()), async (steps, picks) => {
+        const games: Game[] = [await add()];
+        for (const step of steps) {
+          minute += 1;
+          const game = games[(picks.next().value ?? 0) % games.length] as Game;
+          const row = await findGame(database.sql, game.game_id);
+          if (step === 'add') games.push(await add());
+          if (step === 'change' || step === 'back') await change(game, minute);
+          if (step === 'pass') await decide(game, row?.revision ?? 0);
+          if (step === 'withdraw')
+            await database.sql`update games set withdrawn_at = now() where game_id = ${game.game_id} and withdrawn_at is null`;
+          if (step === 'drift')
+            await database.sql`
+              update games set audit_status = 'pending', audit_time = null where game_id = ${game.game_id}`;
+        }
+        const [fresh, changed] = [await readAll('new', 7), await readAll('changed', 7)];
+        const expected = await database.sql<{ id: string; changed: boolean }[]>`
+          select game_id as id, exists (select from game_audits a where a.game_id = g.game_id) as changed
+          from games g where audit_status = 'pending' and withdrawn_at is null order by game_id`;
+        expect(fresh).toEqual(expected.filter((row) => !row.changed).map(({ id }) => id));
+        expect([...changed].sort()).toEqual(expected.filter((row) => row.changed).map(({ id }) => id));
+        expect(await summariseLanes(database.sql)).toMatchObject({
+          new: { games: fresh.length },
+          changed: { games: changed.length },
+        });
+        for (const [lane, ids] of [
+          ['new', fresh],
+          ['changed', changed],
+        ] as const) {
+          const index = Math.floor(ids.length / 2);
+          const game = await findGame(database.sql, ids[index] ?? randomUUID());
+          if (game !== undefined)
+            expect(await findWaitingPlace(database.sql, game)).toMatchObject({
+              lane,
+              place: index + 1,
+              games: ids.length,
+            });
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 30_000);
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { noteViewer } from '#db/queries/game-viewers.ts';
+import { listVanishingGames } from '#db/queries/vanishing-games.ts';
+import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
+import { KIM } from '#test/support/factories.ts';
+import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+
+let fleet: TestFleet;
+beforeAll(async () => {
+  fleet = await startTestFleet('postgres');
+  await fleet.startWorker();
+});
+afterAll(() => fleet.stop());
+
+const vanishing = (run_id: string, page = { limit: 100 }) => listVanishingGames(fleet.sql, run_id, page);
+const present = async (application_id: string): Promise<number> => {
+  const [row] = await fleet.sql<{ count: number }[]>`
+    select count(*)::int from games where application_id = ${application_id} and withdrawn_at is null`;
+  return row?.count ?? 0;
+};
+
+it('The games that a suspect run would withdraw are listed, and accepted one by one or all', async () => {
+  const { server } = await fleet.addApplication('shrinking', 30);
+  await fleet.sync('shrinking');
+  for (const { game_id } of server.games.all().slice(0, 20)) server.games.remove(game_id);
+  const run = await fleet.sync('shrinking');
+  expect(run.outcome).toBe('suspect');
+  const games = await vanishing(run.run_id);
+  expect(games).toHaveLength(20);
+  const [first, second] = games as [(typeof games)[0], (typeof games)[0]];
+  expect(first).toMatchObject({
+    game_name: expect.any(String),
+    game_icon: expect.any(Array),
+    audit_status: 'pending',
+  });
+  expect((await listVanishingGames(fleet.sql, run.run_id, { after: first.game_id, limit: 2 }))[0]).toEqual(
+    second,
+  );
+
+  const accept = (ids?: string[]) => acceptWithdrawals(fleet.sql, run.run_id, ids, KIM);
+  expect(await accept([first.game_id, randomUUID()])).toEqual([first.game_id]);
+  expect(await accept([first.game_id])).toEqual([]);
+  expect(await present('shrinking')).toBe(29);
+  expect(await vanishing(run.run_id)).toHaveLength(19);
+  await fleet.sql`update games set fetched_at = now() where game_id = ${second.game_id}`;
+  expect(await accept()).toHaveLength(18);
+  expect(await present('shrinking')).toBe(11);
+  expect(await listAudit(fleet.sql, { subject: `run:${run.run_id}`, limit: 9 })).toMatchObject([
+    { action: 'run.accept_withdrawals', actor: 'kim', details: { games: 18 } },
+    { details: { games: 1, game_ids: [first.game_id] } },
+  ]);
+
+  await fleet.sync('shrinking');
+  await expect(accept()).rejects.toThrow('A later run of shrinking has begun');
+  await expect(acceptWithdrawals(fleet.sql, randomUUID(), undefined, KIM)).rejects.toThrow('no suspect run');
+}, 30_000);
+
+it('Only the games of the last suspect run are kept, and none of a run that is not suspect', async () => {
+  const { server } = await fleet.addApplication('gone', 15);
+  await fleet.sync('gone');
+  const removed = server.games.all();
+  for (const { game_id } of removed) server.games.remove(game_id);
+  const first = await fleet.sync('gone');
+  expect(await vanishing(first.run_id)).toHaveLength(15);
+  const second = await fleet.sync('gone');
+  expect(await vanishing(first.run_id)).toEqual([]);
+  expect(await vanishing(second.run_id)).toHaveLength(15);
+  const accepted = await fleet.sync('gone', { accept_withdrawals: true });
+  expect(await vanishing(accepted.run_id)).toEqual([]);
+  expect(await vanishing(second.run_id)).toEqual([]);
+  await fleet.sql`delete from sync_runs where application_id = 'gone'`;
+  expect(await fleet.sql`select from vanishing_games where run_id = ${second.run_id}`).toHaveLength(0);
+}, 30_000);
+
+it('Two people who look at one game see each other, until one of them leaves', async () => {
+  const game_id = randomUUID();
+  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await noteViewer(fleet.sql, game_id, 'lee')).toEqual(['kim']);
+  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual(['lee']);
+  expect(await noteViewer(fleet.sql, randomUUID(), 'kim')).toEqual([]);
+  await fleet.sql`update game_viewers set seen_at = now() - interval '2 minutes' where viewer = 'lee'`;
+  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(0);
+  await Promise.all(Array.from({ length: 20 }, (_, n) => noteViewer(fleet.sql, game_id, `viewer ${n % 7}`)));
+  expect(await noteViewer(fleet.sql, game_id, 'kim')).toHaveLength(7);
+});

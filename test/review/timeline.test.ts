@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { recordFailures } from '#db/queries/failures.ts';
+import { listAudits, upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { undoGameDecisions } from '#src/review/decide.ts';
+import { forApplication, readTimeline } from '#src/review/timeline.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, anOpenRun, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+beforeAll(() => addApplication(database.sql, 'acme'));
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+const write = (id: string, minute: number, changes: object = {}) =>
+  upsertGames(database.sql, 'acme', [fetchedGame({ game_id: id, ...changes }, at(minute))]);
+const add = async () => {
+  const game = fetchedGame({ game_id: randomUUID() }, at(0));
+  await upsertGames(database.sql, 'acme', [game]);
+  return { game_id: game.game_id, id: game.application_game_id };
+};
+const read = (id: string, application_id = 'acme') => readTimeline(database.sql, application_id, id);
+const kindsOf = ({ entries }: Awaited<ReturnType<typeof read>>) => entries.map(({ kind }) => kind);
+
+const fail = (id: string, application_id = 'acme') =>
+  recordFailures(database.sql, application_id, 'query_game_detail', [
+    { application_game_id: id, kind: 'invalid', reasons: [{ path: 'game_icon.3', code: 'too_long' }] },
+  ]);
+
+const endRun = async (
+  application_id: string,
+  outcome: 'succeeded' | 'failed',
+  reason: string | null = null,
+) => {
+  const run = await anOpenRun(database.sql, application_id);
+  if (outcome === 'succeeded')
+    await database.sql`update sync_runs set listing_end = 'complete' where run_id = ${run.run_id}`;
+  await closeRun(database.sql, run, { outcome, reason });
+};
+
+describe('The first line answers why a game', () => {
+  it('waits: its lane, its place and the median wait', async () => {
+    const { id } = await add();
+    const { answer, waiting, entries } = await read(id);
+    expect(answer).toMatchObject({ code: 'waiting', at: waiting?.since });
+    expect(answer.text).toMatch(
+      /^The game waits for its first decision\. It is number \d+ of \d+ in the new lane\.$/,
+    );
+    expect(entries.map(({ text }) => text)).toEqual([
+      'First received, as Lantern Harbour.',
+      expect.stringMatching(/^Waits in the new lane, number \d+ of \d+\.$/),
+    ]);
+  });
+
+  it('waits again: what was decided before it changed', async () => {
+    const { game_id, id } = await add();
+    await decideGame(database.sql, { game_id, audit_status: 'passed' });
+    await write(id, 1, { game_name: 'Renamed' });
+    const timeline = await read(id);
+    expect(timeline.answer.text).toMatch(
+      /^The game was passed at revision 1, has changed since, and waits for a decision\. It is number 1 of 1 in the changed lane\. Half of the latest decisions took less than 1 minute\.$/,
+    );
+    expect(kindsOf(timeline).toSorted()).toEqual(['passed', 'received', 'received', 'waiting']);
+  });
+
+  it('is rejected: the reason and the public text, and not the note to its developer', async () => {
+    const { game_id, id } = await add();
+    const texts = { text: 'The third picture does not load', note: 'third time' };
+    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'broken_media', ...texts });
+    const timeline = await read(id);
+    expect(timeline.answer).toMatchObject({
+      code: 'rejected',
+      text: 'The game was rejected: An icon, a picture or the video does not load. The third picture does not load. It returns to review when its content changes.',
+    });
+    expect(timeline.entries.find(({ kind }) => kind === 'rejected')).toMatchObject({
+      by: 'kim',
+      note: 'third time',
+    });
+    expect(JSON.stringify(forApplication(timeline))).not.toMatch(/third time|kim/);
+  });
+
+  it('is live, and that its latest data could not be stored', async () => {
+    const { game_id, id } = await add();
+    await decideGame(database.sql, { game_id, audit_status: 'passed' });
+    expect((await read(id)).answer).toMatchObject({ code: 'live', text: 'The game is live.' });
+    await fail(id);
+    expect((await read(id)).answer.text).toBe(
+      'The game is live. Its latest data could not be stored: game_icon.3: too_long.',
+    );
+  });
+
+  it('is withdrawn, and tells when it came back', async () => {
+    const { game_id, id } = await add();
+    await database.sql`update games set withdrawn_at = now() where game_id = ${game_id}`;
+    expect((await read(id)).answer.code).toBe('withdrawn');
+    await write(id, 1);
+    const timeline = await read(id);
+    expect(timeline.answer.code).toBe('waiting');
+    expect(kindsOf(timeline).toSorted()).toEqual(['received', 'returned', 'waiting', 'withdrawn']);
+  });
+
+  it('was never stored: its invalid fields, the list that does not name it, or no list at all', async () => {
+    await addApplication(database.sql, 'fresh');
+    expect((await read('g-1', 'fresh')).answer).toMatchObject({
+      code: 'not_pulled',
+      text: 'No run of fresh has read its whole list yet.',
+    });
+    await endRun('fresh', 'failed', 'page 1: connect');
+    expect((await read('g-1', 'fresh')).answer.text).toBe(
+      'No run of fresh has read its whole list yet. Its last run ended as failed: page 1: connect.',
+    );
+    await endRun('fresh', 'succeeded');
+    expect((await read('g-1', 'fresh')).answer).toMatchObject({
+      code: 'not_listed',
+      at: expect.any(Date),
+      text: 'query_game_list of fresh does not name this game_id.',
+    });
+    await fail('g-1', 'fresh');
+    await fail('g-1', 'fresh');
+    const timeline = await read('g-1', 'fresh');
+    expect(timeline.answer).toMatchObject({
+      code: 'failed',
+      text: 'The game is not stored: query_game_detail failed 2 times, the last time with invalid (game_icon.3: too_long).',
+    });
+    expect(kindsOf(timeline)).toEqual(['failed']);
+    await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');
+  });
+});
+
+it('A timeline is in the order of time, with undone decisions', async () => {
+  const { game_id, id } = await add();
+  await decideGame(database.sql, { game_id, audit_status: 'passed' });
+  const [decision] = await listAudits(database.sql, game_id);
+  await undoGameDecisions(database.sql, [decision?.audit_id ?? 0], KIM);
+  const { entries } = await read(id);
+  expect(entries.map(({ kind }) => kind)).toEqual(['received', 'waiting', 'passed', 'undone']);
+  expect(entries.map((entry) => entry.at.getTime())).toEqual(
+    entries.map((e) => e.at.getTime()).toSorted((a, b) => a - b),
+  );
+});
+
+it('game why prints the answer first, then the entries', async () => {
+  const { game_id, id } = await add();
+  const env = { DATABASE_URL: database.databaseUrl };
+  const { exit, stdout } = await runCli(['game', 'why', 'acme', id], env);
+  expect(exit).toBe(0);
+  expect(stdout.split('\n')[0]).toContain('The game waits for its first decision.');
+  const document = documentOf(await runCli(['game', 'why', 'acme', id, '--json'], env));
+  expect(document).toMatchObject({
+    game_id,
+    audit_status: 'pending',
+    answer: { code: 'waiting' },
+    entries: [{ kind: 'received', revision: 1 }, { kind: 'waiting' }],
+  });
+  expect((await runCli(['game', 'why', 'acme', 'no-such-game'], env)).exit).toBe(0);
+  expect((await runCli(['game', 'why', 'nobody', id], env)).exit).toBe(2);
+});
