@@ -1,10 +1,11 @@
-// The three webhooks of an application (interface document, group B) in one file, without dependencies.
-// ACCESS_TOKEN=… PORT=3000 node docs/example-application.ts
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import { json } from 'node:stream/consumers';
+// The three webhooks of an application (interface document, group B) and a receiver of events in one file, without
+// dependencies.
+// ACCESS_TOKEN=… EVENTS_SECRET=whsec_… PORT=3000 node docs/example-application.ts
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { json, text } from 'node:stream/consumers';
 
-const { ACCESS_TOKEN = '', PORT = '3000', GAMES = '250' } = process.env;
+const { ACCESS_TOKEN = '', EVENTS_SECRET = '', PORT = '3000', GAMES = '250' } = process.env;
 
 /** Replace with your database. */
 const games = Array.from({ length: Number(GAMES) }, (_, n) => ({
@@ -49,7 +50,42 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 const isPlatform = (authorization = ''): boolean =>
   ACCESS_TOKEN !== '' && timingSafeEqual(digest(authorization), digest(`Bearer ${ACCESS_TOKEN}`));
 
+/** Standard Webhooks: did the platform sign these bytes, in the last five minutes? */
+const isGenuine = (headers: IncomingHttpHeaders, body: string): boolean => {
+  const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signatures } = headers;
+  if (EVENTS_SECRET === '' || !(Math.abs(Date.now() / 1_000 - Number(at)) < 300)) return false;
+  const key = Buffer.from(EVENTS_SECRET.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest();
+  return String(signatures)
+    .split(' ')
+    .map((each) => Buffer.from(each.replace('v1,', ''), 'base64'))
+    .some((each) => each.length === expected.length && timingSafeEqual(each, expected));
+};
+
+/** Replace with your database. An event may come twice. */
+const seen = new Set<string>();
+const receive = ({
+  event_id,
+  type,
+  data,
+}: {
+  event_id: string;
+  type: string;
+  data: Record<string, unknown>;
+}) => {
+  if (seen.has(event_id)) return;
+  seen.add(event_id);
+  process.stderr.write(`${type} ${data.application_game_id}${data.text ? `: ${data.text}` : ''}\n`);
+};
+
 createServer(async (request, response) => {
+  if (request.url === '/events') {
+    const body = await text(request);
+    const isOurs = isGenuine(request.headers, body);
+    response.writeHead(isOurs ? 204 : 401).end();
+    if (isOurs) receive(JSON.parse(body));
+    return;
+  }
   const answer = (status: number, ret_code: number, ret_msg: string, data: unknown = null) =>
     response
       .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
