@@ -1,0 +1,95 @@
+/** What operators do to applications, each with its entry in the audit log: for the console and the command line. */
+import type { Database, Queryable } from '#db/client.ts';
+import {
+  type ApplicationSettings,
+  insertApplication,
+  removeApplication,
+  resumeApplications,
+  type SealedAccessToken,
+  setApplicationStatus,
+  updateApplication,
+} from '#db/queries/applications.ts';
+import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import type { AuditAction } from '#src/contract/audit.ts';
+
+/** Settings for the audit log: no token, and addresses without query and fragment, which may contain secrets. */
+const describeSettings = (settings: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .filter(([name]) => name !== 'access_token_keys')
+      .map(([name, value]) => {
+        if (name === 'access_token') return [name, 'changed'];
+        const url = typeof value === 'string' ? URL.parse(value) : null;
+        return [name, name.endsWith('_webhook') && url !== null ? `${url.origin}${url.pathname}` : value];
+      }),
+  );
+
+/** Makes a change to one application; the entry is written if the change is made. @returns whether it was made */
+const change = (
+  sql: Database,
+  entry: Actor & { action: AuditAction; application_id: string; details?: Record<string, unknown> },
+  make: (tx: Queryable) => Promise<boolean>,
+): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    const { application_id, ...rest } = entry;
+    const made = await make(tx);
+    if (made) await recordAudit(tx, [{ ...rest, subject: `application:${application_id}` }]);
+    return made;
+  }) as Promise<boolean>;
+
+/** Registers an application. @returns false when the id is taken */
+export const registerApplication = (
+  sql: Database,
+  actor: Actor,
+  application_id: string,
+  settings: ApplicationSettings,
+  token: SealedAccessToken,
+): Promise<boolean> => {
+  const details = describeSettings(settings);
+  return change(sql, { ...actor, action: 'application.add', application_id, details }, (tx) =>
+    insertApplication(tx, application_id, settings, token),
+  );
+};
+
+/** Changes the given settings. @returns false when there is no such application */
+export const changeApplication = (
+  sql: Database,
+  actor: Actor,
+  application_id: string,
+  changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
+): Promise<boolean> => {
+  const details = describeSettings(changes);
+  return change(sql, { ...actor, action: 'application.update', application_id, details }, (tx) =>
+    updateApplication(tx, application_id, changes),
+  );
+};
+
+/** Stops the schedules of an application, or starts them again. @returns false when there is no such application */
+export const switchApplication = (
+  sql: Database,
+  actor: Actor,
+  application_id: string,
+  status: 'active' | 'paused',
+): Promise<boolean> => {
+  const action = status === 'paused' ? 'application.pause' : 'application.resume';
+  return change(sql, { ...actor, action, application_id }, (tx) =>
+    setApplicationStatus(tx, application_id, status),
+  );
+};
+
+/** Resumes every application that failed runs have paused or delayed. @returns the ids, in order */
+export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<string[]> =>
+  sql.begin(async (tx) => {
+    const ids = await resumeApplications(tx);
+    await recordAudit(
+      tx,
+      ids.map((id) => ({ ...actor, action: 'application.resume', subject: `application:${id}` })),
+    );
+    return ids;
+  }) as Promise<string[]>;
+
+/** Removes an application (see `removeApplication`). @returns false when there is no such application */
+export const dropApplication = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
+  removeApplication(sql, application_id, (tx) =>
+    recordAudit(tx, [{ ...actor, action: 'application.remove', subject: `application:${application_id}` }]),
+  );

@@ -1,0 +1,84 @@
+/** Changes to the addresses of applications' events, each with its entry in the audit log. */
+import type { Database } from '#db/client.ts';
+import { lockActiveApplication } from '#db/queries/applications.ts';
+import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import { requestDeliveries } from '#db/queries/event-deliveries.ts';
+import {
+  deleteEventWebhook,
+  type EventWebhookRow,
+  replaceEventSecret,
+  switchEventWebhookOn,
+  upsertEventWebhook,
+} from '#db/queries/event-webhooks.ts';
+
+type Sealed = Pick<EventWebhookRow, 'application_id' | 'url' | 'secret' | 'former_secret' | 'secret_keys'>;
+
+/** Both secrets sign for this time after a rotation. */
+export const BOTH_SECRETS_MS = 24 * 60 * 60_000;
+
+/** The address without query and fragment, which may contain secrets. */
+const describeUrl = (text: string): string => {
+  const url = URL.parse(text);
+  return url === null ? '' : `${url.origin}${url.pathname}`;
+};
+
+/** Sets where an application's events are sent, and the secret that signs them. @returns false if it was removed */
+export const setEventWebhook = (sql: Database, actor: Actor, webhook: Sealed): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    const { application_id, url } = webhook;
+    if (!(await lockActiveApplication(tx, application_id))) return false;
+    await upsertEventWebhook(tx, webhook);
+    const subject = `application:${application_id}`;
+    await recordAudit(tx, [
+      { ...actor, action: 'event_webhook.set', subject, details: { events_webhook: describeUrl(url) } },
+    ]);
+    return true;
+  }) as Promise<boolean>;
+
+/** Deletes the address: from now on events are only pulled. @returns false if there was no address */
+export const removeEventWebhook = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    if (!(await deleteEventWebhook(tx, application_id))) return false;
+    await recordAudit(tx, [
+      { ...actor, action: 'event_webhook.remove', subject: `application:${application_id}` },
+    ]);
+    return true;
+  }) as Promise<boolean>;
+
+/** Replaces the secret. @param before the sealed secret that was rotated. @returns false if it was changed since */
+export const rotateEventSecret = (
+  sql: Database,
+  actor: Actor,
+  webhook: Sealed,
+  before: Uint8Array,
+): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    if (!(await replaceEventSecret(tx, webhook, before, BOTH_SECRETS_MS))) return false;
+    await recordAudit(tx, [
+      { ...actor, action: 'event_secret.rotate', subject: `application:${webhook.application_id}` },
+    ]);
+    return true;
+  }) as Promise<boolean>;
+
+/**
+ * Sends events again, and switches the address on if it was off.
+ * @param event_ids absent: every event since the address was set that is not delivered
+ * @returns the number of events, and whether the address was switched on
+ */
+export const retryEvents = (
+  sql: Database,
+  actor: Actor,
+  application_id: string,
+  event_ids?: readonly string[],
+): Promise<{ events: number; switched_on: boolean }> =>
+  sql.begin(async (tx) => {
+    const switched_on = await switchEventWebhookOn(tx, application_id);
+    const events = await requestDeliveries(tx, event_ids === undefined ? { application_id } : { event_ids });
+    const subject = `application:${application_id}`;
+    const details = { events, ...(event_ids !== undefined && { event_ids: event_ids.slice(0, 100) }) };
+    await recordAudit(tx, [
+      ...(switched_on ? [{ ...actor, action: 'event_webhook.on', subject } as const] : []),
+      ...(events > 0 ? [{ ...actor, action: 'event.retry', subject, details } as const] : []),
+    ]);
+    return { events, switched_on };
+  }) as Promise<{ events: number; switched_on: boolean }>;

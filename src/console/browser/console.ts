@@ -1,0 +1,111 @@
+/**
+ * Keyboard shortcuts. Every page works without this file. The server strips the types when it starts.
+ *
+ * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between;
+ * the focus is on the first link in it. `x` toggles its checkbox.
+ */
+export {};
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    ['SELECT', 'TEXTAREA'].includes(target.tagName) ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)));
+
+const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-item]')];
+
+/** Moves the focus to the next or previous item. */
+const move = (step: 1 | -1): void => {
+  const all = items();
+  const current = all.findIndex((item) => item.contains(document.activeElement));
+  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step];
+  if (next === undefined) return;
+  const target =
+    next.querySelector<HTMLElement>('a[href]') ?? next.querySelector<HTMLElement>('button, input') ?? next;
+  target.focus();
+  next.scrollIntoView({ block: 'nearest' });
+};
+
+const press = (key: string): boolean => {
+  const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]:not([disabled])`);
+  if (target === null) return false;
+  if (
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLSelectElement ||
+    target.dataset.focus !== undefined
+  )
+    target.focus();
+  else target.click();
+  return true;
+};
+
+const dialog = (): HTMLDialogElement | null => document.querySelector('dialog#shortcuts');
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.key === 'Escape' && isTyping(event.target)) {
+    (event.target as HTMLElement).blur();
+    return;
+  }
+  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+  const { key } = event;
+  if (key === '?') dialog()?.showModal();
+  else if (key === '/') document.querySelector<HTMLElement>('input[type="search"]')?.focus();
+  else if (key === 'x') {
+    const item = items().find((each) => each.contains(document.activeElement));
+    item?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
+  } else if (press(key)) {
+    // Pressed.
+  } else if (key === 'j') move(1);
+  else if (key === 'k') move(-1);
+  else return;
+  event.preventDefault();
+});
+
+/** `data-opens="id"`: shows and hides that element, and moves the focus into it. */
+document.addEventListener('click', (event) => {
+  const opener = (event.target as Element | null)?.closest<HTMLElement>('[data-opens]');
+  if (!opener) return;
+  const target = document.getElementById(opener.dataset.opens ?? '');
+  if (!(target instanceof HTMLDetailsElement)) return;
+  target.open = true;
+  target.querySelector<HTMLElement>('select, textarea, input:not([type="hidden"])')?.focus();
+  event.preventDefault();
+});
+
+/** A form is sent once. The button is enabled again if the browser goes back to this page. */
+document.addEventListener('submit', (event) => {
+  const form = event.target as HTMLFormElement;
+  if (form.method !== 'post') return;
+  if (form.dataset.sent !== undefined) event.preventDefault();
+  form.dataset.sent = '';
+});
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});
+
+/** `data-select-all`: checks every box of its form. A count follows the boxes. */
+const countSelected = (form: HTMLFormElement): void => {
+  const boxes = [...form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]')];
+  const selected = boxes.filter((box) => box.checked).length;
+  for (const output of form.querySelectorAll('[data-selected]')) output.textContent = `${selected} selected`;
+};
+document.addEventListener('change', (event) => {
+  const box = event.target as HTMLInputElement;
+  const form = box.form;
+  if (form === null || box.type !== 'checkbox') return;
+  if (box.dataset.selectAll !== undefined) {
+    for (const each of form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]'))
+      each.checked = box.checked;
+  }
+  countSelected(form);
+});
+for (const form of document.forms) countSelected(form);
+
+// A record in clear does not stay in a page that was left.
+addEventListener('pagehide', () => {
+  for (const each of document.querySelectorAll('[data-revealed]')) each.remove();
+});
+
+// The next game opens with the focus on its heading, so that a screen reader reads it.
+document.querySelector<HTMLElement>('[data-autofocus]')?.focus();

@@ -1,0 +1,51 @@
+/** Charts as SVG, made on the server, each with its figures as a table behind it. */
+import { html, number, type SafeHtml } from '#src/console/html.ts';
+
+export type Series = {
+  name: string;
+  tone: 'accent' | 'good' | 'warn' | 'bad' | 'info' | 'muted';
+  values: readonly number[];
+};
+
+const WIDTH = 480;
+const HEIGHT = 96;
+const GAP = 2;
+
+/**
+ * Stacked bars over time.
+ * @param labels one for each bar, such as `14:00`
+ */
+export const barChart = (
+  title: string,
+  labels: readonly string[],
+  series: readonly Series[],
+  figures: SafeHtml | string = '',
+): SafeHtml => {
+  const totals = labels.map((_label, index) =>
+    series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
+  );
+  const max = Math.max(1, ...totals);
+  const step = WIDTH / Math.max(1, labels.length);
+  const bars = labels.map((label, index) => {
+    let top = HEIGHT;
+    const parts = series.map(({ values, tone }) => {
+      const value = values[index] ?? 0;
+      if (value === 0) return null;
+      // A bar of one among thousands is visible.
+      const height = Math.max(2, (value / max) * (HEIGHT - 4));
+      top -= height;
+      return html`<rect class="fill-${tone}" x="${(index * step + GAP / 2).toFixed(1)}" y="${Math.max(0, top).toFixed(1)}" width="${Math.max(1, step - GAP).toFixed(1)}" height="${height.toFixed(1)}" rx="1.5"></rect>`;
+    });
+    return html`<g><title>${label}: ${series.map(({ name, values }) => `${number(values[index] ?? 0)} ${name}`).join(', ')}</title><rect class="fill-none" x="${(index * step).toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${HEIGHT}"></rect>${parts}</g>`;
+  });
+  return html`<figure class="chart">
+<figcaption><span>${title}</span><strong>${figures}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}"><line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 0.5}" y2="${HEIGHT - 0.5}"></line>${bars}</svg>
+<div class="axis-labels" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></div>
+${series.length > 1 ? html`<ul class="legend">${series.map(({ name, tone }) => html`<li><span class="dot ${tone}"></span>${name}</li>`)}</ul>` : null}
+<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}, figures"><table><thead><tr><th scope="col">Time</th>${series.map(({ name }) => html`<th scope="col" class="num">${name}</th>`)}</tr></thead><tbody>${labels.map(
+    (label, index) =>
+      html`<tr><td>${label}</td>${series.map(({ values }) => html`<td class="num">${number(values[index] ?? 0)}</td>`)}</tr>`,
+  )}</tbody></table></div></details>
+</figure>`;
+};

@@ -1,0 +1,74 @@
+/** Events and their deliveries, for the operator and for the application's developer. */
+import type { EventItem } from '#db/queries/event-list.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { ago, badge, type Column, html, type SafeHtml } from '#src/console/html.ts';
+import type { EventWhy } from '#src/contract/words.ts';
+
+const TYPES = {
+  'game.passed': 'good',
+  'game.rejected': 'bad',
+  'game.pending': 'info',
+  'game.withdrawn': 'warn',
+};
+
+const WHYS: Record<EventWhy, string> = {
+  decided: 'A reviewer decided.',
+  decision_undone: 'A decision was taken back.',
+  content_changed: 'Its content changed after the decision.',
+  pictures_changed: 'Its pictures changed after the decision.',
+  not_listed: 'The list no longer names it.',
+  returned: 'The list names it again.',
+};
+
+/** The result of the last attempt of a delivery. */
+const describeResult = ({ last_status, last_error }: EventItem): string =>
+  last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
+
+const delivery = (event: EventItem): SafeHtml => {
+  const { state, attempts, delivered_at, next_attempt_at } = event;
+  if (state === null) return html`${badge('not sent', 'plain')}<br><small>There was no address.</small>`;
+  if (state === 'delivered')
+    return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
+  const result = describeResult(event);
+  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `, the last: ${result}`}`;
+  if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
+  const next = attempts === 0 ? 'About to be sent.' : html`${made}, next ${ago(next_attempt_at)}`;
+  return html`${badge('waits', 'info')}<br><small>${next}</small>`;
+};
+
+/** @param gameUrl the page of the event's game */
+export const eventColumns = (gameUrl: (event: EventItem) => string): Column<EventItem>[] => [
+  {
+    head: 'Event',
+    cell: (event) =>
+      html`${badge(event.type, TYPES[event.type])}<br><small>${WHYS[event.data.why]} ${ago(event.created_at)}</small>`,
+  },
+  {
+    head: 'Game',
+    cell: (event) =>
+      html`<a href="${gameUrl(event)}"><span dir="auto">${event.data.game_name.trim() || event.data.application_game_id}</span></a>`,
+  },
+  { head: 'Delivery', cell: delivery },
+  { head: 'Event id', from: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },
+];
+
+/** The health of the address, in one sentence. */
+export const describeAddress = (webhook: EventWebhook): SafeHtml => {
+  const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
+  if (status === 'off')
+    return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
+  if (failing_since !== null)
+    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next attempt is ${ago(next_attempt_at)}. After three days it is switched off.`;
+  if (last_error !== null)
+    return html`The platform cannot sign events now (${last_error}): its operators must look at the keys.`;
+  return last_success_at === null
+    ? html`Nothing was sent yet.`
+    : html`The last event arrived ${ago(last_success_at)}.`;
+};
+
+export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
+  status === 'off'
+    ? badge('off', 'bad')
+    : failing_since === null
+      ? badge('active')
+      : badge('failing', 'warn');

@@ -1,0 +1,149 @@
+/** The small parts of which every page is made. `html` escapes what it is given; `html.raw` is not used. */
+import { html, type SafeHtml } from '@remix-run/html-template';
+
+export { html, type SafeHtml };
+
+const UNITS: [limitS: number, unitS: number, short: string][] = [
+  [60, 1, 's'],
+  [3_600, 60, 'min'],
+  [172_800, 3_600, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400, 'd'],
+];
+
+/** A duration in one unit, such as `4 min`. @param ms negative counts as 0 */
+export const formatAge = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  for (const [limit, unit, short] of UNITS) {
+    if (seconds < limit) return `${Math.floor(seconds / unit)} ${short}`;
+  }
+  return '';
+};
+
+const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+
+/** A time, as its distance from now; the time in UTC is its title. Null: a dash. */
+export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {
+  if (time === null || time === undefined) return html`<span class="none">–</span>`;
+  const ms = now - time.getTime();
+  const text = ms >= 0 ? `${formatAge(ms)} ago` : `in ${formatAge(-ms)}`;
+  return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
+};
+
+/** A time in UTC, to the second. */
+export const clock = (time: Date): SafeHtml =>
+  html`<time datetime="${time.toISOString()}">${formatUtc(time)}</time>`;
+
+/** A whole number with thin groups, such as `12,034`. */
+export const number = (value: number): string => value.toLocaleString('en');
+
+const TONES: Record<string, 'good' | 'warn' | 'bad' | 'info'> = {
+  passed: 'good',
+  succeeded: 'good',
+  active: 'good',
+  rejected: 'bad',
+  failed: 'bad',
+  disabled: 'bad',
+  suspect: 'warn',
+  partial: 'warn',
+  paused: 'warn',
+  abandoned: 'warn',
+  pending: 'info',
+  open: 'info',
+  changed: 'info',
+  new: 'info',
+};
+
+const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
+const NAMED_MAX = 60;
+
+/** The beginning of a name inside a sentence, without characters that would reorder the words beside it. */
+export const nameInText = (name: string): string =>
+  name.replaceAll(DIRECTION_CONTROLS, '').slice(0, NAMED_MAX).toWellFormed();
+
+/** A status as a coloured word: the word carries the meaning, not the colour. */
+export const badge = (status: string, tone: string = TONES[status] ?? 'plain'): SafeHtml =>
+  html`<span class="badge ${tone}">${status}</span>`;
+
+/** One column of a table. */
+export type Column<Row> = {
+  head: string;
+  cell: (row: Row) => SafeHtml | string | number | null;
+  /** Right-aligned figures. */
+  numeric?: boolean;
+  /** Short words: wide enough that they do not break beside a long column. */
+  words?: boolean;
+  /** Hidden below this width, in pixels. */
+  from?: 640 | 900 | 1200;
+};
+
+/**
+ * A table, or a sentence if there are no rows.
+ * @param options.stacked below 640 pixels each row is a list of its cells with their heads: for rows with long values
+ */
+export const table = <Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { empty, label, stacked = false }: { empty: SafeHtml | string; label: string; stacked?: boolean },
+): SafeHtml => {
+  if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
+  const classOf = ({ numeric, words, from }: Column<Row>): string =>
+    [numeric ? 'num' : '', words ? 'words' : '', from ? `from-${from}` : ''].filter(Boolean).join(' ');
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${stacked ? html` class="stacked"` : null}>
+<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.head}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr data-item>${columns.map((column) => html`<td class="${classOf(column)}"${stacked ? html` data-head="${column.head}"` : null}>${column.cell(row)}</td>`)}</tr>`,
+  )}</tbody></table></div>`;
+};
+
+/** A titled part of a page. */
+export const section = (
+  title: string,
+  body: SafeHtml | SafeHtml[],
+  { aside, id }: { aside?: SafeHtml; id?: string } = {},
+): SafeHtml =>
+  html`<section class="card"${id === undefined ? null : html` id="${id}"`}><div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
+
+/** A list of names and values. */
+export const facts = (entries: readonly (readonly [string, SafeHtml | string | number | null])[]): SafeHtml =>
+  html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? html`<span class="none">–</span>`}</dd></div>`)}</dl>`;
+
+/** A button that posts a form of its own. */
+export const action = (
+  url: string,
+  label: SafeHtml | string,
+  { fields = {}, kind = '', key }: { fields?: Record<string, string>; kind?: string; key?: string } = {},
+): SafeHtml =>
+  html`<form method="post" action="${url}" class="inline">${Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}<button class="button ${kind}"${key === undefined ? null : html` data-key="${key}"`}>${label}</button></form>`;
+
+/** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
+export const NO_DEFAULT = html`<button disabled hidden></button>`;
+
+/** A select. @param options values with their labels @param value the chosen one */
+export const select = (
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, label: string])[],
+  value: string,
+): SafeHtml =>
+  html`<label class="field"><span>${label}</span><select name="${name}">${options.map(
+    ([option, text]) =>
+      html`<option value="${option}"${option === value ? html` selected` : null}>${text}</option>`,
+  )}</select></label>`;
+
+/** Links between the pages of a list. */
+export const pager = (links: readonly (readonly [label: string, url: string | null])[]): SafeHtml =>
+  html`<nav class="pager" aria-label="Pages">${links.map(([label, url]) =>
+    url === null ? null : html`<a class="button" href="${url}">${label}</a>`,
+  )}</nav>`;
+
+/** An address of this console with a query; undefined and empty values are left out. */
+export const link = (path: string, query: Record<string, string | number | undefined> = {}): string => {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') params.set(name, String(value));
+  const text = params.toString();
+  return text === '' ? path : `${path}?${text}`;
+};

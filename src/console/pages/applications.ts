@@ -1,0 +1,172 @@
+/** `/applications` and `/applications/:id`. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listChecks } from '#db/queries/application-checks.ts';
+import { findApplication } from '#db/queries/applications.ts';
+import {
+  type ApplicationItem,
+  countGamesOf,
+  groupFailures,
+  listApplicationItems,
+  listRunItems,
+} from '#db/queries/console.ts';
+import { listEventPage } from '#db/queries/event-list.ts';
+import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { switchApplication } from '#src/actions/applications.ts';
+import { requestCheck } from '#src/actions/checks.ts';
+import { retryEvents } from '#src/actions/event-webhooks.ts';
+import { startManualRun } from '#src/actions/start-runs.ts';
+import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import {
+  ago,
+  badge,
+  type Column,
+  formatAge,
+  html,
+  link,
+  number,
+  pager,
+  section,
+  select,
+  table,
+} from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { applicationPage } from '#src/console/pages/application.ts';
+import { optionalText, optionalWord } from '#src/console/query.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { PermanentError } from '#src/errors.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+import { readNextTick } from '#src/ingest/schedules.ts';
+
+const PAGE = 100;
+const RUNS_SHOWN = 40;
+const FAILURES_SHOWN = 10;
+const EVENTS_SHOWN = 10;
+const NEWEST = { sort: 'created_at', descending: true } as const;
+const ACTS = ['sync', 'sync_full', 'pause', 'resume', 'check', 'retry_events'] as const;
+const STATUSES = ['active', 'paused', 'failing'] as const;
+
+const query = z.object({ q: optionalText, status: optionalWord(STATUSES), after: optionalText });
+
+const COLUMNS: Column<ApplicationItem>[] = [
+  {
+    head: 'Application',
+    cell: (row) =>
+      html`<a href="/applications/${row.application_id}">${row.name}</a><br><small class="mono">${row.application_id}</small>`,
+  },
+  {
+    head: 'State',
+    cell: (row) =>
+      row.status === 'active' && row.failing_since !== null ? badge('failing', 'warn') : badge(row.status),
+  },
+  {
+    head: 'Last run',
+    cell: (row) => (row.running ? badge('open') : row.last_outcome === null ? '–' : badge(row.last_outcome)),
+  },
+  { head: 'Last success', from: 640, cell: (row) => ago(row.last_success_at) },
+  { head: 'Every', from: 900, numeric: true, cell: (row) => formatAge(row.every_ms) },
+  { head: 'Games', numeric: true, cell: (row) => number(row.games) },
+  { head: 'Why', from: 1200, cell: (row) => row.pause_reason ?? '' },
+];
+
+const ADD_COMMAND = 'npx catalogue app add --help';
+
+type ById = { Params: { application_id: string } };
+
+/** Adds `/applications` and `/applications/:id`. */
+export const addApplications = (app: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+  app.get('/applications', { config: { right: 'view' } }, async (request, reply) => {
+    const { q, status, after } = query.parse(request.query);
+    const items = await listApplicationItems(sql, { text: q, status, after, limit: PAGE });
+    const filters = { q, status };
+    const body = html`<form method="get" class="filters" role="search">
+<label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
+${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
+<button class="button">Filter</button></form>
+${section(
+  'Applications',
+  table(items, COLUMNS, {
+    empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>${ADD_COMMAND}</code>`,
+    label: 'Applications',
+  }),
+)}
+${pager([
+  ['First', after === undefined ? null : link('/applications', filters)],
+  [
+    'Next',
+    items.length === PAGE ? link('/applications', { ...filters, after: items.at(-1)?.application_id }) : null,
+  ],
+])}`;
+    return sendPage(request, reply, { title: 'Applications', at: '/applications', body });
+  });
+
+  app.get<ById>('/applications/:application_id', { config: { right: 'view' } }, async (request, reply) => {
+    const { application_id } = request.params;
+    const application = await findApplication(sql, application_id);
+    if (application === undefined) {
+      const message = 'There is no application with this id, or it was removed.';
+      return sendError(request, reply, { status: 404, title: 'No such application', message });
+    }
+    const [runs, failures, games, nextTick, webhook, events, checks] = await Promise.all([
+      listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
+      groupFailures(sql, { application_id, limit: FAILURES_SHOWN }),
+      countGamesOf(sql, application_id),
+      application.status === 'active' ? readNextTick(producer, application_id) : null,
+      findEventWebhook(sql, application_id),
+      listEventPage(sql, { application_id }, { ...NEWEST, limit: EVENTS_SHOWN }),
+      listChecks(sql, application_id, 1),
+    ]);
+    const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
+    return sendPage(
+      request,
+      reply,
+      applicationPage({
+        application,
+        runs,
+        failures,
+        games,
+        nextTick,
+        webhook,
+        events: events.rows,
+        check: checks[0],
+        mayManage,
+      }),
+    );
+  });
+
+  app.post<ById>(
+    '/applications/:application_id',
+    { config: { right: 'manage_applications' } },
+    async (request, reply) => {
+      const { application_id } = request.params;
+      const { act } = z.object({ act: z.enum(ACTS) }).parse(request.body);
+      const actor = operatorActor(operatorOf(request).login);
+      const here = `/applications/${encodeURIComponent(application_id)}`;
+      if (act === 'pause' || act === 'resume') {
+        const status = act === 'pause' ? 'paused' : 'active';
+        if (!(await switchApplication(sql, actor, application_id, status)))
+          return redirectWith(reply, '/applications', `There is no application ${application_id}.`, 'bad');
+        return redirectWith(reply, here, `${application_id} is ${status}.`);
+      }
+      if (act === 'retry_events') {
+        const { events, switched_on } = await retryEvents(sql, actor, application_id);
+        const on = switched_on ? 'The address is switched on. ' : '';
+        return redirectWith(reply, `${here}#events`, `${on}Events to be sent again: ${events}.`);
+      }
+      try {
+        if (act === 'check') {
+          const opened = await requestCheck({ sql, producer }, actor, application_id);
+          const text = opened ? 'The checks have begun.' : 'The checks have just run, or still do.';
+          return redirectWith(reply, `${here}#checks`, text, opened ? 'good' : 'bad');
+        }
+        const options = { full: act === 'sync_full', accept_withdrawals: false };
+        const { run, opened } = await startManualRun({ sql, producer }, actor, application_id, options);
+        const text = opened ? 'A run has started.' : 'A run of this application is already open.';
+        return redirectWith(reply, `/runs/${run.run_id}`, text, opened ? 'good' : 'bad');
+      } catch (error) {
+        if (!(error instanceof PermanentError)) throw error;
+        return redirectWith(reply, '/applications', error.message, 'bad');
+      }
+    },
+  );
+};

@@ -1,0 +1,85 @@
+/** `/audit`: who did what, to what, when and why. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type AuditRow, listAudit } from '#db/queries/audit.ts';
+import { sendPage } from '#src/console/answers.ts';
+import { clock, html, link, pager, type SafeHtml, section, select, table } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { optionalText } from '#src/console/query.ts';
+import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+
+const PAGE = 100;
+const DAY_MS = 24 * 60 * 60_000;
+
+const query = z.object({
+  actor: optionalText,
+  action: optionalText,
+  subject: optionalText,
+  day: z.iso.date().optional().catch(undefined),
+  before: z.coerce.number().int().positive().optional().catch(undefined),
+});
+
+const PAGES: Record<string, string> = { game: '/games/', application: '/applications/', run: '/runs/' };
+
+const subjectCell = ({ subject }: AuditRow): SafeHtml | string => {
+  const [, kind = '', id = ''] = /^([a-z_]+):(.*)$/s.exec(subject) ?? [];
+  const page = PAGES[kind];
+  return page === undefined || id === ''
+    ? html`<span class="mono">${subject}</span>`
+    : html`${kind} <a class="mono" href="${page}${encodeURIComponent(id)}">${id}</a>`;
+};
+
+const actorCell = ({ actor, actor_kind, os_user }: AuditRow): SafeHtml =>
+  html`${actor}${actor_kind === 'operator' ? null : html`<br><small>${actor_kind.replace('_', ' ')}${os_user === null ? '' : `, user ${os_user}`}</small>`}`;
+
+const whyCell = ({ reason, details }: AuditRow): SafeHtml => {
+  const text = Object.keys(details).length === 0 ? '' : JSON.stringify(details);
+  return html`${reason ?? ''}${text === '' ? null : html`${reason === null ? null : html`<br>`}<small class="mono">${text.slice(0, 400)}</small>`}`;
+};
+
+/** Adds `/audit`. */
+export const addAudit = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+  app.get('/audit', { config: { right: 'read_audit' } }, async (request, reply) => {
+    const { day, ...given } = query.parse(request.query);
+    const since = day === undefined ? undefined : new Date(`${day}T00:00:00Z`);
+    const until = since === undefined ? undefined : new Date(since.getTime() + DAY_MS);
+    const entries = await listAudit(sql, { ...given, since, until, limit: PAGE });
+    const { actor, action, subject } = given;
+    const filters = { actor, action, subject, day };
+    const body = html`<form method="get" class="filters" role="search">
+<label class="field grow"><span>Person</span><input type="search" name="actor" value="${actor ?? ''}"></label>
+${select('action', 'Action', [['', 'every action'], ...AUDIT_ACTIONS.map((each) => [each, each] as const)], action ?? '')}
+<label class="field grow"><span>Subject</span><input name="subject" value="${subject ?? ''}" placeholder="application:acme"></label>
+<label class="field"><span>Day (UTC)</span><input type="date" name="day" value="${day ?? ''}"></label>
+<button class="button">Filter</button></form>
+${section(
+  'Entries, latest first',
+  table(
+    entries,
+    [
+      { head: '#', numeric: true, from: 900, cell: (row) => String(row.entry_id) },
+      { head: 'When', cell: (row) => clock(row.at) },
+      { head: 'Who', words: true, cell: actorCell },
+      { head: 'Action', words: true, cell: (row) => html`<span class="mono">${row.action}</span>` },
+      { head: 'On', cell: subjectCell },
+      { head: 'Why, and what', cell: whyCell },
+    ],
+    { empty: 'No entry matches.', label: 'Audit log', stacked: true },
+  ),
+)}
+${pager([
+  ['Latest', given.before === undefined ? null : link('/audit', filters)],
+  [
+    'Earlier',
+    entries.length === PAGE ? link('/audit', { ...filters, before: entries.at(-1)?.entry_id }) : null,
+  ],
+])}`;
+    return sendPage(request, reply, {
+      title: 'Audit log',
+      at: '/audit',
+      body,
+      wide: true,
+      lead: html`Nothing here can be changed or removed: <code>npx catalogue audit verify</code> proves it.`,
+    });
+  });
+};

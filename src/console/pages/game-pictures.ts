@@ -1,0 +1,115 @@
+/** The icons and pictures on a game's page: what is shown, what the decision saw, and what is still being fetched. */
+
+import type { GameRow } from '#db/queries/games.ts';
+import { listPins } from '#db/queries/picture-pins.ts';
+import { type ContentView, findContents, findPictures } from '#db/queries/pictures.ts';
+import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
+import { html, link, type SafeHtml } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { FieldDiff, ListItem } from '#src/review/diff.ts';
+
+export type ListDiff = Extract<FieldDiff, { kind: 'list' }>;
+
+/** Games named in the hint. */
+const SIMILAR_MAX = 4;
+
+export type GamePictures = {
+  /** Games whose icon looks the same. */
+  similar: readonly SimilarGame[];
+  /** Of this game and of those that come next. */
+  pictures: PictureSet;
+  /** Bytes that the last decision named and that are others now, by address; undefined for none. */
+  former: ReadonlyMap<string, ContentView | undefined>;
+};
+
+const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
+
+/**
+ * Reads what a game's page shows, and has the pictures fetched that are missing.
+ * @param upcoming the next games of the lane
+ */
+export const loadGamePictures = async (
+  options: ConsoleOptions,
+  game: GameRow,
+  diff: GameDiff,
+  upcoming: readonly Pick<GameRow, 'game_id' | 'game_icon' | 'game_store_pic'>[],
+): Promise<GamePictures> => {
+  const { sql } = options;
+  const shown = listsOf(diff).flatMap(({ items }) => items.map(({ value }) => value));
+  const [wanted, others, pins, similar] = await Promise.all([
+    wantPictures(options, [game, ...upcoming]),
+    findPictures(sql, shown),
+    listPins(sql, game.game_id),
+    listSimilarIcons(sql, game.game_id, SIMILAR_MAX),
+  ]);
+  const pictures = new Map([...wanted, ...others]);
+  const changed = [...game.game_icon, ...game.game_store_pic].flatMap((url) => {
+    const picture = pictures.get(url);
+    const pinned = picture && pins.get(picture.picture_id);
+    return pinned === undefined || picture?.sha256 == null || picture.sha256 === pinned
+      ? []
+      : [[url, pinned] as const];
+  });
+  const contents = await findContents(
+    sql,
+    changed.map(([, pinned]) => pinned),
+  );
+  return { pictures, similar, former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])) };
+};
+
+/** The bytes of a picture that are on a page, as its decision form sends them. */
+const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
+
+/** The pictures that were on the screen, as the decision form sends them. */
+export const seenPictures = (game: GameRow, { pictures }: GamePictures): string =>
+  [...new Set([...game.game_icon, ...game.game_store_pic])]
+    .flatMap((url) => {
+      const { picture_id, sha256 } = pictures.get(url) ?? {};
+      return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
+    })
+    .join(' ');
+
+/** @returns the hash in hex that was seen, by picture */
+export const parseSeenPictures = (text: string): Map<string, string> =>
+  new Map([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
+
+const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
+/** How often a page requests pictures that are being fetched. */
+const POLLS_MAX = 40;
+
+/** The pictures of one field. While some are being fetched, the browser requests the list again. */
+export const pictureList = (
+  { game, from, to }: GameDiff,
+  { field, items }: ListDiff,
+  { pictures, former }: GamePictures,
+  polls = 0,
+): SafeHtml => {
+  const isCompared = from !== null && from !== to;
+  const isCurrent = to === game.revision;
+  const place = ({ value, type }: ListItem, index: number): SafeHtml => {
+    const picture = pictures.get(value);
+    const alt = `${ALTS[field]} ${index + 1}`;
+    if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
+      return changedPicture(value, former.get(value), picture, alt);
+    return picturePlace(value, picture, { alt, change: isCompared ? type : '' });
+  };
+  const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(pictures.get(value)));
+  const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
+  const poll =
+    waits && isCurrent && polls < POLLS_MAX
+      ? html` hx-get="${again}" hx-trigger="load delay:800ms" hx-swap="outerHTML"`
+      : null;
+  return html`<div class="body pictures"${poll}>${items.map(place)}</div>`;
+};
+
+/** The hint that another game has the same icon. */
+export const similarIcons = ({ similar }: GamePictures): SafeHtml | null =>
+  similar.length === 0
+    ? null
+    : html`<p class="hint">${similar.length === 1 ? 'The same icon as' : 'The same icon, or nearly, as'} ${similar.map(
+        ({ game_id, game_name, application_name, audit_status }, index) =>
+          html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${game_name}</a> of ${application_name} (${audit_status})`,
+      )}.</p>`;

@@ -1,0 +1,184 @@
+/** The page of one game. */
+import type { GameRow } from '#db/queries/games.ts';
+import type { ReasonRow } from '#db/queries/reasons.ts';
+import {
+  action,
+  ago,
+  badge,
+  clock,
+  facts,
+  formatAge,
+  html,
+  type SafeHtml,
+  section,
+  select,
+} from '#src/console/html.ts';
+import type { Page } from '#src/console/layout.ts';
+import {
+  type GamePictures,
+  pictureList,
+  seenPictures,
+  similarIcons,
+} from '#src/console/pages/game-pictures.ts';
+import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
+import { rejectionFields } from '#src/console/pages/review.ts';
+import type { Lane } from '#src/contract/words.ts';
+import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { FieldDiff, TextPart } from '#src/review/diff.ts';
+import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
+
+export type GameView = {
+  game: GameRow;
+  diff: GameDiff;
+  timeline: Timeline;
+  revisions: readonly number[];
+  reasons: readonly ReasonRow[];
+  viewers: SafeHtml | null;
+  mayDecide: boolean;
+  lane: Lane | undefined;
+  cursor: string | undefined;
+  nextUrl: string | undefined;
+  backUrl: string | undefined;
+  pictures: GamePictures;
+  /** The game that opens after a decision. */
+  next: Pick<GameRow, 'game_icon' | 'game_store_pic'> | undefined;
+};
+
+const TITLES: Record<FieldDiff['field'], string> = {
+  game_name: 'Name',
+  game_icon: 'Icons',
+  game_desc: 'Description',
+  game_store_pic: 'Pictures',
+  game_store_video: 'Video',
+};
+
+/** A text with its changes marked; without a revision to compare with, as it is. */
+const markedText = (parts: readonly TextPart[], isCompared: boolean): SafeHtml[] =>
+  parts.map(({ type, text }) => {
+    if (!isCompared || type === 'same') return html`${text}`;
+    return type === 'removed' ? html`<del>${text}</del>` : html`<ins>${text}</ins>`;
+  });
+
+const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): SafeHtml => {
+  if (field.kind === 'list') {
+    if (field.items.length === 0) return html`<div class="body"><p class="soft">None.</p></div>`;
+    return html`${pictureList(diff, field, pictures)}${field.field === 'game_icon' ? similarIcons(pictures) : null}`;
+  }
+  const text = markedText(field.parts, isCompared);
+  if (field.parts.every((part) => part.text === ''))
+    return html`<div class="body"><p class="soft">None.</p></div>`;
+  const [only] = field.parts;
+  const isLink = field.field === 'game_store_video' && field.parts.length === 1 && only !== undefined;
+  return html`<div class="body clip" tabindex="0" role="region" aria-label="${TITLES[field.field]}">${
+    isLink
+      ? html`<a class="mono" href="${only.text}" rel="noreferrer noopener nofollow" target="_blank">${only.text}</a>`
+      : html`<div class="prose" dir="auto">${text}</div>`
+  }</div>`;
+};
+
+/** Did its words, its addresses, or bytes behind an address change? */
+const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>
+  (isCompared && field.changed) ||
+  (field.kind === 'list' &&
+    diff.to === diff.game.revision &&
+    field.items.some(({ type, value }) => type !== 'removed' && pictures.former.has(value)));
+
+const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView): SafeHtml =>
+  section(TITLES[field.field], fieldBody(field, isCompared, view), {
+    ...((isCompared || view.pictures.former.size > 0) && {
+      aside: isChanged(field, isCompared, view)
+        ? badge('changed')
+        : html`<span class="soft">unchanged</span>`,
+    }),
+  });
+
+const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
+  passed: 'good',
+  rejected: 'bad',
+  failed: 'bad',
+  withdrawn: 'warn',
+  unlisted: 'warn',
+  picture: 'warn',
+  event_failed: 'warn',
+};
+
+/** What happened to a game, latest first, below why it is live or not. */
+export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'entries'>): SafeHtml =>
+  section(
+    'Timeline',
+    html`<p class="answer">${answer.text}</p><ol class="timeline">${entries
+      .toReversed()
+      .map(
+        (entry) =>
+          html`<li class="${ENTRY_TONES[entry.kind] ?? ''}"><span dir="auto">${entry.text}</span>${ago(entry.at)}${
+            entry.by || entry.note
+              ? html`<p>${entry.by ? `by ${entry.by}` : ''}${entry.by && entry.note ? ': ' : ''}${entry.note ?? ''}</p>`
+              : null
+          }</li>`,
+      )}</ol>`,
+    { id: 'timeline' },
+  );
+
+const decisionCard = ({ game, reasons, lane, cursor, viewers, pictures }: GameView): SafeHtml => {
+  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}"><input type="hidden" name="seen_pictures" value="${seenPictures(game, pictures)}">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${cursor === undefined ? null : html`<input type="hidden" name="cursor" value="${cursor}">`}`;
+  const url = `/games/${game.game_id}`;
+  return section(
+    'Decision',
+    html`<div class="decision">${viewers}<form method="post" action="${url}">${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" class="rows">${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
+    { aside: html`<span class="soft">on revision ${game.revision}</span>`, id: 'decision' },
+  );
+};
+
+const compareForm = ({ game, diff, revisions, lane }: GameView): SafeHtml | null => {
+  if (revisions.length < 2) return null;
+  const options = revisions.map((each) => [String(each), `revision ${each}`] as const);
+  return html`<form method="get" action="/games/${game.game_id}" class="filters">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
+};
+
+/** The page of one game. */
+export const gamePage = (view: GameView): Page => {
+  const { game, diff, timeline, mayDecide, lane, nextUrl, backUrl, next, pictures } = view;
+  const { waiting } = timeline;
+  const isCompared = diff.from !== null;
+  const packageForm = html`<form method="post" action="/games/${game.game_id}/package" class="form"><label class="field"><span>Address</span><input name="url" type="url" maxlength="2048" value="${game.game_package_url}"></label><button class="button">Set package URL</button></form>`;
+  const body = html`<div class="split"><div>
+${compareForm(view)}
+${isCompared ? html`<p class="soft compared">What is different in revision ${diff.to} from revision ${diff.from}. <del>Removed</del> and <ins>added</ins> words are marked.</p>` : null}
+${pictures.former.size === 0 ? null : html`<p class="notice warn">${pictures.former.size === 1 ? 'A picture has' : `${pictures.former.size} pictures have`} other bytes behind the same address than the last decision saw: both are shown.</p>`}
+${diff.fields.map((field) => fieldCard(field, isCompared && diff.from !== diff.to, view))}
+${timelineCard(timeline)}
+</div><div class="stick">
+${mayDecide && game.withdrawn_at === null ? decisionCard(view) : null}
+${section(
+  'Game',
+  facts([
+    [
+      'Status',
+      html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`,
+    ],
+    [
+      'Waits',
+      waiting === null
+        ? null
+        : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatAge(waiting.median_wait_ms)}`}`,
+    ],
+    ['Application', html`<a href="/applications/${game.application_id}">${game.application_id}</a>`],
+    ['Its id', html`<span class="mono">${game.application_game_id}</span>`],
+    ['Our id', html`<span class="mono">${game.game_id}</span>`],
+    ['Revision', game.revision],
+    ['Fetched', clock(game.fetched_at)],
+  ]),
+)}
+${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">${game.game_package_url || '–'}</div>`)}
+</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}`;
+  return {
+    title: game.game_name.trim() || game.application_game_id,
+    at: lane === undefined ? '/games' : '/review',
+    parent: lane === undefined ? ['Games', '/games'] : ['Review', `/review?lane=${lane}`],
+    lead: html`${iconPlace(game, view.pictures.pictures, 'large')}`,
+    wide: true,
+    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k">Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j">Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { key: 'u' }) : null}`,
+    body,
+  };
+};

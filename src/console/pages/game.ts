@@ -1,0 +1,219 @@
+/** `/games/:game_id`: everything of one game, and the decision. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { noteViewer } from '#db/queries/game-viewers.ts';
+import { findGame, listRevisions } from '#db/queries/games.ts';
+import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import { listReasons } from '#db/queries/reasons.ts';
+import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import { html, link, nameInText, type SafeHtml } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
+import { gamePage } from '#src/console/pages/game-view.ts';
+import { isId, optionalId } from '#src/console/query.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { AUDIT_STATUSES, LANES } from '#src/contract/words.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+import { compareRevisions } from '#src/review/compare-revisions.ts';
+import { decideGames } from '#src/review/decide.ts';
+import { readLane, toCursor } from '#src/review/lanes.ts';
+import { setPackageUrls } from '#src/review/package-urls.ts';
+import { readTimeline } from '#src/review/timeline.ts';
+
+/** A decision with its texts: 4,000 characters each, percent-encoded. */
+const FORM_MAX_BYTES = 128 * 1024;
+
+/** The next games of the lane, whose pictures are fetched while the operator looks at this one. */
+const UPCOMING = 4;
+
+const revision = z.coerce.number().int().positive().optional().catch(undefined);
+const query = z.object({
+  lane: z.enum(LANES).optional().catch(undefined),
+  back: optionalId,
+  from: revision,
+  to: revision,
+});
+
+const polled = query.extend({
+  field: z.enum(['game_icon', 'game_store_pic']),
+  polls: z.coerce.number().int().min(0).catch(0),
+});
+
+const decision = z.object({
+  act: z.enum(['pass', 'reject']),
+  revision: z.coerce.number().int().positive(),
+  seen_status: z.enum(AUDIT_STATUSES),
+  seen_pictures: z.string().default('').transform(parseSeenPictures),
+  lane: z.enum(LANES).optional().catch(undefined),
+  cursor: z.string().max(80).optional(),
+  reason: z.string().default(''),
+  text: z.string().default(''),
+  note: z.string().default(''),
+});
+
+/** Other operators who look at the game now. */
+const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml =>
+  html`<p class="viewers soft" hx-get="/games/${game_id}/viewers" hx-trigger="every 20s" hx-swap="outerHTML">${viewers.length === 0 ? '' : `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`}</p>`;
+
+type ById = { Params: { game_id: string } };
+
+/** Adds `/games/:game_id`. */
+export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.get<ById>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
+    const { game_id } = request.params;
+    const { lane: opened, back, from, to } = query.parse(request.query);
+    const game = isId(game_id) ? await findGame(sql, game_id) : undefined;
+    if (game === undefined)
+      return sendError(request, reply, {
+        status: 404,
+        title: 'No such game',
+        message: 'There is no game with this id. Search for it by the id of its application.',
+      });
+    const { login, roles } = operatorOf(request);
+    const mayDecide = hasRight(roles, 'decide');
+    const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
+      compareRevisions(sql, game_id, { from, to }),
+      readTimeline(sql, game.application_id, game.application_game_id),
+      listRevisions(sql, game_id),
+      listReasons(sql),
+      mayDecide ? noteViewer(sql, game_id, login) : [],
+    ]);
+    const { waiting } = timeline;
+    const lane = opened ?? waiting?.lane;
+    const cursor = waiting === null ? undefined : toCursor({ game_id, since: waiting.since });
+    const upcoming =
+      lane === undefined || cursor === undefined
+        ? []
+        : (await readLane(sql, lane, { cursor, limit: UPCOMING })).games;
+    const [next] = upcoming;
+    const comingPictures = await listPicturedGames(
+      sql,
+      upcoming.map((each) => each.game_id),
+    );
+    const pictures = await loadGamePictures(options, game, diff, comingPictures);
+    const nextUrl = next === undefined ? undefined : link(`/games/${next.game_id}`, { lane, back: game_id });
+    const backUrl = back === undefined ? undefined : link(`/games/${back}`, { lane });
+    return sendPage(
+      request,
+      reply,
+      gamePage({
+        game: diff.game,
+        diff,
+        timeline,
+        revisions: revisions.map((each) => each.revision),
+        reasons,
+        viewers: mayDecide ? viewersLine(game_id, viewers) : null,
+        mayDecide,
+        lane,
+        cursor,
+        nextUrl,
+        backUrl,
+        pictures,
+        next: comingPictures.find((each) => each.game_id === next?.game_id),
+      }),
+    );
+  });
+
+  app.get<ById>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
+    const { game_id } = request.params;
+    const { from, to, field, polls } = polled.parse(request.query);
+    if (!isId(game_id)) return reply.code(404).send();
+    const diff = await compareRevisions(sql, game_id, { from, to });
+    const list = diff.fields.find((each) => each.field === field);
+    if (list?.kind !== 'list') return reply.code(404).send();
+    const pictures = await loadGamePictures(options, diff.game, diff, []);
+    return reply.type('text/html; charset=utf-8').send(String(pictureList(diff, list, pictures, polls)));
+  });
+
+  app.get<ById>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
+    const { game_id } = request.params;
+    if (!isId(game_id)) return reply.code(404).send();
+    const viewers = await noteViewer(sql, game_id, operatorOf(request).login);
+    return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, viewers)));
+  });
+
+  app.post<ById>(
+    '/games/:game_id',
+    { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES },
+    async (request, reply) => {
+      const { game_id } = request.params;
+      const form = decision.parse(request.body);
+      const { act, lane, cursor, seen_status, seen_pictures, reason, text, note } = form;
+      const here = (from?: number) => link(`/games/${game_id}`, { lane, from });
+      const audit_status = act === 'pass' ? 'passed' : 'rejected';
+      const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
+      try {
+        const {
+          games: [result],
+        } = await decideGames(
+          sql,
+          isId(game_id) ? [{ game_id, revision: form.revision, seen_pictures }] : [],
+          { audit_status, seen_status, ...details },
+          operatorActor(operatorOf(request).login),
+        );
+        const name = nameInText(result?.game?.game_name ?? game_id);
+        if (result?.result === 'moved' && result.game?.revision === form.revision)
+          return redirectWith(
+            reply,
+            here(),
+            'Nothing was decided: a picture changed behind its address meanwhile. This page shows it as it is now.',
+            'bad',
+          );
+        if (result?.result === 'moved')
+          return redirectWith(
+            reply,
+            here(form.revision),
+            `Nothing was decided: the content moved from revision ${form.revision} to ${result.game?.revision} meanwhile. This page shows what moved.`,
+            'bad',
+          );
+        if (result?.result === 'decided_before')
+          return redirectWith(
+            reply,
+            here(),
+            `Nothing was decided: ${result.game?.last?.decided_by ?? 'another operator'} decided meanwhile.`,
+            'bad',
+          );
+        if (result?.result === 'unknown')
+          return redirectWith(reply, '/review', 'There is no game with this id.', 'bad');
+        const next =
+          lane === undefined || cursor === undefined
+            ? undefined
+            : (await readLane(sql, lane, { cursor, limit: 1 })).games[0];
+        const url =
+          next !== undefined
+            ? link(`/games/${next.game_id}`, { lane, back: game_id })
+            : lane === undefined
+              ? here()
+              : link('/review', { lane });
+        return redirectWith(reply, url, `${name}: ${audit_status}.`);
+      } catch (error) {
+        if (!(error instanceof CatalogueError)) throw error;
+        return redirectWith(reply, here(), error.message, 'bad');
+      }
+    },
+  );
+
+  app.post<ById>(
+    '/games/:game_id/package',
+    { config: { right: 'decide' }, bodyLimit: 16 * 1024 },
+    async (request, reply) => {
+      const { game_id } = request.params;
+      const { url } = z.object({ url: z.string().trim() }).parse(request.body);
+      const here = `/games/${encodeURIComponent(game_id)}`;
+      try {
+        const urls = isId(game_id) ? [{ game_id, game_package_url: url }] : [];
+        await setPackageUrls(sql, urls, operatorActor(operatorOf(request).login));
+        return redirectWith(
+          reply,
+          here,
+          url === '' ? 'The package URL is cleared.' : 'The package URL is set.',
+        );
+      } catch (error) {
+        if (!(error instanceof CatalogueError)) throw error;
+        return redirectWith(reply, here, error.message, 'bad');
+      }
+    },
+  );
+};

@@ -1,0 +1,91 @@
+/** `/games`: search by name, either id, application and status. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listApplicationNames } from '#db/queries/console.ts';
+import { type GameItem, searchGames } from '#db/queries/game-search.ts';
+import { sendPage } from '#src/console/answers.ts';
+import { ago, badge, type Column, html, link, pager, section, select, table } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { optionalId, optionalText, optionalWord } from '#src/console/query.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+
+const PAGE = 50;
+/** Applications that the filter offers; any other is found by its id in the address. */
+const APPLICATIONS_MAX = 500;
+
+const query = z.object({
+  q: optionalText,
+  status: optionalWord(AUDIT_STATUSES),
+  application: optionalText,
+  before: optionalId,
+});
+
+/** The choices of a filter by application. */
+export const applicationChoices = async (
+  sql: ConsoleOptions['sql'],
+  chosen: string | undefined,
+): Promise<(readonly [string, string])[]> => {
+  const names = await listApplicationNames(sql, APPLICATIONS_MAX);
+  const known = names.some(({ application_id }) => application_id === chosen);
+  return [
+    ['', 'every application'],
+    ...(chosen === undefined || known ? [] : [[chosen, chosen] as const]),
+    ...names.map(({ application_id, name }) => [application_id, name] as const),
+  ];
+};
+
+const columns = (pictures: PictureSet): Column<GameItem>[] => [
+  {
+    head: 'Game',
+    cell: (row) =>
+      html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${row.game_name}</a></span>`,
+  },
+  {
+    head: 'Status',
+    cell: (row) =>
+      html`${badge(row.audit_status)}${row.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`,
+  },
+  {
+    head: 'Application',
+    from: 640,
+    cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_name}</a>`,
+  },
+  { head: 'Its id', from: 900, cell: (row) => html`<span class="mono">${row.application_game_id}</span>` },
+  { head: 'Revision', from: 1200, numeric: true, cell: (row) => row.revision },
+  { head: 'Decided', from: 900, cell: (row) => ago(row.audit_time) },
+];
+
+/** Adds `/games`. */
+export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.get('/games', { config: { right: 'view' } }, async (request, reply) => {
+    const { q, status, application, before } = query.parse(request.query);
+    const [{ games, next }, choices] = await Promise.all([
+      searchGames(sql, { text: q, status, application_id: application, before, limit: PAGE }),
+      applicationChoices(sql, application),
+    ]);
+    const pictured = games.map((game) => ({ ...game, game_store_pic: [] }));
+    const pictures = await wantPictures(options, pictured, { iconsFrom: 0 });
+    const filters = { q, status, application };
+    const empty =
+      next === null
+        ? 'No game matches. Withdrawn games are found by their id.'
+        : 'No match among these games: search further back.';
+    const body = html`<form method="get" class="filters" role="search">
+<label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
+${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
+${select('application', 'Application', choices, application ?? '')}
+<button class="button">Search</button></form>
+${section('Games, latest first', table(games, columns(pictures), { empty, label: 'Games' }))}
+${pager([
+  ['Latest', before === undefined ? null : link('/games', filters)],
+  [
+    q === undefined ? 'Earlier' : 'Search further back',
+    next === null ? null : link('/games', { ...filters, before: next }),
+  ],
+])}`;
+    return sendPage(request, reply, { title: 'Games', at: '/games', body });
+  });
+};

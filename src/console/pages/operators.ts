@@ -1,0 +1,133 @@
+/** `/operators`: who may sign in, with which roles. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listOperators, type Operator } from '#db/queries/operators.ts';
+import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
+import { action, ago, badge, html, type SafeHtml, section, table } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import {
+  addOperator,
+  linkOperator,
+  parseLogin,
+  setRoles,
+  signInUrl,
+  signOutOperator,
+  switchOperator,
+} from '#src/identity/operators.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+
+const words = (text: string): string => text.replaceAll('_', ' ');
+
+const roleBoxes = (checked: readonly Role[]): SafeHtml =>
+  html`<div class="checks">${ROLES.map(
+    (role) =>
+      html`<label><input type="checkbox" name="role" value="${role}"${checked.includes(role) ? html` checked` : null}> ${words(role)}</label>`,
+  )}</div>`;
+
+const manageCell = (operator: Operator): SafeHtml => {
+  const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
+    action('/operators', label, { fields: { act: name, login: operator.login }, kind });
+  const isOidc = operator.signs_in_by === 'oidc';
+  return html`<details><summary>Manage<span class="hidden"> ${operator.login}</span></summary>
+${
+  isOidc
+    ? html`<p class="soft">The roles come from the OIDC provider.</p>`
+    : html`<form method="post" action="/operators" class="rows"><input type="hidden" name="act" value="roles"><input type="hidden" name="login" value="${operator.login}">
+<fieldset><legend>Roles of ${operator.login}</legend>${roleBoxes(operator.roles)}</fieldset><button class="button">Set roles</button></form>`
+}
+<div class="actions">${isOidc || operator.status === 'disabled' ? null : act('New sign-in link', 'link')}${act('Sign out', 'sign_out')}${operator.status === 'active' ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable')}</div></details>`;
+};
+
+const form = z.object({
+  act: z.enum(['add', 'roles', 'link', 'sign_out', 'disable', 'enable']),
+  login: z.string().min(1).max(100),
+  name: z.string().trim().max(200).default(''),
+  role: z
+    .union([z.enum(ROLES), z.array(z.enum(ROLES))])
+    .default([])
+    .transform((roles) => [...new Set([roles].flat())]),
+});
+
+const page = (operators: readonly Operator[], shown?: SafeHtml): SafeHtml => html`${shown ?? null}
+${section(
+  'Operators',
+  table(
+    operators,
+    [
+      {
+        head: 'Operator',
+        cell: (row) => html`<strong>${row.name}</strong><br><small class="mono">${row.login}</small>`,
+      },
+      { head: 'Roles', cell: (row) => words(row.roles.join(', ')) || '–' },
+      { head: 'State', cell: (row) => badge(row.status) },
+      { head: 'Signs in by', from: 900, cell: (row) => row.signs_in_by },
+      { head: 'Sessions', from: 1200, numeric: true, cell: (row) => row.open_sessions },
+      { head: 'Last sign-in', from: 640, cell: (row) => ago(row.last_sign_in_at) },
+      { head: 'Manage', cell: manageCell },
+    ],
+    { empty: 'No operator yet.', label: 'Operators' },
+  ),
+)}
+<div class="columns">
+${section(
+  'Add an operator',
+  html`<form method="post" action="/operators" class="form"><input type="hidden" name="act" value="add">
+<label class="field"><span>Login</span><input name="login" required autocapitalize="none" spellcheck="false" autocomplete="off"></label>
+<label class="field"><span>Name</span><input name="name" autocomplete="off"></label>
+<fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>
+<button class="button primary">Add operator</button></form>`,
+)}
+${section(
+  'What each role may do',
+  table(
+    Object.entries(RIGHTS),
+    [
+      { head: 'Right', cell: ([right]) => words(right) },
+      { head: 'Roles', cell: ([, roles]) => words(roles.join(', ')) },
+    ],
+    { empty: '', label: 'Rights' },
+  ),
+)}</div>`;
+
+/** Adds `/operators`. */
+export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions): void => {
+  const show = { title: 'Operators', at: '/operators' };
+
+  app.get('/operators', { config: { right: 'manage_operators' } }, async (request, reply) =>
+    sendPage(request, reply, { ...show, body: page(await listOperators(sql)) }),
+  );
+
+  app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
+    const { act, login, name, role } = form.parse(request.body);
+    const actor = operatorActor(operatorOf(request).login);
+    const done = (text: string) => redirectWith(reply, '/operators', text);
+    const showLink = async (secret: string, of: string) => {
+      const shown = html`<div class="notice"><p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p><p><code>${signInUrl(url(), secret)}</code></p></div>`;
+      return sendPage(request, reply, { ...show, body: page(await listOperators(sql), shown) });
+    };
+    try {
+      if (act === 'add') {
+        if (role.length === 0) throw new CatalogueError('Choose at least one role.');
+        const added = parseLogin(login);
+        return await showLink(
+          await addOperator(sql, actor, { login: added, name: name || added, roles: role }),
+          added,
+        );
+      }
+      if (act === 'link') return await showLink(await linkOperator(sql, actor, login), login);
+      if (act === 'roles') {
+        await setRoles(sql, actor, login, role);
+        return done(`The roles of ${login} are set. They count at the next click.`);
+      }
+      if (act === 'sign_out')
+        return done(`Sessions of ${login} ended: ${await signOutOperator(sql, actor, login)}.`);
+      await switchOperator(sql, actor, login, act === 'disable' ? 'disabled' : 'active');
+      return done(`${login} is ${act === 'disable' ? 'disabled' : 'active'}.`);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, '/operators', error.message, 'bad');
+    }
+  });
+};

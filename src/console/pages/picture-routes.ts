@@ -1,0 +1,42 @@
+/** `/pictures/:id`: thumbnails, by the SHA-256 of the picture's bytes. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { readThumbnail } from '#db/queries/pictures.ts';
+import { sendError } from '#src/console/answers.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+
+const SHA256 = /^[0-9a-f]{64}$/;
+const [, medium] = THUMBNAIL_WIDTHS;
+const query = z.object({
+  w: z.coerce.number().pipe(z.literal(THUMBNAIL_WIDTHS)).catch(medium),
+});
+
+/** The id names the bytes, so the answer never changes. It stays in this operator's browser. */
+const CACHE = 'private, max-age=604800, immutable';
+const POLICY = "default-src 'none'; sandbox";
+
+/** Adds `/pictures/:id`. */
+export const addPictures = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+  app.get<{ Params: { id: string } }>(
+    '/pictures/:id',
+    { config: { right: 'view' } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const { w } = query.parse(request.query);
+      const webp = SHA256.test(id) ? await readThumbnail(sql, id, w) : undefined;
+      if (webp === undefined)
+        return sendError(request, reply, {
+          status: 404,
+          title: 'No such picture',
+          message:
+            'There is no thumbnail with this id: it was never made, or was deleted because it was not shown for long.',
+        });
+      return reply
+        .type('image/webp')
+        .header('cache-control', CACHE)
+        .header('content-security-policy', POLICY)
+        .send(webp);
+    },
+  );
+};

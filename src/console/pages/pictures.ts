@@ -1,0 +1,113 @@
+/** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
+import type { ContentView, PictureView } from '#db/queries/pictures.ts';
+import { badge, html, number, type SafeHtml } from '#src/console/html.ts';
+import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
+
+/** Pictures by their address. */
+export type PictureSet = ReadonlyMap<string, PictureView>;
+
+/** The address of a thumbnail of these bytes: at most `width` wide. */
+export const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string =>
+  `/pictures/${sha256}?w=${width}`;
+
+const firstLetter = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
+
+const ICON_WIDTHS = { tiny: 64, small: 64, large: 256 } as const;
+
+/** A game's icon, or its first letter while there is none. */
+export const iconPlace = (
+  { game_name, game_icon: [url = ''] }: { game_name: string; game_icon: readonly string[] },
+  pictures: PictureSet,
+  size: keyof typeof ICON_WIDTHS = 'small',
+): SafeHtml => {
+  const icon = pictures.get(url);
+  const shown =
+    icon?.sha256 != null && icon.has_thumbnail
+      ? html`<img src="${thumbnailUrl(icon.sha256, ICON_WIDTHS[size])}" alt="" loading="lazy" decoding="async">`
+      : firstLetter(game_name);
+  return html`<span class="picture ${size}" aria-hidden="true">${shown}</span>`;
+};
+
+const KIB = 1_024;
+const formatBytes = (bytes: number): string =>
+  bytes < KIB * KIB ? `${number(Math.ceil(bytes / KIB))} KiB` : `${(bytes / KIB / KIB).toFixed(1)} MiB`;
+
+const describeContent = ({
+  width,
+  height,
+  format,
+  bytes,
+  frames,
+}: Omit<ContentView, 'outcome' | 'sha256' | 'has_thumbnail' | 'whole'>) =>
+  [
+    width === null || height === null ? '' : `${width} × ${height}`,
+    format === null ? '' : format.toUpperCase(),
+    bytes === null ? '' : formatBytes(bytes),
+    frames !== null && frames > 1 ? `the first of ${number(frames)} frames` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+
+/** There was no request for this picture, or the first one runs. */
+export const isWaiting = (picture: PictureView | undefined): boolean => picture?.outcome == null;
+
+const frame = (sha256: string, alt: string): SafeHtml =>
+  html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}"><img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" decoding="async"></a>`;
+
+const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
+
+/**
+ * One picture with its address as text.
+ * @param change how it differs from the compared revision; "" if there is none
+ */
+export const picturePlace = (
+  url: string,
+  picture: PictureView | undefined,
+  { alt, change = '' }: { alt: string; change?: string },
+): SafeHtml => {
+  const { outcome = null, sha256 = null, http_status = null, note = null } = picture ?? {};
+  const isShown = sha256 !== null && picture?.has_thumbnail === true;
+  const reason =
+    outcome === null
+      ? change === 'removed'
+        ? 'not stored'
+        : 'being fetched'
+      : describePicture(outcome, http_status);
+  // The last bytes stay visible when a later request fails.
+  const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
+  const isMarked = change !== '' && change !== 'same';
+  return html`<figure class="shot ${change}">${isShown ? frame(sha256, alt) : blank(reason)}<figcaption>${
+    isMarked ? badge(change, change === 'added' ? 'good' : change === 'removed' ? 'bad' : 'info') : null
+  }${picture === undefined || picture.bytes === null ? null : html`<span>${describeContent(picture)}</span>`}${
+    note === null ? null : html`<span class="warn">${note}</span>`
+  }${failure === null ? null : html`<span class="warn">${failure}</span>`}<span class="mono">${url}</span></figcaption></figure>`;
+};
+
+/** The bytes that a decision named, beside the present ones. */
+export const changedPicture = (
+  url: string,
+  before: ContentView | undefined,
+  picture: PictureView,
+  alt: string,
+): SafeHtml => {
+  const former =
+    before?.has_thumbnail === true
+      ? frame(before.sha256, `${alt}, as decided`)
+      : blank(before === undefined ? 'no picture' : describePicture(before.outcome, null));
+  return html`<div class="pair"><figure class="shot removed">${former}<figcaption>${badge('as decided', 'bad')}${
+    before === undefined ? null : html`<span>${describeContent(before)}</span>`
+  }</figcaption></figure>${picturePlace(url, picture, { alt: `${alt}, as it is now`, change: 'changed' })}</div>`;
+};
+
+/** Loads thumbnails into the browser's cache for the page that opens next. */
+export const preloadPictures = (
+  game: { game_icon: readonly string[]; game_store_pic: readonly string[] },
+  pictures: PictureSet,
+): SafeHtml => {
+  const urls = [...game.game_icon, ...game.game_store_pic];
+  const hashes = urls.flatMap((url) => {
+    const picture = pictures.get(url);
+    return picture?.sha256 != null && picture.has_thumbnail ? [picture.sha256] : [];
+  });
+  return html`<div hidden data-next-pictures>${[...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 256)}" alt="">`)}</div>`;
+};

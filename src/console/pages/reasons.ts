@@ -1,0 +1,73 @@
+/** `/reasons`: why games are rejected. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listReasons } from '#db/queries/reasons.ts';
+import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
+import { action, ago, badge, type Column, html, section, table } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+import { addReason, retireReasonCode } from '#src/review/reasons.ts';
+
+const form = z.object({
+  act: z.enum(['add', 'retire']),
+  code: z.string().trim().max(100),
+  label: z.string().max(1_000).default(''),
+});
+
+/** Adds `/reasons`. */
+export const addReasons = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+  app.get('/reasons', { config: { right: 'view' } }, async (request, reply) => {
+    const reasons = await listReasons(sql);
+    const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
+    const columns: Column<(typeof reasons)[number]>[] = [
+      { head: 'Code', cell: (row) => html`<span class="mono">${row.code}</span>` },
+      { head: 'What the developer reads', cell: (row) => row.label },
+      {
+        head: 'State',
+        cell: (row) =>
+          row.retired_at === null ? badge('in use', 'good') : html`retired ${ago(row.retired_at)}`,
+      },
+    ];
+    if (mayManage)
+      columns.push({
+        head: 'Retire',
+        cell: (row) =>
+          row.retired_at === null
+            ? action('/reasons', html`Retire<span class="hidden"> ${row.code}</span>`, {
+                fields: { act: 'retire', code: row.code },
+                kind: 'quiet',
+              })
+            : '',
+      });
+    const body = html`${section('Reasons', table(reasons, columns, { empty: 'No reason yet.', label: 'Reasons', stacked: true }))}
+${
+  mayManage
+    ? section(
+        'Add a reason, or change its words',
+        html`<form method="post" action="/reasons" class="form"><input type="hidden" name="act" value="add"><label class="field"><span>Code</span><input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label><label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label><button class="button primary">Save</button></form>`,
+      )
+    : null
+}`;
+    return sendPage(request, reply, {
+      title: 'Reasons',
+      at: '/reasons',
+      body,
+      lead: 'Why games are rejected. A retired reason stays on the decisions that name it.',
+    });
+  });
+
+  app.post('/reasons', { config: { right: 'manage_reasons' } }, async (request, reply) => {
+    const { act, code, label } = form.parse(request.body);
+    const actor = operatorActor(operatorOf(request).login);
+    try {
+      if (act === 'add') await addReason(sql, { code, label }, actor);
+      else await retireReasonCode(sql, code, actor);
+      return redirectWith(reply, '/reasons', `${code} is ${act === 'add' ? 'in use' : 'retired'}.`);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, '/reasons', error.message, 'bad');
+    }
+  });
+};

@@ -1,0 +1,242 @@
+/** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { findLastDecision } from '#db/queries/console.ts';
+import { listBatch } from '#db/queries/decisions.ts';
+import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
+import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import {
+  action,
+  ago,
+  badge,
+  formatAge,
+  html,
+  link,
+  NO_DEFAULT,
+  nameInText,
+  number,
+  pager,
+  type SafeHtml,
+  section,
+  select,
+  table,
+} from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { applicationChoices } from '#src/console/pages/games.ts';
+import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { isId, optionalText } from '#src/console/query.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { LANES } from '#src/contract/words.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+
+const PAGE = 60;
+/** A form with as many games as a page has, and its texts. */
+const FORM_MAX_BYTES = 64 * 1024;
+const NAMED_MAX = 5;
+/** Games at the head of the page whose pictures are fetched; of the others, the icons. */
+const OPENED_SOON = 4;
+
+const query = z.object({
+  lane: z.enum(LANES).catch('new'),
+  application: optionalText,
+  q: optionalText,
+  at: optionalText,
+});
+
+const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
+const form = z.object({
+  lane: z.enum(LANES),
+  act: z.enum(['pass', 'reject']),
+  game: z
+    .union([z.string(), z.array(z.string())])
+    .default([])
+    .transform((games) =>
+      [games].flat().flatMap((game) => {
+        const [, game_id = '', revision] = SEEN.exec(game) ?? [];
+        return isId(game_id) ? [{ game_id, revision: Number(revision) }] : [];
+      }),
+    ),
+  reason: z.string().default(''),
+  text: z.string().default(''),
+  note: z.string().default(''),
+});
+
+/** The fields of a rejection. */
+export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`${select(
+  'reason',
+  'Reason',
+  [
+    ['', 'choose a reason'],
+    ...reasons
+      .filter(({ retired_at }) => retired_at === null)
+      .map(({ code, label }) => [code, `${code}: ${label}`] as const),
+  ],
+  '',
+)}
+<label class="field"><span>Text for the developer</span><textarea name="text" rows="2" maxlength="4000"></textarea></label>
+<label class="field"><span>Note for operators</span><textarea name="note" rows="2" maxlength="4000"></textarea></label>`;
+
+const card = (game: LaneGame, lane: string, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
+  html`<li class="game-card" data-item>${
+    mayDecide
+      ? html`<input type="checkbox" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${game.game_name}">`
+      : html`<span></span>`
+  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, { lane })}">${game.game_name}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
+    game.decided_status === null ? '' : `, ${game.decided_status} before`
+  }</span></div></li>`;
+
+/** What happened to the games of a decision, in one sentence. */
+const describeResults = (verb: string, games: Awaited<ReturnType<typeof decideGames>>['games']): string => {
+  const decided = games.filter(({ result }) => result === 'decided').length;
+  const others = games.filter(({ result }) => result !== 'decided');
+  const moved = others.filter(({ result }) => result === 'moved');
+  const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
+  const why =
+    others.length === 0
+      ? ''
+      : ` ${others.length} not decided (${moved.length} moved meanwhile): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+  return `${decided} ${verb}.${why}`;
+};
+
+/** Adds `/review`, `/batches/:batch_id` and `/undo`. */
+export const addReview = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.get('/review', { config: { right: 'view' } }, async (request, reply) => {
+    const { lane, application, q, at } = query.parse(request.query);
+    const { roles } = operatorOf(request);
+    const mayDecide = hasRight(roles, 'decide');
+    const [summary, { games, next }, choices, reasons] = await Promise.all([
+      summariseLanes(sql, application),
+      readLane(sql, lane, { application_id: application, text: q, cursor: at, limit: PAGE }),
+      applicationChoices(sql, application),
+      listReasons(sql),
+    ]);
+    const opened = await listPicturedGames(
+      sql,
+      games.slice(0, OPENED_SOON).map(({ game_id }) => game_id),
+    );
+    const pictured = games.map(
+      (game) => opened.find(({ game_id }) => game_id === game.game_id) ?? { ...game, game_store_pic: [] },
+    );
+    const pictures = await wantPictures(options, pictured, { iconsFrom: OPENED_SOON });
+    const filters = { lane, application, q };
+    const tabs = html`<nav class="tabs" aria-label="Lanes">${LANES.map(
+      (each) =>
+        html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? html` aria-current="page"` : null}>${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
+    )}</nav>`;
+    const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>
+<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button>
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
+    const cards = html`<ul class="cards">${games.map((game) => card(game, lane, mayDecide, pictures))}</ul>`;
+    const empty = html`<div class="card"><div class="empty"><p>${next === null ? 'Nothing waits in this lane.' : 'No match among these games: search further.'}</p></div></div>`;
+    const body = html`${tabs}<form method="get" class="filters" role="search"><input type="hidden" name="lane" value="${lane}">
+<label class="field grow"><span>Name</span><input type="search" name="q" value="${q ?? ''}"></label>
+${select('application', 'Application', choices, application ?? '')}<button class="button">Filter</button></form>
+${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}<input type="hidden" name="lane" value="${lane}">${cards}${bulk}</form>` : cards}
+${pager([
+  ['First', at === undefined ? null : link('/review', filters)],
+  ['Next', next === null ? null : link('/review', { ...filters, at: next })],
+])}`;
+    const oldest = summary[lane].oldest;
+    return sendPage(request, reply, {
+      title: 'Review',
+      at: '/review',
+      body,
+      wide: true,
+      lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
+      actions: mayDecide ? action('/undo', 'Undo', { key: 'u' }) : undefined,
+    });
+  });
+
+  app.post('/review', { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES }, async (request, reply) => {
+    const { lane, act, game, reason, text, note } = form.parse(request.body);
+    const back = link('/review', { lane });
+    if (game.length === 0) return redirectWith(reply, back, 'Select at least one game.', 'bad');
+    const actor = operatorActor(operatorOf(request).login);
+    const audit_status = act === 'pass' ? 'passed' : 'rejected';
+    const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
+    try {
+      const { batch_id, games } = await decideGames(
+        sql,
+        game,
+        { audit_status, seen_status: 'pending', ...details },
+        actor,
+      );
+      const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
+      const url = batch_id === null ? back : `/batches/${batch_id}`;
+      return redirectWith(reply, url, describeResults(audit_status, games), tone);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, back, error.message, 'bad');
+    }
+  });
+
+  app.get<{ Params: { batch_id: string } }>(
+    '/batches/:batch_id',
+    { config: { right: 'view' } },
+    async (request, reply) => {
+      const { batch_id } = request.params;
+      const rows = isId(batch_id) ? await listBatch(sql, batch_id) : [];
+      const [first] = rows;
+      if (first === undefined)
+        return sendError(request, reply, {
+          status: 404,
+          title: 'No such batch',
+          message: 'There is no batch of decisions with this id.',
+        });
+      const standing = rows.filter(({ undone_at }) => undone_at === null).length;
+      const mayUndo = standing > 0 && hasRight(operatorOf(request).roles, 'decide');
+      const body = section(
+        `${rows.length} games`,
+        table(
+          rows,
+          [
+            { head: 'Game', cell: (row) => html`<a href="/games/${row.game_id}">${row.game_name}</a>` },
+            { head: 'Application', from: 640, cell: (row) => row.application_id },
+            {
+              head: 'Decision',
+              cell: (row) => (row.undone_at === null ? badge(row.audit_status) : badge('undone')),
+            },
+            { head: 'Revision', numeric: true, from: 900, cell: (row) => row.revision },
+            { head: 'Now', cell: (row) => badge(row.game_status) },
+          ],
+          { empty: '', label: 'Games of the batch' },
+        ),
+      );
+      return sendPage(request, reply, {
+        title: 'Batch of decisions',
+        at: '/review',
+        parent: ['Review', '/review'],
+        lead: html`${badge(first.audit_status)} by ${first.decided_by}, ${ago(first.decided_at)}`,
+        actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { batch: batch_id }, key: 'u' }) : null}<a class="button" href="/review">Back to review</a>`,
+        body,
+      });
+    },
+  );
+
+  app.post('/undo', { config: { right: 'decide' } }, async (request, reply) => {
+    const { batch } = z.object({ batch: z.uuid().optional() }).parse(request.body ?? {});
+    const { login } = operatorOf(request);
+    const last =
+      batch === undefined
+        ? await findLastDecision(sql, login)
+        : {
+            audit_ids: (await listBatch(sql, batch)).map(({ audit_id }) => audit_id),
+            game_id: '',
+            batch_id: batch,
+          };
+    if (last === undefined || last.audit_ids.length === 0)
+      return redirectWith(reply, '/review', 'There is no decision of yours to undo.', 'bad');
+    const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));
+    const undone = results.filter(({ result }) => result === 'undone').length;
+    const kept = results.length - undone;
+    const url = last.batch_id === null ? `/games/${last.game_id}` : `/batches/${last.batch_id}`;
+    const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
+    return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
+  });
+};

@@ -1,0 +1,167 @@
+/** `/runs` and `/runs/:run_id`. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listRunItems, listRunPages, type RunPageItem } from '#db/queries/console.ts';
+import { findRun, type RunRow } from '#db/queries/runs.ts';
+import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
+import {
+  ago,
+  badge,
+  type Column,
+  clock,
+  facts,
+  formatAge,
+  html,
+  link,
+  number,
+  pager,
+  type SafeHtml,
+  section,
+  select,
+  table,
+} from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
+import { isId, optionalId, optionalText, optionalWord } from '#src/console/query.ts';
+import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+
+const PAGE = 50;
+const PAGES_SHOWN = 200;
+const OUTCOMES = ['open', ...RUN_OUTCOMES] as const;
+
+const query = z.object({ application: optionalText, outcome: optionalWord(OUTCOMES), before: optionalId });
+
+const duration = ({ started_at, finished_at }: RunRow): string =>
+  formatAge((finished_at ?? new Date()).getTime() - started_at.getTime());
+
+const counter =
+  <Row extends object>(name: keyof Row & string) =>
+  (row: Row): SafeHtml | string => {
+    const value = row[name] as number;
+    return value === 0 ? html`<span class="none">0</span>` : number(value);
+  };
+
+/** The columns of a table of runs. */
+export const RUN_COLUMNS: Column<RunRow>[] = [
+  {
+    head: 'Started',
+    cell: (row) => html`<a href="/runs/${row.run_id}">${ago(row.started_at)}</a>`,
+  },
+  {
+    head: 'Application',
+    cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
+  },
+  { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
+  { head: 'Trigger', from: 1200, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
+  { head: 'Took', from: 900, numeric: true, cell: duration },
+  ...RUN_COUNTERS.map(
+    (name): Column<RunRow> => ({
+      head: name[0]?.toUpperCase() + name.slice(1),
+      numeric: true,
+      from: name === 'listed' ? 640 : name === 'inserted' || name === 'failed' ? 900 : 1200,
+      cell: counter<RunRow>(name),
+    }),
+  ),
+];
+
+const PAGE_COLUMNS: Column<RunPageItem>[] = [
+  { head: 'Page', numeric: true, cell: (row) => row.page_num },
+  {
+    head: 'Kind',
+    cell: (row) => html`${row.kind}${row.reason === null ? null : html`<br><small>${row.reason}</small>`}`,
+  },
+  { head: 'Rows', numeric: true, cell: (row) => number(row.row_count) },
+  ...(['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing'] as const).map(
+    (name): Column<RunPageItem> => ({
+      head: name[0]?.toUpperCase() + name.slice(1),
+      numeric: true,
+      from: 900,
+      cell: counter<RunPageItem>(name),
+    }),
+  ),
+  { head: 'Waiting', numeric: true, from: 640, cell: counter<RunPageItem>('waiting') },
+  { head: 'Listed', from: 640, cell: (row) => ago(row.listed_at) },
+];
+
+/** Adds `/runs` and `/runs/:run_id`. */
+export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.get('/runs', { config: { right: 'view' } }, async (request, reply) => {
+    const { application, outcome, before } = query.parse(request.query);
+    const runs = await listRunItems(sql, { application_id: application, outcome, before, limit: PAGE });
+    const filters = { application, outcome };
+    const body = html`<form method="get" class="filters" role="search">
+<label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label>
+${select('outcome', 'Outcome', [['', 'every outcome'], ...OUTCOMES.map((each) => [each, each] as const)], outcome ?? '')}
+<button class="button">Filter</button></form>
+${section('Runs, latest first', table(runs, RUN_COLUMNS, { empty: 'No run matches.', label: 'Runs' }))}
+${pager([
+  ['Latest', before === undefined ? null : link('/runs', filters)],
+  ['Earlier', runs.length === PAGE ? link('/runs', { ...filters, before: runs.at(-1)?.run_id }) : null],
+])}`;
+    return sendPage(request, reply, { title: 'Runs', at: '/runs', body, wide: true });
+  });
+
+  app.get<{ Params: { run_id: string } }>(
+    '/runs/:run_id',
+    { config: { right: 'view' } },
+    async (request, reply) => {
+      const { run_id } = request.params;
+      const run = isId(run_id) ? await findRun(sql, run_id) : undefined;
+      if (run === undefined) {
+        const message = 'There is no run with this id: it may have been pruned after 90 days.';
+        return sendError(request, reply, { status: 404, title: 'No such run', message });
+      }
+      const [pages, withdrawals] = await Promise.all([
+        listRunPages(sql, run_id, PAGES_SHOWN),
+        run.outcome === 'suspect' ? showWithdrawals(options, operatorOf(request), run_id) : null,
+      ]);
+      const body = html`
+${run.reason === null ? null : html`<p class="notice ${run.outcome === 'failed' ? 'bad' : 'warn'}">${run.reason}</p>`}
+<div class="stats">${RUN_COUNTERS.map((name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`)}</div>
+<div class="columns">
+${section(
+  'Run',
+  facts([
+    ['Run id', html`<span class="mono">${run.run_id}</span>`],
+    ['Started', clock(run.started_at)],
+    ['Ended', run.finished_at === null ? 'still open' : clock(run.finished_at)],
+    ['Took', duration(run)],
+    [
+      'Trigger',
+      `${run.trigger}${run.full ? ', full' : ''}${run.accept_withdrawals ? ', withdrawals accepted' : ''}`,
+    ],
+  ]),
+)}
+${section(
+  'Listing',
+  facts([
+    ['Ended by', run.listing_end ?? (run.finished_at === null ? 'not ended' : '–')],
+    ['Rows', number(run.row_count)],
+    ['Total, first and last', `${run.total_first ?? '–'}, ${run.total_last ?? '–'}`],
+    ['Next page', run.next_page],
+    ['Note', run.note],
+  ]),
+)}
+</div>
+${withdrawals}
+${section(
+  'Pages, latest first',
+  table(pages, PAGE_COLUMNS, {
+    empty: 'No page is recorded, or they were pruned: pages stay for three days.',
+    label: 'Pages of the run',
+  }),
+)}`;
+      return sendPage(request, reply, {
+        title: `Run of ${run.application_id}`,
+        at: '/runs',
+        body,
+        parent: ['Runs', '/runs'],
+        lead: html`${badge(run.outcome ?? 'open')} ${ago(run.finished_at ?? run.started_at)}`,
+        actions: html`<a class="button" href="/applications/${run.application_id}">Application</a>`,
+      });
+    },
+  );
+
+  addWithdrawals(app, options);
+};

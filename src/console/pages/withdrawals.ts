@@ -1,0 +1,184 @@
+/** The games that a suspect run would withdraw: accepted one by one or all, by two persons if the rule requires it. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import type { SignedIn } from '#db/queries/sign-in.ts';
+import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
+import { approve, askForApproval, listOpenRequests, withdrawRequest } from '#src/approvals/requests.ts';
+import { readNeed } from '#src/approvals/rule.ts';
+import { operatorOf, redirectWith } from '#src/console/answers.ts';
+import { action, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { isId } from '#src/console/query.ts';
+import { requestCard } from '#src/console/requests.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
+
+/** Games of the gallery. Accepting these shows the next ones. */
+const GALLERY_MAX = 120;
+const FORM_MAX_BYTES = 64 * 1024;
+const KINDS = ['withdrawals'] as const;
+
+const whatOf = ({ asked, version }: ApprovalRow): string =>
+  asked.game_ids === undefined
+    ? `withdraw all of them: ${version}`
+    : `withdraw ${number(asked.game_ids.length)} of ${version}`;
+
+/** @param how whether this operator may select games, and whether a second person must approve first */
+const gallery = (
+  url: string,
+  games: readonly VanishingGame[],
+  how: 'look' | 'accept' | 'ask',
+  asked: ReadonlySet<string>,
+  pictures: PictureSet,
+): SafeHtml => {
+  const cards = html`<ul class="cards">${games.map(
+    (game) =>
+      html`<li class="game-card" data-item>${how === 'look' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${game.game_name}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${game.game_name}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${asked.has(game.game_id) ? ', asked for' : ''}</span></div></li>`,
+  )}</ul>`;
+  if (how === 'look') return html`<div class="body">${cards}</div>`;
+  const reason =
+    how === 'ask'
+      ? html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`
+      : null;
+  const verb = how === 'ask' ? 'Ask to withdraw' : 'Withdraw';
+  const buttons = html`<div class="bulk"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>${reason}<button class="button primary" name="act" value="selected">${verb} the selected games</button><button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
+  return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${cards}${buttons}</form>`;
+};
+
+/** The section of the page of a suspect run. */
+export const showWithdrawals = async (
+  options: ConsoleOptions,
+  { login, roles }: SignedIn,
+  run_id: string,
+): Promise<SafeHtml> => {
+  const { sql, fourEyes } = options;
+  const url = `/runs/${run_id}/withdrawals`;
+  const [games, requests, need] = await Promise.all([
+    listVanishingGames(sql, run_id, { limit: GALLERY_MAX }),
+    listOpenRequests(sql, KINDS, `run:${run_id}`),
+    readNeed(sql, fourEyes, 'withdrawals'),
+  ]);
+  if (games.length === 0)
+    return section(
+      'Games that would vanish',
+      html`<div class="empty"><p>No game waits to be withdrawn: they were accepted, or are back.</p></div>`,
+    );
+  const pictures = await wantPictures(
+    options,
+    games.map((game) => ({ ...game, game_store_pic: [] })),
+    { iconsFrom: 0 },
+  );
+  const mayAccept = hasRight(roles, 'accept_withdrawals');
+  const mayApprove = hasRight(roles, 'approve_withdrawals');
+  const hasOwn = requests.some(({ asked_by }) => asked_by === login);
+  const isOpen = requests.length > 0 && need === 'needed';
+  const how = !mayAccept || hasOwn || isOpen ? 'look' : need === 'needed' ? 'ask' : 'accept';
+  const asked = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
+  const cards = requests.map((row) => {
+    const at = `${url}/${row.approval_id}`;
+    const use = action(`${at}/use`, 'Withdraw the games', { kind: 'danger' });
+    return requestCard(row, { login, mayApprove, what: whatOf(row), url: at, use });
+  });
+  return html`${requests.length === 0 ? null : section('Waiting for a second person', cards)}
+${section(
+  `Games that would vanish${games.length === GALLERY_MAX ? `, the first ${GALLERY_MAX}` : ''}`,
+  gallery(url, games, how, asked, pictures),
+)}`;
+};
+
+const form = z.object({
+  act: z.enum(['selected', 'all']),
+  game: z.union([z.uuid(), z.array(z.uuid())]).default([]),
+  reason: z.string().max(1_000).default(''),
+});
+
+type Params = { run_id: string; approval_id: string };
+
+/** Adds the actions of the section. */
+export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleOptions): void => {
+  /** Redirects to the run, with a notice of what was done or why it was not. */
+  const answer = async (
+    reply: FastifyReply,
+    run_id: string,
+    work: () => Promise<string>,
+  ): Promise<FastifyReply> => {
+    if (!isId(run_id)) return redirectWith(reply, '/runs', 'There is no such run.', 'bad');
+    const here = `/runs/${run_id}`;
+    try {
+      return redirectWith(reply, here, await work());
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return redirectWith(reply, here, error.message, 'bad');
+    }
+  };
+
+  app.post<{ Params: Params }>(
+    '/runs/:run_id/withdrawals',
+    { config: { right: 'accept_withdrawals' }, bodyLimit: FORM_MAX_BYTES },
+    (request, reply) => {
+      const { run_id } = request.params;
+      const { act, game, reason } = form.parse(request.body);
+      const { login } = operatorOf(request);
+      const game_ids = act === 'all' ? undefined : [game].flat();
+      return answer(reply, run_id, async () => {
+        if (game_ids?.length === 0) throw new CatalogueError('Select at least one game.');
+        if ((await readNeed(sql, fourEyes, 'withdrawals')) === 'needed') {
+          const asked = game_ids === undefined ? {} : { game_ids };
+          const subject = `run:${run_id}`;
+          await askForApproval(sql, login, { kind: 'withdrawals', subject, asked, reason });
+          return 'Asked. Another reviewer can approve it here within an hour.';
+        }
+        const withdrawn = await acceptWithdrawals(sql, run_id, game_ids, operatorActor(login), { fourEyes });
+        return `Games withdrawn: ${withdrawn.length}.`;
+      });
+    },
+  );
+
+  app.post<{ Params: Params }>(
+    '/runs/:run_id/withdrawals/:approval_id/approve',
+    { config: { right: 'approve_withdrawals' } },
+    (request, reply) =>
+      answer(reply, request.params.run_id, async () => {
+        const { asked_by } = await approve(
+          sql,
+          operatorOf(request).login,
+          KINDS,
+          idOf(request.params.approval_id),
+        );
+        return `Approved. ${asked_by} can withdraw the games within 15 minutes.`;
+      }),
+  );
+
+  app.post<{ Params: Params }>(
+    '/runs/:run_id/withdrawals/:approval_id/cancel',
+    { config: { right: 'accept_withdrawals' } },
+    (request, reply) =>
+      answer(reply, request.params.run_id, async () => {
+        await withdrawRequest(sql, operatorOf(request).login, KINDS, idOf(request.params.approval_id));
+        return 'The request has ended. The run waits for a decision again.';
+      }),
+  );
+
+  app.post<{ Params: Params }>(
+    '/runs/:run_id/withdrawals/:approval_id/use',
+    { config: { right: 'accept_withdrawals' } },
+    (request, reply) =>
+      answer(reply, request.params.run_id, async () => {
+        const { run_id } = request.params;
+        const actor = operatorActor(operatorOf(request).login);
+        const approval_id = idOf(request.params.approval_id);
+        const withdrawn = await acceptWithdrawals(sql, run_id, undefined, actor, { fourEyes, approval_id });
+        return `Games withdrawn: ${withdrawn.length}.`;
+      }),
+  );
+};
+
+const idOf = (text: string): string => {
+  if (isId(text)) return text;
+  throw new CatalogueError('There is no such request.');
+};

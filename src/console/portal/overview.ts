@@ -1,0 +1,209 @@
+/** `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listChecks } from '#db/queries/application-checks.ts';
+import { findApplication } from '#db/queries/applications.ts';
+import { countGamesOf, groupFailures, listRunItems } from '#db/queries/console.ts';
+import { listEventPage } from '#db/queries/event-list.ts';
+import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import type { FailureRow } from '#db/queries/failures.ts';
+import { listPortalFailures } from '#db/queries/portal.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { requestCheck } from '#src/actions/checks.ts';
+import { redirectWith } from '#src/console/answers.ts';
+import { checkSection } from '#src/console/check-report.ts';
+import { addressBadge, describeAddress, eventColumns } from '#src/console/event-tables.ts';
+import {
+  ago,
+  badge,
+  type Column,
+  facts,
+  html,
+  link,
+  number,
+  pager,
+  type SafeHtml,
+  section,
+  table,
+} from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { explainFailure } from '#src/console/pages/failures.ts';
+import { findForm, gameUrl } from '#src/console/portal/games.ts';
+import { holderOf, sendPortal } from '#src/console/portal/session.ts';
+import { optionalId } from '#src/console/query.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { withoutOperators } from '#src/review/timeline.ts';
+
+const RUNS_SHOWN = 20;
+const FAILURES_SHOWN = 100;
+const GROUPS_SHOWN = 5;
+const EVENTS_SHOWN = 50;
+const NEWEST = { sort: 'created_at', descending: true } as const;
+const open = { config: { right: 'application' } } as const;
+
+const RUN_COLUMNS: Column<RunRow>[] = [
+  { head: 'Started', cell: (run) => ago(run.started_at) },
+  { head: 'Outcome', cell: (run) => badge(run.outcome ?? 'open') },
+  { head: 'Listed', numeric: true, cell: (run) => number(run.listed) },
+  { head: 'New', from: 640, numeric: true, cell: (run) => number(run.inserted) },
+  { head: 'Changed', from: 640, numeric: true, cell: (run) => number(run.updated) },
+  { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
+  { head: 'Failed', from: 640, numeric: true, cell: (run) => number(run.failed) },
+  { head: 'Withdrawn', from: 900, numeric: true, cell: (run) => number(run.withdrawn) },
+  { head: 'Why', from: 900, cell: (run) => withoutOperators(run.reason ?? '') },
+];
+
+const FAILURE_COLUMNS: Column<FailureRow>[] = [
+  {
+    head: 'Game',
+    cell: ({ application_game_id: id }) =>
+      id === ''
+        ? html`<span class="soft">the answer</span>`
+        : html`<a class="mono" href="${gameUrl(id)}">${id}</a>`,
+  },
+  { head: 'What to mend', cell: explainFailure },
+  { head: 'Times', from: 640, numeric: true, cell: (row) => number(row.count) },
+  { head: 'Last', from: 640, cell: (row) => ago(row.last_at) },
+];
+
+/** Adds the pages besides those of games. */
+export const addPortalPages = (portal: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+  portal.get('/portal', open, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const [application, games, groups, runs, webhook] = await Promise.all([
+      findApplication(sql, application_id),
+      countGamesOf(sql, application_id),
+      groupFailures(sql, { application_id, limit: GROUPS_SHOWN }),
+      listRunItems(sql, { application_id, limit: 1 }),
+      findEventWebhook(sql, application_id),
+    ]);
+    const [run] = runs;
+    const isPaused = application?.status === 'paused';
+    const state = isPaused
+      ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
+      : application?.failing_since != null
+        ? html`Its runs fail since ${ago(application.failing_since)}. The next one is ${ago(application.next_attempt_at)}.`
+        : 'Its games are pulled on schedule.';
+    const body = html`${findForm()}
+<div class="stats">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}</div>
+${section(
+  'State',
+  facts([
+    ['Application', html`${badge(isPaused ? 'paused' : 'active')} ${state}`],
+    [
+      'Last run',
+      run === undefined
+        ? 'There was none yet.'
+        : html`<a href="/portal/runs">${badge(run.outcome ?? 'open')}</a> ${ago(run.started_at)}`,
+    ],
+    [
+      'Events',
+      webhook === undefined
+        ? html`They are pulled only. Ask the platform to send them to an address of yours.`
+        : html`${addressBadge(webhook)} ${describeAddress(webhook)}`,
+    ],
+  ]),
+)}
+${section(
+  'What to mend',
+  table(
+    groups,
+    [
+      { head: 'What is wrong', cell: explainFailure },
+      {
+        head: 'For example',
+        cell: ({ example }) =>
+          example === '' ? '–' : html`<a class="mono" href="${gameUrl(example)}">${example}</a>`,
+      },
+      { head: 'Games', numeric: true, cell: (row) => number(row.games) },
+    ],
+    { empty: 'Nothing: every game that you list was stored.', label: 'What to mend' },
+  ),
+  { aside: html`<a href="/portal/runs">Runs and failures</a>` },
+)}`;
+    return sendPortal(request, reply, {
+      title: 'Overview',
+      at: '/portal',
+      body,
+      lead: 'Where your games are, and why.',
+    });
+  });
+
+  portal.get('/portal/runs', open, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const [runs, failures] = await Promise.all([
+      listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
+      listPortalFailures(sql, application_id, FAILURES_SHOWN),
+    ]);
+    const body = html`${section(
+      'Failures',
+      table(failures, FAILURE_COLUMNS, { empty: 'No open failures.', label: 'Failures' }),
+      { aside: html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` },
+    )}
+${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', label: 'Runs' }))}`;
+    return sendPortal(request, reply, {
+      title: 'Runs and failures',
+      at: '/portal/runs',
+      body,
+      lead: 'A run reads your list and the details of new and changed games. A failure goes when its game is stored.',
+    });
+  });
+
+  portal.get('/portal/events', open, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const { before } = z.object({ before: optionalId }).parse(request.query);
+    const page = { ...NEWEST, limit: EVENTS_SHOWN, ...(before && { after: [before, before] as const }) };
+    const [{ rows, next }, webhook] = await Promise.all([
+      listEventPage(sql, { application_id }, page),
+      findEventWebhook(sql, application_id),
+    ]);
+    const where: SafeHtml =
+      webhook === undefined
+        ? html`<p class="body soft">No address is set: fetch your events by event/list.</p>`
+        : facts([
+            ['Address', html`<span class="mono">${webhook.url}</span> ${addressBadge(webhook)}`],
+            ['State', describeAddress(webhook)],
+          ]);
+    const body = html`${section('Address', where)}
+${section(
+  'Events',
+  table(
+    rows,
+    eventColumns(({ data }) => gameUrl(data.application_game_id)),
+    {
+      empty: 'No status of your games has changed yet.',
+      label: 'Events',
+    },
+  ),
+)}
+${pager([
+  ['First', before === undefined ? null : '/portal/events'],
+  ['Next', next === undefined ? null : link('/portal/events', { before: next[1] })],
+])}`;
+    return sendPortal(request, reply, {
+      title: 'Events',
+      at: '/portal/events',
+      body,
+      lead: 'Every change of the status of a game, kept for 90 days.',
+    });
+  });
+
+  portal.get('/portal/checks', open, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const [check] = await listChecks(sql, application_id, 1);
+    return sendPortal(request, reply, {
+      title: 'Checks',
+      at: '/portal/checks',
+      body: checkSection(check, '/portal/checks', true),
+      lead: 'Calls your three webhooks and compares each answer with the interface document. Nothing is stored but this report.',
+    });
+  });
+
+  portal.post('/portal/checks', open, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const actor = { actor: application_id, actor_kind: 'application' } as const;
+    const opened = await requestCheck({ sql, producer }, actor, application_id);
+    const text = opened ? 'The checks have begun.' : 'The checks have just run, or still do.';
+    return redirectWith(reply, '/portal/checks', text, opened ? 'good' : 'bad');
+  });
+};

@@ -1,0 +1,132 @@
+/**
+ * Bull Board under `/queues`: one that can change jobs for administrators, one that is read-only for the other roles. The
+ * console checks session and right, then hands the request over.
+ */
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { recordAudit } from '#db/queries/audit.ts';
+import { describeFourEyes } from '#src/approvals/rule.ts';
+import { operatorOf, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
+import { ASSETS } from '#src/console/assets.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { changesState } from '#src/console/origin.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { createServer } from '#src/http/create-server.ts';
+import { operatorActor } from '#src/identity/sign-in.ts';
+
+const BASE = '/queues';
+
+/** Data of a job that an administrator edits. */
+const BODY_MAX_BYTES = 256 * 1024;
+
+/** Bull Board sets style attributes and a base address, and has pictures in its styles; inline scripts stay refused. */
+const QUEUE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'self'",
+].join('; ');
+
+/** Builds one Bull Board, not listening. */
+export const buildBoard = async (
+  { producer, logger, fourEyes }: Pick<ConsoleOptions, 'producer' | 'logger' | 'fourEyes'>,
+  readOnlyMode: boolean,
+): Promise<FastifyInstance> => {
+  const label = [readOnlyMode ? 'Read only.' : null, describeFourEyes(fourEyes)]
+    .filter((text) => text !== null)
+    .join(' ');
+  const serverAdapter = new FastifyAdapter();
+  serverAdapter.setBasePath(BASE);
+  const logo = ASSETS.logo.url;
+  createBullBoard({
+    queues: producer.queues().map((queue) => new BullMQAdapter(queue, { readOnlyMode })),
+    serverAdapter,
+    options: {
+      uiConfig: {
+        boardTitle: 'Game Catalogue',
+        boardLogo: { path: logo, width: 28, height: 28 },
+        favIcon: { default: logo, alternative: logo },
+        ...(label !== '' && { environment: { label, color: '#b45309', textColor: '#fff' } }),
+        hideDocsLink: true,
+        miscLinks: [{ text: 'Back to the console', url: '/' }],
+      },
+    },
+  });
+  // The error handler of Bull Board sends stack traces under NODE_ENV=development. This one passes errors to the app's.
+  serverAdapter.setErrorHandler((error) => {
+    throw error;
+  });
+  const board = createServer(
+    logger,
+    { bodyMaxBytes: BODY_MAX_BYTES, connectionsMax: 1 },
+    // BullMQ waits for an unreachable backend without limit.
+    { handlerTimeout: 30_000 },
+  );
+  board.decorateRequest('operator', null);
+  board.setErrorHandler<FastifyError>((error, request, reply) => {
+    const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
+    if (status >= 500) request.log.error({ err: error, method: request.method }, 'board error');
+    // The operator needs the message of BullMQ ("cannot obliterate…").
+    return sendError(request, reply, { status, title: 'The request failed', message: error.message });
+  });
+  board.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': QUEUE_POLICY });
+  });
+  // Removes the link to a web font, which the content security policy blocks.
+  board.addHook('onSend', async (_request, reply, payload) =>
+    typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+      ? payload.replace(/<link href="https:[^>]*>/, '')
+      : payload,
+  );
+  await board.register(serverAdapter.registerPlugin(), { prefix: BASE });
+  await board.ready();
+  return board;
+};
+
+/** Adds Bull Board to the console. */
+export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): Promise<void> => {
+  const [full, readOnly] = await Promise.all([buildBoard(options, false), buildBoard(options, true)]);
+  app.addHook('onClose', () => Promise.all([full.close(), readOnly.close()]));
+
+  await app.register(async (scope) => {
+    // The board reads the body.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const [method, right] of [
+      [['GET', 'HEAD'], 'view'],
+      [['POST', 'PUT', 'PATCH', 'DELETE'], 'manage_queues'],
+    ] as const) {
+      for (const url of [BASE, `${BASE}/*`]) {
+        scope.route({
+          method: [...method],
+          url,
+          config: { right },
+          exposeHeadRoute: false,
+          bodyLimit: BODY_MAX_BYTES,
+          handler: async (request, reply) => {
+            const { login, roles } = operatorOf(request);
+            if (changesState(request.method)) {
+              const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)/.exec(request.url)?.[1] ?? '*'}`;
+              const details = { method: request.method, path: request.url.split('?')[0] };
+              await recordAudit(options.sql, [
+                { ...operatorActor(login), action: 'queue.action', subject, details },
+              ]);
+            }
+            const { 'strict-transport-security': httpsOnly } = reply.getHeaders();
+            if (httpsOnly !== undefined) reply.raw.setHeader('strict-transport-security', httpsOnly);
+            reply.hijack();
+            (hasRight(roles, 'manage_queues') ? full : readOnly).routing(request.raw, reply.raw);
+          },
+        });
+      }
+    }
+  });
+};

@@ -1,0 +1,68 @@
+/** Requests the pictures of games that an operator is about to see from the media process. */
+import { findPictures } from '#db/queries/pictures.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { isWaiting, type PictureSet } from '#src/console/pages/pictures.ts';
+import { fetchPictures } from '#src/ingest/specs.ts';
+
+type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic: readonly string[] };
+
+const urlsOf = ({ game_icon, game_store_pic }: Pictured): string[] => [...game_icon, ...game_store_pic];
+
+/** Jobs being added. While the queue does not answer, at most this many wait for it. */
+const ADDING_MAX = 20;
+let adding = 0;
+
+const addJob = async (
+  { producer, logger }: ConsoleOptions,
+  game_ids: string[],
+  icons_only: boolean,
+): Promise<void> => {
+  if (game_ids.length === 0 || adding >= ADDING_MAX) return;
+  adding += 1;
+  try {
+    await producer.add(
+      fetchPictures,
+      { game_ids, ...(icons_only && { icons_only }) },
+      { once: `${icons_only ? 'icons' : 'all'}-${game_ids[0]}-${game_ids.length}` },
+    );
+  } catch {
+    logger.warn('pictures cannot be requested: the queue does not answer');
+  } finally {
+    adding -= 1;
+  }
+};
+
+/**
+ * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, or have lost
+ * their thumbnails. The page does not wait for the job.
+ * @param games those that are looked at first come first
+ * @param options.iconsFrom from this place on, only icons are wanted
+ */
+export const wantPictures = async (
+  options: ConsoleOptions,
+  games: readonly Pictured[],
+  { iconsFrom = games.length }: { iconsFrom?: number } = {},
+): Promise<PictureSet> => {
+  const wantedUrls = games.map((game, index) => (index < iconsFrom ? urlsOf(game) : [...game.game_icon]));
+  const pictures = await findPictures(options.sql, wantedUrls.flat());
+  const isWanted = (url: string): boolean => {
+    const picture = pictures.get(url);
+    return picture === undefined || isWaiting(picture) || picture.stale;
+  };
+  const wanted = games
+    .map(({ game_id }, index) => ({ game_id, index }))
+    .filter(({ index }) => wantedUrls[index]?.some(isWanted));
+  const idsWhere = (isChosen: (index: number) => boolean) =>
+    wanted.filter(({ index }) => isChosen(index)).map(({ game_id }) => game_id);
+  void addJob(
+    options,
+    idsWhere((index) => index < iconsFrom),
+    false,
+  );
+  void addJob(
+    options,
+    idsWhere((index) => index >= iconsFrom),
+    true,
+  );
+  return pictures;
+};

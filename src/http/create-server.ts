@@ -1,0 +1,66 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  fastify,
+  LogController,
+} from 'fastify';
+import { answerSocket } from '#src/http/answer-socket.ts';
+
+/** What a server spends on one client and on all of them. */
+export type ServerBounds = {
+  /** Largest body of a request, unless its route sets another. */
+  bodyMaxBytes: number;
+  /** Connections at once. Node closes further ones as soon as it accepts them. */
+  connectionsMax: number;
+};
+
+/** Longest duration of a whole request, headers and body. Then the client gets 408 and the connection is closed. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Node looks for requests that have timed out this often; its default is 30 s. */
+const TIMEOUT_CHECK_MS = 1_000;
+
+/** Statuses of requests that Node refuses before a handler sees them; 400 for any other. */
+const CLIENT_ERRORS: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+/** Answers a request that is not HTTP, too large or too slow. */
+const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (error.code !== 'ECONNRESET') answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 400);
+};
+
+/** Headers of every response, unless its server sets another: a browser neither guesses its type nor frames it. */
+export const DEFAULT_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
+/** Every HTTP server of the fleet: it logs no requests, and a client that sends slowly or without end is cut off. */
+export const createServer = (
+  logger: FastifyBaseLogger,
+  { bodyMaxBytes, connectionsMax }: ServerBounds,
+  options: FastifyHttpOptions<Server> = {},
+): FastifyInstance => {
+  const app: FastifyInstance = fastify({
+    clientErrorHandler: answerClientError,
+    ...options,
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyMaxBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, ...options.http },
+  });
+  // Above `requestTimeout`, as Node's default is, the two are exchanged: a body would have a minute.
+  app.server.headersTimeout = REQUEST_TIMEOUT_MS;
+  app.server.maxConnections = connectionsMax;
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(DEFAULT_HEADERS);
+    done();
+  });
+  return app;
+};

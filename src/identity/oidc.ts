@@ -1,0 +1,222 @@
+/** Sign-in at an OpenID Connect provider: code flow with PKCE, state and nonce, by openid-client. */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import type { Database, Queryable } from '#db/client.ts';
+import type { Actor } from '#db/queries/audit.ts';
+import {
+  insertOperator,
+  lockOperatorBySubject,
+  type OperatorRow,
+  updateOperator,
+} from '#db/queries/operators.ts';
+import { deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
+import { ROLES, type Role } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { recordOperator } from '#src/identity/operators.ts';
+import { createSecret, hashSecret } from '#src/identity/secrets.ts';
+import { openSession, recordRefusal } from '#src/identity/sign-in.ts';
+
+export type OidcSettings = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** The claim that holds groups: an array of strings, or one string. */
+  rolesClaim: string;
+  /** The roles of each group. */
+  roles: ReadonlyMap<string, readonly Role[]>;
+};
+
+const FLOW_LIFETIME_MS = 10 * 60_000;
+const TIMEOUT_S = 10;
+/** From the credentials to the return; allows for clocks that differ. */
+const FRESH_S = 120;
+const CALLBACK_PATH = '/sign-in/oidc/callback';
+
+/** Roles that come with a sign-in are set by the provider. */
+const PROVIDER: Actor = { actor: 'OIDC provider', actor_kind: 'system' };
+
+const NOT_SIGNED_IN = 'The provider did not confirm the sign-in: sign in again.';
+
+/** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
+const authenticateBy = (secret: string): ClientAuth => {
+  const [post, basic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
+  return (server, ...request) => {
+    const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+    return (takesPost ? post : basic)(server, ...request);
+  };
+};
+
+/** @returns the roles of these claims, in the order of `ROLES` */
+const rolesOf = ({ rolesClaim, roles }: OidcSettings, claims: Record<string, unknown>): Role[] => {
+  const groups = [claims[rolesClaim]].flat().filter((group) => typeof group === 'string');
+  const mapped = new Set(groups.flatMap((group) => roles.get(group) ?? []));
+  return ROLES.filter((role) => mapped.has(role));
+};
+
+/** Did the provider ask for the credentials just now (OpenID Connect Core 1.0, section 2)? @param auth_time in seconds */
+const isFresh = (auth_time: unknown): boolean =>
+  typeof auth_time === 'number' && Math.abs(Date.now() / 1_000 - auth_time) < FRESH_S;
+
+/** The login of a new operator: the email address or name that the provider gives, else its subject. */
+const loginOf = (claims: Record<string, unknown>): string => {
+  const named = [claims.email, claims.preferred_username, claims.sub].find(
+    (claim) => typeof claim === 'string',
+  );
+  return (named ?? '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._@+-]/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 100);
+};
+
+/** Gives a known operator the roles of now; a change is in the audit log. */
+const takeOver = async (
+  tx: Queryable,
+  { login, roles: from, name: formerName }: OperatorRow,
+  roles: Role[],
+  name = formerName,
+): Promise<void> => {
+  await updateOperator(tx, login, { roles, name });
+  if (from.join() === roles.join()) return;
+  await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });
+};
+
+/** Finds or adds the operator of this subject, and takes over the roles of now. @returns the login */
+const admit = async (
+  tx: Queryable,
+  subject: string,
+  claims: Record<string, unknown>,
+  roles: Role[],
+): Promise<{ login: string; refusal?: string }> => {
+  const known = await lockOperatorBySubject(tx, subject);
+  const login = known?.login ?? loginOf(claims);
+  if (roles.length === 0) {
+    if (known !== undefined) {
+      await takeOver(tx, known, roles);
+      await deleteSessionsOf(tx, login);
+    }
+    return { login, refusal: 'None of your groups has a role here: ask an administrator.' };
+  }
+  if (known?.status === 'disabled')
+    return { login, refusal: 'Your access is disabled: ask an administrator.' };
+  const name =
+    typeof claims.name === 'string' && claims.name.trim() !== '' ? claims.name.slice(0, 200) : login;
+  if (known !== undefined) {
+    await takeOver(tx, known, roles, name);
+    return { login };
+  }
+  if (!(await insertOperator(tx, { login, name, roles, oidc_subject: subject }))) {
+    const refusal = `There is already an operator ${login} who signs in another way: ask an administrator.`;
+    return { login, refusal };
+  }
+  await recordOperator(tx, PROVIDER, 'operator.add', login, { name, roles });
+  return { login };
+};
+
+/** Signs operators in at one provider. It is contacted at the first sign-in, and again after a failure. */
+export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: string) => {
+  let discovered: Promise<Configuration> | undefined;
+  const configure = (): Promise<Configuration> => {
+    const issuer = new URL(settings.issuer);
+    discovered ??= discovery(issuer, settings.clientId, undefined, authenticateBy(settings.clientSecret), {
+      timeout: TIMEOUT_S,
+      // By default openid-client trusts TLS for the signature of an ID token. The configuration accepts http for loopback
+      // issuers only.
+      execute: [enableNonRepudiationChecks, ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : [])],
+    }).catch((error: unknown) => {
+      discovered = undefined;
+      throw new CatalogueError('The OIDC provider does not answer: retry later, or sign in by password.', {
+        cause: error,
+      });
+    });
+    return discovered;
+  };
+
+  return {
+    /**
+     * @param again the provider asks for the credentials even if the person is signed in there
+     * @returns the provider's address, and the secret of the flow for a cookie
+     */
+    begin: async (next: string, again = false): Promise<{ url: string; flow: string }> => {
+      const configuration = await configure();
+      const flow = createSecret();
+      const code_verifier = randomPKCECodeVerifier();
+      const state = randomState();
+      const nonce = randomNonce();
+      await insertOidcFlow(sql, hashSecret(flow), { state, nonce, code_verifier, next }, FLOW_LIFETIME_MS);
+      const url = buildAuthorizationUrl(configuration, {
+        redirect_uri: new URL(CALLBACK_PATH, consoleUrl).href,
+        scope: 'openid profile email',
+        code_challenge: await calculatePKCECodeChallenge(code_verifier),
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+        ...(again && { max_age: '0', prompt: 'login' }),
+      });
+      return { url: url.href, flow };
+    },
+
+    /**
+     * @param query of the request to the callback
+     * @returns the session and where to go
+     * @throws CatalogueError that names why the person is refused
+     */
+    finish: async (
+      flow: string | undefined,
+      query: string,
+      address: string,
+    ): Promise<{ session: string; next: string }> => {
+      const begun = flow === undefined ? undefined : await takeOidcFlow(sql, hashSecret(flow));
+      if (begun === undefined) throw new CatalogueError('This sign-in took too long: sign in again.');
+      const configuration = await configure();
+      const { claims, issuer } = await authorizationCodeGrant(
+        configuration,
+        new URL(`${CALLBACK_PATH}${query}`, consoleUrl),
+        {
+          pkceCodeVerifier: begun.code_verifier,
+          expectedState: begun.state,
+          expectedNonce: begun.nonce,
+          idTokenExpected: true,
+        },
+      )
+        .then(async (tokens) => {
+          const confirmed = tokens.claims();
+          if (confirmed === undefined) throw new Error('there is no ID token');
+          const { userinfo_endpoint, issuer } = configuration.serverMetadata();
+          const more =
+            userinfo_endpoint === undefined
+              ? {}
+              : await fetchUserInfo(configuration, tokens.access_token, confirmed.sub);
+          return { claims: { ...more, ...confirmed } as Record<string, unknown>, issuer };
+        })
+        .catch(async (error: unknown) => {
+          await recordRefusal(sql, null, 'the OIDC provider did not confirm the sign-in', address);
+          throw new CatalogueError(NOT_SIGNED_IN, { cause: error });
+        });
+      const subject = `${issuer} ${String(claims.sub)}`;
+      const result = (await sql.begin(async (tx) => {
+        const { login, refusal } = await admit(tx, subject, claims, rolesOf(settings, claims));
+        if (refusal === undefined)
+          return { session: await openSession(tx, login, 'oidc', address, isFresh(claims.auth_time)) };
+        await recordRefusal(tx, login, refusal, address);
+        return { refusal };
+      })) as { session?: string; refusal?: string };
+      if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);
+      return { session: result.session, next: begun.next };
+    },
+  };
+};

@@ -1,0 +1,68 @@
+/** How an application's developer signs in at the portal: by an API token of the application, exchanged for a session. */
+import type { Database } from '#db/client.ts';
+import { recordAudit } from '#db/queries/audit.ts';
+import {
+  deletePortalSession,
+  findPortalSession,
+  type Holder,
+  insertPortalSession,
+} from '#db/queries/portal.ts';
+import { forgetAttempts } from '#db/queries/sign-in.ts';
+import { findPresentedToken } from '#db/queries/tokens.ts';
+import { createSecret, hashSecret } from '#src/identity/secrets.ts';
+import { countAttempt, networkOf } from '#src/identity/sign-in.ts';
+import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
+
+export type PortalSignIn =
+  | { kind: 'signed_in'; session: string }
+  /** `operator`: the token is valid, but belongs to no application. */
+  | { kind: 'refused'; why: 'unknown' | 'ended' | 'operator' }
+  | { kind: 'too_many'; waitSeconds: number };
+
+/** Exchanges a token for a session of its application. The token itself is not stored. */
+export const signInByToken = async (sql: Database, token: string, address: string): Promise<PortalSignIn> => {
+  const keys = [`portal:${networkOf(address)}`];
+  const waitSeconds = await countAttempt(sql, keys);
+  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
+  const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;
+  if (found === undefined || found.ended || found.application_id === null) {
+    const why = found === undefined ? 'unknown' : found.ended ? 'ended' : 'operator';
+    await recordAudit(sql, [
+      {
+        actor: found?.application_id ?? 'unknown',
+        actor_kind: 'application',
+        action: 'session.refuse',
+        subject: found === undefined ? 'token:unknown' : `token:${found.token_id}`,
+        reason: `portal: ${why} token`,
+        details: { address },
+      },
+    ]);
+    return { kind: 'refused', why };
+  }
+  const { application_id, token_id } = found;
+  const session = createSecret();
+  await sql.begin(async (tx) => {
+    await forgetAttempts(tx, keys);
+    await insertPortalSession(tx, hashSecret(session), token_id);
+    await recordAudit(tx, [
+      {
+        actor: application_id,
+        actor_kind: 'application',
+        action: 'session.sign_in',
+        subject: `token:${token_id}`,
+        details: { by: 'token', address },
+      },
+    ]);
+  });
+  return { kind: 'signed_in', session };
+};
+
+export const readPortalSession = async (
+  sql: Database,
+  session: string | undefined,
+  touch: boolean,
+): Promise<Holder | undefined> =>
+  session === undefined ? undefined : findPortalSession(sql, hashSecret(session), touch);
+
+export const signOutOfPortal = (sql: Database, session: string): Promise<void> =>
+  deletePortalSession(sql, hashSecret(session));

@@ -1,0 +1,59 @@
+import type { Database } from '#db/client.ts';
+import { findVersion } from '#db/queries/approvals.ts';
+import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
+import { logRefusal } from '#src/approvals/requests.ts';
+import { BY_DEFAULT, requireSecondPerson, type SecondPerson } from '#src/approvals/rule.ts';
+import { CatalogueError, UsageError } from '#src/errors.ts';
+import { transact } from '#src/review/transact.ts';
+
+/** Ids that one entry of the audit log names. */
+const LOGGED_IDS_MAX = 100;
+
+/**
+ * Withdraw games that a suspect run did not name (`listVanishingGames`): some, or all. Games that a later call has
+ * fetched stay. `sync --accept-withdrawals` reads the list again instead.
+ * @param game_ids absent: all; with an approval: what was approved
+ * @returns the withdrawn games
+ * @throws UsageError when there is no such suspect run
+ * @throws CatalogueError when a later run has begun: its list is newer
+ * @throws ApprovalError without the second person
+ */
+export const acceptWithdrawals = (
+  sql: Database,
+  run_id: string,
+  game_ids: readonly string[] | undefined,
+  actor: Actor,
+  second: SecondPerson = BY_DEFAULT,
+): Promise<string[]> => {
+  const subject = `run:${run_id}`;
+  const { approval_id } = second;
+  return logRefusal(sql, { ...actor, subject, approval_id }, () =>
+    transact(sql, async (tx) => {
+      const run = await lockSuspectRun(tx, run_id);
+      if (run?.outcome !== 'suspect') throw new UsageError(`There is no suspect run ${run_id}.`);
+      if (!run.is_latest)
+        throw new CatalogueError(
+          `A later run of ${run.application_id} has begun: look at its result (npx catalogue run list ${run.application_id}).`,
+        );
+      const version = (await findVersion(tx, 'withdrawals', subject)) ?? '';
+      const use = { kind: 'withdrawals', subject, version, actor } as const;
+      const { approval, entries, details } = await requireSecondPerson(tx, second, use);
+      const accepted = approval === undefined ? game_ids : approval.asked.game_ids;
+      const withdrawn = await withdrawVanishingGames(tx, run_id, accepted);
+      const entry = {
+        ...actor,
+        action: 'run.accept_withdrawals',
+        subject,
+        details: {
+          application_id: run.application_id,
+          games: withdrawn.length,
+          game_ids: withdrawn.slice(0, LOGGED_IDS_MAX),
+          ...details,
+        },
+      } as const;
+      await recordAudit(tx, withdrawn.length > 0 ? [...entries, entry] : entries);
+      return withdrawn;
+    }),
+  );
+};

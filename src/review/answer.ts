@@ -1,0 +1,132 @@
+import type { FailureRow } from '#db/queries/failures.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
+import type { WaitingPlace } from '#src/review/lanes.ts';
+
+/** Why a game is live or not. */
+export const ANSWERS = [
+  'live',
+  'waiting',
+  'rejected',
+  'withdrawn',
+  'failed',
+  'not_listed',
+  'not_pulled',
+] as const;
+
+/** The first line of a timeline. `at` is the time since which it is true, if known. */
+export type Answer = { code: (typeof ANSWERS)[number]; at: Date | null; text: string };
+
+/** What the answer is derived from. */
+export type Standing = {
+  application_id: string;
+  application: ApplicationState;
+  game: GameRow | undefined;
+  /** The last decision that was not undone. */
+  decision: DecisionEvent | undefined;
+  failures: readonly FailureRow[];
+  waiting: WaitingPlace | undefined;
+};
+
+export const describeReasons = ({ reasons }: Pick<FailureRow, 'reasons'>): string =>
+  reasons.map(({ path, code }) => (path === '' ? code : `${path}: ${code}`)).join(', ');
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** `3 days`, `1 hour`; less than a minute is `1 minute`. */
+const describeWait = (ms: number): string => {
+  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? ['minute', 60_000];
+  const count = Math.max(1, Math.round(ms / unitMs));
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): string => {
+  const wait =
+    median_wait_ms === null
+      ? ''
+      : ` Half of the latest decisions took less than ${describeWait(median_wait_ms)}.`;
+  return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
+};
+
+/** For the application's developer. Free text from before `reasons` was written for operators. */
+export const describeRejection = ({ reason_label, text }: DecisionEvent): string =>
+  [reason_label ?? 'no reason given', ...(text === null ? [] : [text.replace(/[.\s]+$/, '')])].join('. ');
+
+/** A change that the application sent and that could not be stored. */
+const failedChange = (failures: readonly FailureRow[]): string => {
+  const [latest] = failures;
+  return latest === undefined ? '' : ` Its latest data could not be stored: ${describeReasons(latest)}.`;
+};
+
+const explainStored = (game: GameRow, { application_id, decision, failures, waiting }: Standing): Answer => {
+  if (game.withdrawn_at !== null)
+    return {
+      code: 'withdrawn',
+      at: game.withdrawn_at,
+      text: `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`,
+    };
+  if (game.audit_status === 'pending' && waiting !== undefined) {
+    const before =
+      decision === undefined
+        ? 'The game waits for its first decision.'
+        : decision.revision === game.revision
+          ? `The game was ${decision.audit_status} at revision ${decision.revision}; a picture was replaced since, and it waits for a decision.`
+          : `The game was ${decision.audit_status} at revision ${decision.revision}, has changed since, and waits for a decision.`;
+    return {
+      code: 'waiting',
+      at: waiting.since,
+      text: `${before} ${describePlace(waiting)}${failedChange(failures)}`,
+    };
+  }
+  if (game.audit_status === 'rejected')
+    return {
+      code: 'rejected',
+      at: game.audit_time,
+      text: `The game was rejected: ${decision === undefined ? 'no reason given' : describeRejection(decision)}. It returns to review when its content changes.${failedChange(failures)}`,
+    };
+  return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
+};
+
+const explainRuns = ({ status, pause_reason, last_run, has_open_run }: ApplicationState): string => {
+  const facts: string[] = [];
+  if (status === 'paused')
+    facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
+  if (status === 'removed') facts.push('The application was removed.');
+  if (last_run !== null && last_run.outcome !== 'succeeded')
+    facts.push(
+      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${last_run.reason}`}.`,
+    );
+  if (has_open_run) facts.push('A run is open now.');
+  return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
+};
+
+const explainAbsent = ({ application_id, application, failures }: Standing): Answer => {
+  const [failure] = failures;
+  if (failure !== undefined)
+    return {
+      code: 'failed',
+      at: failure.last_at,
+      text: `The game is not stored: ${failure.operation} failed ${failure.count === 1 ? 'once' : `${failure.count} times`}, the last time with ${failure.kind} (${describeReasons(failure)}).`,
+    };
+  if (application.last_complete_at === null)
+    return {
+      code: 'not_pulled',
+      at: null,
+      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application)}`,
+    };
+  const missing = application.last_run?.missing ?? 0;
+  const orNull = missing === 0 ? '' : `, or its detail is null (${missing} in the last run)`;
+  return {
+    code: 'not_listed',
+    at: application.last_complete_at,
+    text: `query_game_list of ${application_id} does not name this game_id${orNull}.${explainRuns(application)}`,
+  };
+};
+
+/** Answers "why is this game not live?" in one line. */
+export const answerWhy = (standing: Standing): Answer =>
+  standing.game === undefined ? explainAbsent(standing) : explainStored(standing.game, standing);

@@ -1,0 +1,33 @@
+import type { Queryable } from '#db/client.ts';
+import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/queries/games.ts';
+import { UsageError } from '#src/errors.ts';
+import { diffContent, type FieldDiff } from '#src/review/diff.ts';
+
+/** `from` is null when `to` is compared with nothing: no revision before it was decided. */
+export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
+
+/**
+ * Compares two revisions of a game.
+ * @param to by default the current revision
+ * @param from by default the last decided revision before `to`
+ * @throws UsageError when there is no such game or revision
+ */
+export const compareRevisions = async (
+  sql: Queryable,
+  game_id: string,
+  range: { from?: number | undefined; to?: number | undefined } = {},
+): Promise<GameDiff> => {
+  const game = await findGame(sql, game_id);
+  if (game === undefined) throw new UsageError(`There is no game ${game_id}.`);
+  const to = range.to ?? game.revision;
+  const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
+  const [before, after] = await Promise.all([
+    from === null ? null : findRevision(sql, game_id, from),
+    findRevision(sql, game_id, to),
+  ]);
+  if (before === undefined || after === undefined)
+    throw new UsageError(
+      `${game_id} has no revision ${after === undefined ? to : from}: its revisions are 1 to ${game.revision}.`,
+    );
+  return { game, from, to, fields: diffContent(before, after) };
+};
