@@ -1,0 +1,108 @@
+/**
+ * The process that decodes pictures: a child of the media process, without its environment. A crash here costs the
+ * picture that is being decoded. It receives one picture at a time and answers each.
+ */
+import sharp, { type Metadata, type Sharp } from 'sharp';
+import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import type { Decoded, DecodeRequest } from '#src/pictures/decoder.ts';
+import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+
+/** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`);
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({ operation: LOADERS });
+sharp.concurrency(1);
+sharp.cache(false);
+
+/** sharp's name of what `sniffImage` calls avif. */
+const SHARP_FORMATS: Record<ImageFormat, string> = {
+  png: 'png',
+  jpeg: 'jpeg',
+  webp: 'webp',
+  avif: 'heif',
+  gif: 'gif',
+};
+
+/** Height of a thumbnail: at most this many times its width, so that WebP can hold it. */
+const TALL = 4;
+const QUALITY = { quality: 75, effort: 3 };
+
+const open = (bytes: Buffer): Sharp =>
+  sharp(bytes, {
+    failOn: 'error',
+    limitInputPixels: PICTURE_BOUNDS.pixels,
+    sequentialRead: true,
+    pages: 1,
+    autoOrient: true,
+  });
+
+const [small, medium, large] = THUMBNAIL_WIDTHS;
+const within = (width: number) =>
+  ({ width, height: width * TALL, fit: 'inside', withoutEnlargement: true }) as const;
+
+/**
+ * Bytes of memory that a decoder needs for a pixel, as measured (docs/architecture.md). Types that are read line by line
+ * or shrunk while they are read need next to none.
+ */
+const bytesAPixel = ({
+  format,
+  channels = 4,
+  depth,
+  isProgressive,
+  chromaSubsampling,
+  pages = 1,
+}: Metadata) => {
+  if (format === 'heif') return depth === 'uchar' ? 20 : 30;
+  if (format === 'gif') return 6;
+  if (format === 'webp') return pages > 1 ? 10 : 4;
+  if (isProgressive !== true) return 0;
+  if (format === 'jpeg') return chromaSubsampling === '4:2:0' ? 3 : 2.5 * channels;
+  return channels * (depth === 'uchar' ? 1 : 2) + 1;
+};
+
+const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
+  const metadata = await open(bytes).metadata();
+  if (metadata.format !== SHARP_FORMATS[format]) return { outcome: 'broken' };
+  const { width, height } = metadata.autoOrient;
+  const pixels = width * height;
+  if (pixels > PICTURE_BOUNDS.pixels || pixels * bytesAPixel(metadata) > PICTURE_BOUNDS.decodeBytes)
+    return { outcome: 'too_many_pixels' };
+  const { data, info } = await open(bytes)
+    .resize(within(large))
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  // The smaller ones are made from the largest: the picture is decoded once.
+  const raw = { raw: { width: info.width, height: info.height, channels: info.channels } };
+  const toWebp = (size: number) => sharp(data, raw).resize(within(size)).webp(QUALITY).toBuffer();
+  const grey = await sharp(data, raw)
+    .flatten({ background: '#fff' })
+    .resize({ width: 9, height: 8, fit: 'fill' })
+    .greyscale()
+    .raw()
+    .toBuffer();
+  return {
+    outcome: 'shown',
+    width,
+    height,
+    frames: metadata.pages ?? 1,
+    dhash: differenceHash(grey),
+    thumbnails: [
+      { width: small, webp: await toWebp(small) },
+      { width: medium, webp: await toWebp(medium) },
+      { width: large, webp: await sharp(data, raw).webp(QUALITY).toBuffer() },
+    ],
+  };
+};
+
+process.on('message', (request: DecodeRequest) => {
+  decode(request)
+    .catch(
+      (error: Error): Decoded => ({
+        outcome: /pixel limit/i.test(error.message) ? 'too_many_pixels' : 'broken',
+      }),
+    )
+    .then((decoded) => process.send?.({ decoded, rss: process.memoryUsage.rss() }));
+});
+// Without its parent it has no work.
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,156 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { ThumbnailWidth } from '#src/contract/pictures.ts';
+import { type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+
+export type DecodeRequest = { bytes: Buffer; format: ImageFormat };
+
+export type Thumbnail = { width: ThumbnailWidth; webp: Buffer };
+/** A picture with its thumbnails, or why there are none. `undecodable`: the process crashed or was killed. */
+export type Decoded =
+  | {
+      outcome: 'shown';
+      width: number;
+      height: number;
+      frames: number;
+      dhash: bigint | null;
+      thumbnails: Thumbnail[];
+    }
+  | { outcome: 'broken' | 'too_many_pixels' | 'undecodable' };
+
+export type Decoder = {
+  /** Decodes one picture after another. Never rejects. */
+  decode: (request: DecodeRequest) => Promise<Decoded>;
+  /** How many processes crashed or were killed for a picture. */
+  lost: () => number;
+  /** The process that decodes now; undefined if there is none. For tests and figures. */
+  pid: () => number | undefined;
+  close: () => void;
+};
+
+/** A process that has grown beyond this is replaced: libvips and malloc keep memory. */
+const RSS_MAX_BYTES = 192 * 1024 * 1024;
+/**
+ * A process that grows beyond this while it decodes is killed: headers may lie about what decoding needs. Read from /proc,
+ * so it applies on Linux.
+ */
+const DECODING_MAX_BYTES = 300 * 1024 * 1024;
+const WATCH_MS = 20;
+const PAGE_BYTES = 4_096;
+
+/** An idle process ends after this time. */
+const IDLE_MS = 30_000;
+const HEAP_MIB = 64;
+
+const PROGRAM = fileURLToPath(new URL('./decoder-process.ts', import.meta.url));
+
+type Reply = { decoded: Decoded; rss: number };
+
+/** Without our environment, which has the address of the database. */
+const spawnDecoder = (): ChildProcess =>
+  fork(PROGRAM, [], {
+    env: { MALLOC_ARENA_MAX: '2', VIPS_CONCURRENCY: '1' },
+    execArgv: [`--max-old-space-size=${HEAP_MIB}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+
+/** Kills a process that needs too much memory. */
+const watchMemory = (child: ChildProcess): NodeJS.Timeout =>
+  setInterval(() => {
+    readFile(`/proc/${child.pid}/statm`, 'utf8').then(
+      (text) => {
+        if (Number(text.split(' ')[1]) * PAGE_BYTES > DECODING_MAX_BYTES) child.kill('SIGKILL');
+      },
+      // The process has ended, or this is not Linux.
+      () => {},
+    );
+  }, WATCH_MS);
+
+/** @returns the reply to one request; undefined if the process ended, or did not reply in time */
+const askOnce = (
+  child: ChildProcess,
+  request: DecodeRequest,
+  withinMs: number,
+): Promise<Reply | undefined> => {
+  const { promise, resolve } = Promise.withResolvers<Reply | undefined>();
+  const onMessage = (message: unknown) => resolve(message as Reply);
+  const onEnd = () => resolve(undefined);
+  const deadline = setTimeout(onEnd, withinMs);
+  const watch = watchMemory(child);
+  child.once('message', onMessage).once('exit', onEnd).once('error', onEnd);
+  child.send(request, (error) => {
+    if (error !== null) onEnd();
+  });
+  return promise.finally(() => {
+    clearTimeout(deadline);
+    clearInterval(watch);
+    child.off('message', onMessage).off('exit', onEnd).off('error', onEnd);
+  });
+};
+
+/**
+ * Decodes pictures in one other process, which starts with the first picture. The process ends with a picture that
+ * crashes it or takes longer than `decodeMs`, and the next picture starts another.
+ */
+export const createDecoder = ({
+  decodeMs = PICTURE_BOUNDS.decodeMs,
+  spawn = spawnDecoder,
+}: {
+  decodeMs?: number;
+  spawn?: () => ChildProcess;
+} = {}): Decoder => {
+  let child: ChildProcess | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+  let lost = 0;
+  let closed = false;
+
+  const end = (): void => {
+    child?.kill('SIGKILL');
+    child = undefined;
+  };
+
+  const start = (): ChildProcess => {
+    const started = spawn();
+    // A process that ends between two pictures fails neither of them.
+    started.once('exit', () => {
+      if (child === started) child = undefined;
+    });
+    // Errors of a process that is being killed have no consequence.
+    started.on('error', () => {});
+    return started;
+  };
+
+  const decodeNow = async (request: DecodeRequest): Promise<Decoded> => {
+    if (closed) return { outcome: 'undecodable' };
+    clearTimeout(idle);
+    child ??= start();
+    const current = child;
+    const reply = await askOnce(current, request, decodeMs);
+    if (reply === undefined) {
+      if (!closed) lost += 1;
+      if (child === current) end();
+      return { outcome: 'undecodable' };
+    }
+    if (reply.rss > RSS_MAX_BYTES) end();
+    idle = setTimeout(end, IDLE_MS).unref();
+    return reply.decoded;
+  };
+
+  return {
+    decode: (request) => {
+      const result = turn.then(() => decodeNow(request));
+      turn = result;
+      return result;
+    },
+    lost: () => lost,
+    pid: () => child?.pid,
+    close: () => {
+      closed = true;
+      clearTimeout(idle);
+      end();
+    },
+  };
+};

@@ -1,0 +1,13 @@
+import type { Database } from '#db/client.ts';
+import type { Pictures } from '#src/pictures/refresh.ts';
+import type { JobContext } from '#src/queue/job.ts';
+
+/** What the handlers of picture jobs work with; built once by the media role. No key and no token. */
+export type MediaDependencies = {
+  sql: Database;
+  pictures: Pictures;
+  /** PICTURE_RECHECK */
+  recheckMs: number;
+};
+
+export type MediaContext = JobContext<MediaDependencies>;

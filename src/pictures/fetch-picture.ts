@@ -1,0 +1,166 @@
+/** One request for a picture: without a token, through the egress rules, bounded in bytes and time. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { type Response, TimeoutError } from 'got';
+import type { FetchFailure } from '#src/contract/pictures.ts';
+import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+import { WAITING } from '#src/rules/waiting.ts';
+import { type EgressPolicy, NO_ALLOWED_ADDRESS } from '#src/webhooks/egress.ts';
+
+export type PictureRequest = {
+  url: string;
+  /** Of the bytes that are known already. */
+  etag: string | null;
+};
+
+export type PictureAnswer =
+  | { kind: 'bytes'; bytes: Buffer; contentType: string; etag: string | null }
+  /** 304: the bytes are those of `etag`. */
+  | { kind: 'unchanged' }
+  | { kind: 'failed'; outcome: FetchFailure; http_status: number | null; retryAfterMs?: number };
+
+export type FetchOptions = {
+  egress: EgressPolicy;
+  agent: PictureAgent;
+  /** PICTURE_MAX_BYTES */
+  maxBytes: number;
+  requestMs?: number;
+};
+
+const HEADERS = {
+  'user-agent': 'game-catalogue',
+  accept: 'image/avif,image/webp,image/png,image/jpeg,image/gif',
+  // A compressed image is hardly smaller, and what is not decompressed is no bomb.
+  'accept-encoding': 'identity',
+};
+
+/** An entity tag of RFC 9110, of a length that we store. */
+const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/;
+
+/** Of a server that says "busy" without saying for how long. */
+const BUSY_MS = 60_000;
+
+/** Connections of pictures alone: each one's address was checked. */
+export type PictureAgent = { http: HttpAgent; https: HttpsAgent; close: () => void };
+
+/** Less than the idle timeout of most servers. */
+const IDLE_CONNECTION_MS = 4_000;
+
+/** @param egress.proxy all connections are made through it (`WEBHOOK_PROXY`) */
+export const createPictureAgent = ({ proxy }: Pick<EgressPolicy, 'proxy'>): PictureAgent => {
+  const proxyEnv = proxy === undefined ? {} : { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
+  const options = { keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 16, proxyEnv };
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  return {
+    ...agents,
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+};
+
+const failed = (outcome: FetchFailure, http_status: number | null = null): PictureAnswer => ({
+  kind: 'failed',
+  outcome,
+  http_status,
+});
+
+const retryAfterOf = (value: string | undefined): number => {
+  const ms = /^\d{1,9}$/.test(value ?? '') ? Number(value) * 1_000 : Date.parse(value ?? '') - Date.now();
+  return Math.min(Number.isFinite(ms) ? Math.max(ms, 1_000) : BUSY_MS, WAITING.retryAfterMaxMs);
+};
+
+const answerOfStatus = (status: number, headers: Response['headers']): PictureAnswer | undefined => {
+  if (status === 304) return { kind: 'unchanged' };
+  if (status === 404 || status === 410) return failed('not_found', status);
+  if (status === 429 || status === 503) {
+    const retryAfterMs = retryAfterOf(headers['retry-after']);
+    return { kind: 'failed', outcome: 'busy', http_status: status, retryAfterMs };
+  }
+  if (status >= 300 && status < 400) return failed('redirect', status);
+  return status === 200 ? undefined : failed('http_error', status);
+};
+
+/** Codes of TLS that Node and OpenSSL give: `CERT_HAS_EXPIRED`, `ERR_TLS_…`, `DEPTH_ZERO_SELF_SIGNED_CERT`. */
+const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+const failureOf = (error: Error, isResponding: boolean): PictureAnswer => {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (error instanceof TimeoutError) return failed('timeout');
+  if (code === NO_ALLOWED_ADDRESS) return failed('forbidden_address');
+  if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) return failed('name_not_found');
+  if (TLS_CODE.test(code)) return failed('tls_failed');
+  return failed(isResponding || code.startsWith('HPE_') ? 'connection_lost' : 'connect_failed');
+};
+
+/** A body is in memory once: in a buffer of its declared length, or in one that doubles. */
+const withRoom = (body: Buffer, needed: number, declared: number): Buffer => {
+  if (needed <= body.length) return body;
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, declared, 2 * body.length));
+  body.copy(larger);
+  return larger;
+};
+
+/**
+ * Requests a picture. Redirects are not followed.
+ * @throws the reason of the signal when it aborts; nothing else
+ */
+export const fetchPicture = async (
+  { url, etag }: PictureRequest,
+  { egress, agent, maxBytes, requestMs = PICTURE_BOUNDS.requestMs }: FetchOptions,
+  signal: AbortSignal,
+): Promise<PictureAnswer> => {
+  signal.throwIfAborted();
+  const verdict = egress.checkUrl(url);
+  if (!verdict.ok) return failed('forbidden_address');
+  const stream = got.stream(verdict.url, {
+    headers: etag === null ? HEADERS : { ...HEADERS, 'if-none-match': etag },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    retry: { limit: 0 },
+    timeout: { request: requestMs },
+    agent: { http: agent.http, https: agent.https },
+    // The proxy resolves the names; it may have a private address itself.
+    ...(egress.proxy === undefined ? { dnsLookup: egress.lookup as never } : {}),
+    https: { rejectUnauthorized: true },
+    signal,
+  });
+  let response: Response | undefined;
+  stream.on('response', (started: Response) => {
+    response = started;
+  });
+  let body: Buffer = Buffer.alloc(0);
+  let length = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      const { statusCode = 0, headers = {} } = response ?? {};
+      const answer = answerOfStatus(statusCode, headers);
+      // The body of an error is not read.
+      if (answer !== undefined) return answer;
+      const declared = Number(headers['content-length']) || 0;
+      const needed = length + chunk.length;
+      if (Math.max(needed, declared) > maxBytes) return failed('too_large', 200);
+      body = withRoom(body, needed, declared);
+      length += chunk.copy(body, length);
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return failureOf(thrown as Error, response !== undefined);
+  } finally {
+    stream.destroy();
+  }
+  if (response === undefined) return failed('connection_lost');
+  const { statusCode, headers } = response;
+  const answer = answerOfStatus(statusCode, headers);
+  if (answer !== undefined) return answer;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') return failed('encoded', 200);
+  return {
+    kind: 'bytes',
+    bytes: body.subarray(0, length),
+    contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase().slice(0, 100) ?? '',
+    etag: ETAG.test(headers.etag ?? '') ? (headers.etag ?? null) : null,
+  };
+};

@@ -1,0 +1,159 @@
+/**
+ * From an address to stored thumbnails: claims the picture, requests it, decodes bytes that are new, records the result,
+ * and compares the bytes with those that decisions name.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '#db/client.ts';
+import {
+  type ClaimedPicture,
+  claimPicture,
+  findContent,
+  recordBytes,
+  recordResult,
+  releasePicture,
+  saveContent,
+} from '#db/queries/picture-fetches.ts';
+import { applyPins } from '#db/queries/picture-pins.ts';
+import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
+import type { Decoder } from '#src/pictures/decoder.ts';
+import { type PictureRequested, pictureRequested } from '#src/pictures/events.ts';
+import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
+import { createHosts, type HostAnswer } from '#src/pictures/hosts.ts';
+import { freshMs, sniffImage } from '#src/rules/pictures.ts';
+import type { EgressPolicy } from '#src/webhooks/egress.ts';
+
+/** Stands for bytes that were not read to their end. */
+const TOO_LARGE = Buffer.from([0]);
+
+type Purpose = PictureRequested['purpose'];
+
+/** `outcome` is undefined if there was no request: the last result is fresh, or another process requests the picture. */
+export type Refreshed = HostAnswer & { outcome: PictureOutcome | undefined; drifted: readonly string[] };
+
+export type PictureOptions = {
+  sql: Database;
+  egress: EgressPolicy;
+  decoder: Decoder;
+  maxBytes: number;
+  recheckMs: number;
+  requestMs?: number;
+};
+
+export type Pictures = {
+  /**
+   * Requests a picture unless its last result is fresh.
+   * @param purpose a `check` needs the hash alone; a `look` also the thumbnails
+   * @throws the reason of the signal; errors of the database
+   */
+  refresh: (url: string, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
+  close: () => void;
+};
+
+const NOT_NEEDED: Refreshed = { outcome: undefined, drifted: [] };
+
+/** What the server says the bytes are, if it is wrong. */
+const noteOf = (contentType: string, format: string): string | null => {
+  const right = `image/${format === 'svg' ? 'svg+xml' : format}`;
+  if (contentType === right || (format === 'jpeg' && contentType === 'image/jpg')) return null;
+  const said = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'no known type';
+  return `sent as ${said}, is ${format}`;
+};
+
+export const createPictures = (options: PictureOptions): Pictures => {
+  const { sql, decoder, recheckMs } = options;
+  const hosts = createHosts();
+  const agent = createPictureAgent(options.egress);
+
+  /** Stores the content of bytes that are not known yet. @returns what they are */
+  const keepContent = async (sha256: Buffer, bytes: Buffer): Promise<PictureOutcome> => {
+    const known = await findContent(sql, sha256);
+    if (known?.whole && known.outcome !== 'undecodable') return known.outcome;
+    const format = sniffImage(bytes);
+    const nothing = { width: null, height: null, frames: null, dhash: null, thumbnails: [] };
+    const about = { sha256, bytes: bytes.length, format };
+    if (format === null || format === 'svg') {
+      const outcome = format ?? 'not_an_image';
+      await saveContent(sql, { ...about, ...nothing, outcome });
+      return outcome;
+    }
+    const decoded = await decoder.decode({ bytes, format });
+    await saveContent(sql, { ...about, ...nothing, ...decoded });
+    return decoded.outcome;
+  };
+
+  const record = async (claimed: ClaimedPicture, answer: PictureAnswer): Promise<PictureOutcome> => {
+    const { picture_id } = claimed;
+    if (answer.kind === 'failed' && answer.outcome !== 'too_large') {
+      const { outcome, http_status, retryAfterMs } = answer;
+      const fresh = freshMs(isPassing(outcome), recheckMs);
+      await recordResult(sql, { picture_id, outcome, http_status, freshMs: retryAfterMs ?? fresh });
+      return outcome;
+    }
+    if (answer.kind === 'unchanged') {
+      const outcome = (claimed.sha256 && (await findContent(sql, claimed.sha256))?.outcome) ?? 'shown';
+      await recordResult(sql, { picture_id, outcome, http_status: 304, freshMs: freshMs(false, recheckMs) });
+      return outcome;
+    }
+    const result = { picture_id, http_status: 200, freshMs: freshMs(false, recheckMs) };
+    if (answer.kind === 'failed') {
+      await recordBytes(sql, {
+        ...result,
+        outcome: answer.outcome,
+        sha256: TOO_LARGE,
+        etag: null,
+        note: null,
+      });
+      return answer.outcome;
+    }
+    const { bytes, contentType, etag } = answer;
+    const sha256 = createHash('sha256').update(bytes).digest();
+    const outcome = await keepContent(sha256, bytes);
+    const format = sniffImage(bytes);
+    const note = format === null ? null : noteOf(contentType, format);
+    await recordBytes(sql, { ...result, outcome, sha256, etag, note });
+    return outcome;
+  };
+
+  const request = async (url: string, purpose: Purpose, signal: AbortSignal): Promise<Refreshed> => {
+    const claimed = await claimPicture(sql, url);
+    if (claimed === undefined) return NOT_NEEDED;
+    const isKept = claimed.has_content && (purpose === 'check' || claimed.whole);
+    const answer = await fetchPicture(
+      { url, etag: isKept ? claimed.etag : null },
+      { ...options, agent },
+      signal,
+    ).catch(async (error: unknown) => {
+      await releasePicture(sql, claimed.picture_id).catch(() => {});
+      throw error;
+    });
+    return finish(claimed, answer, purpose);
+  };
+
+  const finish = async (
+    claimed: ClaimedPicture,
+    answer: PictureAnswer,
+    purpose: Purpose,
+  ): Promise<Refreshed> => {
+    const outcome = await record(claimed, answer);
+    const isFailure = answer.kind === 'failed';
+    const drifted =
+      isFailure && answer.outcome !== 'too_large' ? [] : await applyPins(sql, claimed.picture_id);
+    const told = answer.kind === 'unchanged' ? 'unchanged' : outcome;
+    pictureRequested.publish({ outcome: told, purpose, drifted: drifted.length });
+    return { outcome, drifted, ...(isFailure && { failure: answer }) };
+  };
+
+  return {
+    refresh: (url, purpose, signal) =>
+      hosts.run(
+        url,
+        () => request(url, purpose, signal),
+        async (failure) => {
+          const claimed = await claimPicture(sql, url);
+          if (claimed === undefined) return NOT_NEEDED;
+          return finish(claimed, { kind: 'failed', ...failure }, purpose);
+        },
+      ),
+    close: agent.close,
+  };
+};
