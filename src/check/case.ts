@@ -23,17 +23,20 @@ export type Case = {
 export const passed: Verdict = { outcome: 'passed' };
 export const failed = (problem: string, call: Call): Verdict => ({ outcome: 'failed', problem, call });
 export const skipped = (problem: string): Verdict => ({ outcome: 'skipped', problem });
+/** Passed if `isRight`, else failed. */
+export const judge = (isRight: boolean, problem: string, call: Call): Verdict =>
+  isRight ? passed : failed(problem, call);
 
 /** Thrown to skip a case that needs a response which another case reports as wrong. */
 export class SkipCase extends Error {
   override readonly name = 'SkipCase';
 }
 
-/** The first part of a case's name. */
-export const PREFIX: Record<Operation, string> = {
-  query_game_list: 'list',
-  query_game_detail: 'detail',
-  query_cp_kyc: 'kyc',
+/** Each webhook: the first part of its cases' names, and its section. */
+export const WEBHOOKS: Record<Operation, { prefix: string; section: string }> = {
+  query_game_list: { prefix: 'list', section: '4.4' },
+  query_game_detail: { prefix: 'detail', section: '4.5' },
+  query_cp_kyc: { prefix: 'kyc', section: '4.3' },
 };
 
 /** The envelope of a response; undefined if it is not an envelope (section 2.1). */
@@ -46,6 +49,6 @@ export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code ===
 export const dataOf = (call: Call): unknown => {
   const envelope = envelopeOf(call);
   if (envelope?.ret_code === RET_CODE_SUCCESS && envelope.data !== undefined) return envelope.data;
-  const prefix = PREFIX[call.operation];
+  const { prefix } = WEBHOOKS[call.operation];
   throw new SkipCase(`${prefix} has no successful response: see ${prefix}.envelope`);
 };

@@ -18,10 +18,7 @@ export const CASES: readonly Case[] = [
 ];
 
 /** The result of one case, as `--json` prints it. A failure has the request (`sent`) and the response (`came`). */
-export type CaseResult = {
-  name: string;
-  section: string | null;
-  rule: string;
+export type CaseResult = Omit<Case, 'check'> & {
   outcome: Verdict['outcome'];
   /** What is wrong, or why the case was skipped. */
   problem?: string;

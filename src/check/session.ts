@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from '#src/contract/words.ts';
-import { MAX_BODY_BYTES } from '#src/webhooks/bounds.ts';
-import { type WebhookTarget, webhookUrl } from '#src/webhooks/client.ts';
+import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
+import type { WebhookTarget } from '#src/webhooks/client.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { createHttpPost } from '#src/webhooks/http-post.ts';
-import { readJson } from '#src/webhooks/read-response.ts';
+import { readJson } from '#src/webhooks/read-json.ts';
 
 /** The token of a request: the application's own, a random one, or none. */
 export type Credential = 'its token' | 'a wrong token' | 'no token';
@@ -42,7 +42,7 @@ export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal:
   const calls = new Map<string, Call>();
 
   const send = async (operation: Operation, body: object, credential: Credential): Promise<Call> => {
-    const url = webhookUrl(target, operation);
+    const url = target[`${operation}_webhook`];
     const maxBytes = MAX_BODY_BYTES[operation];
     const startMs = performance.now();
     let endMs: number | undefined;

@@ -22,8 +22,8 @@ export const createGameIds = (seed: string): GameIds => {
   return { of, ordinalOf };
 };
 
-const pictures = (baseUrl: string, gameId: string, count: number, from: number): string[] =>
-  Array.from({ length: count }, (_, index) => baseUrl + picturePath(gameId, from + index));
+const pictures = (baseUrl: string, gameId: string, kind: 'icon' | 'shot', count: number): string[] =>
+  Array.from({ length: count }, (_, index) => baseUrl + picturePath(gameId, kind, index));
 
 /** Most games have one icon, some two, some none (section 2.5). */
 const iconCount = (choices: Choices): number => (choices.chance(0.06) ? 0 : choices.chance(0.2) ? 2 : 1);
@@ -37,21 +37,22 @@ export const generateGame = (
 ): ApplicationGameDetail => {
   const choices = choicesFrom(`${seed} ${ordinal}`);
   const language = choices.pick(LANGUAGES);
-  const title = choices.pick(language.first) + language.joiner + choices.pick(language.second);
+  const pickFrom = (words: string): string => choices.pick(words.split('|') as [string, ...string[]]);
+  const title = pickFrom(language.first) + language.joiner + pickFrom(language.second);
   const name = choices.chance(0.3) ? `${title} ${choices.pick(NUMERALS)}` : title;
   const fillIn = (sentence: string): string => sentence.replaceAll('%', name);
   const paragraphs = [
-    `${fillIn(choices.pick(language.opening))} ${choices.pick(language.body)}`,
-    choices.pick(language.closing),
+    `${fillIn(pickFrom(language.opening))} ${pickFrom(language.body)}`,
+    pickFrom(language.closing),
   ];
   const gameId = ids.of(ordinal);
   const icons = iconCount(choices);
   return {
     game_id: gameId,
     game_name: name,
-    game_icon: pictures(baseUrl, gameId, icons, 0),
+    game_icon: pictures(baseUrl, gameId, 'icon', icons),
     game_info: choices.chance(0.05) ? '' : paragraphs.join('\n\n'),
     game_store_video: choices.chance(0.25) ? baseUrl + videoPath(gameId) : '',
-    game_store_pic: choices.chance(0.1) ? [] : pictures(baseUrl, gameId, 1 + choices.below(5), icons),
+    game_store_pic: choices.chance(0.1) ? [] : pictures(baseUrl, gameId, 'shot', 1 + choices.below(5)),
   };
 };

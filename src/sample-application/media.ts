@@ -1,4 +1,9 @@
-import { choicesFrom } from '#src/sample-application/random.ts';
+import {
+  drawPicture,
+  PICTURE_TYPES,
+  type PictureExtension,
+  type PictureKind,
+} from '#src/sample-application/pictures.ts';
 
 export type Media = { contentType: string; content: string | Buffer };
 
@@ -10,33 +15,16 @@ const VIDEO = Buffer.from(
   'base64',
 );
 
-/** The path of a game's n-th picture; icons come first. */
-export const picturePath = (gameId: string, index: number): string =>
-  `/media/${encodeURIComponent(gameId)}/${index}.svg`;
+/** The path of a game's n-th picture; icons come first. Pictures are PNG, JPEG and WebP in turn. */
+export const picturePath = (gameId: string, kind: PictureKind, index: number): string => {
+  const extension = kind === 'icon' ? 'png' : (['jpg', 'webp', 'png'] as const)[index % 3];
+  return `/media/${encodeURIComponent(gameId)}/${kind}-${index}.${extension}`;
+};
 
 /** The path of a game's video. */
 export const videoPath = (gameId: string): string => `/media/${encodeURIComponent(gameId)}/trailer.webm`;
 
-const escapeXml = (text: string): string =>
-  text.replace(/[<>&"']/g, (character) => `&#${character.codePointAt(0)};`);
-
-/** An SVG picture: two hues and three circles that depend on `key`, and the first character of the name. */
-const picture = (key: string, name: string): string => {
-  const choices = choicesFrom(key);
-  const hue = choices.below(360);
-  const circles = Array.from(
-    { length: 3 },
-    () => `<circle cx="${choices.below(512)}" cy="${choices.below(512)}" r="${40 + choices.below(160)}"/>`,
-  ).join('');
-  const [initial = '?'] = name;
-  return (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512" width="512" height="512">' +
-    `<rect width="512" height="512" fill="hsl(${hue} 60% 35%)"/>` +
-    `<g fill="hsl(${(hue + 60) % 360} 70% 60%)" fill-opacity="0.6">${circles}</g>` +
-    '<text x="256" y="340" font-family="sans-serif" font-size="240" text-anchor="middle" fill="#fff">' +
-    `${escapeXml(initial)}</text></svg>`
-  );
-};
+const FILE = /^\/media\/([^/]+)\/((icon|shot)-\d{1,3}\.(png|jpg|webp)|trailer\.webm)$/;
 
 /**
  * The file at a path of `picturePath` or `videoPath`.
@@ -44,8 +32,11 @@ const picture = (key: string, name: string): string => {
  * @param nameOf returns the name of a game, null if it does not exist
  * @returns null if there is no file
  */
-export const mediaAt = (path: string, nameOf: (gameId: string) => string | null): Media | null => {
-  const [, encodedId = '', file = ''] = /^\/media\/([^/]+)\/(\d{1,3}\.svg|trailer\.webm)$/.exec(path) ?? [];
+export const mediaAt = async (
+  path: string,
+  nameOf: (gameId: string) => string | null,
+): Promise<Media | null> => {
+  const [, encodedId = '', file = '', kind, extension] = FILE.exec(path) ?? [];
   if (file === '') return null;
   let gameId: string;
   try {
@@ -53,9 +44,9 @@ export const mediaAt = (path: string, nameOf: (gameId: string) => string | null)
   } catch {
     return null;
   }
-  const name = nameOf(gameId);
-  if (name === null) return null;
-  return file === 'trailer.webm'
-    ? { contentType: 'video/webm', content: VIDEO }
-    : { contentType: 'image/svg+xml', content: picture(path, name) };
+  if (nameOf(gameId) === null) return null;
+  if (file === 'trailer.webm') return { contentType: 'video/webm', content: VIDEO };
+  const type = extension as PictureExtension;
+  const content = await drawPicture(path, kind as PictureKind, type);
+  return { contentType: PICTURE_TYPES[type], content };
 };

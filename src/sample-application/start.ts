@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Operation } from '#src/contract/words.ts';
+import { OPERATIONS, type Operation } from '#src/contract/words.ts';
 import { createSampleGames, type SampleGames } from '#src/sample-application/game-data.ts';
 import { mediaAt } from '#src/sample-application/media.ts';
 import { fail, type WebhookResponse, webhooksOf } from '#src/sample-application/webhooks.ts';
@@ -90,7 +90,6 @@ export const startSampleApplication = async (
   const games = createSampleGames({ games: count, seed, baseUrl: url });
   const handlers = webhooksOf(games);
   const calls: Record<Operation, number> = { query_game_list: 0, query_game_detail: 0, query_cp_kyc: 0 };
-  const operations = Object.keys(calls) as Operation[];
 
   const handleCall = async (operation: Operation, request: IncomingMessage): Promise<WebhookResponse> => {
     calls[operation] += 1;
@@ -105,12 +104,18 @@ export const startSampleApplication = async (
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
-    const media = mediaAt(path, (gameId) => games.get(gameId)?.game_name ?? null);
+    const media = await mediaAt(path, (gameId) => games.get(gameId)?.game_name ?? null);
     if (media !== null && request.method === 'GET') {
       response.writeHead(200, { 'content-type': media.contentType }).end(media.content);
       return;
     }
-    const operation = operations.find((candidate) => pathOf(candidate) === path);
+    if (path === '/') {
+      const webhooks = OPERATIONS.map((each) => url + pathOf(each)).join('\n');
+      const text = `A sample application with ${count} games. Its webhooks (POST, with its access token):\n${webhooks}\n`;
+      response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
+      return;
+    }
+    const operation = OPERATIONS.find((candidate) => pathOf(candidate) === path);
     const { status, envelope } =
       operation === undefined ? fail(404, 'not found') : await handleCall(operation, request);
     // The rest of a refused request stays unread, so the connection closes after the response.
@@ -127,11 +132,9 @@ export const startSampleApplication = async (
 
   return {
     url,
-    webhooks: {
-      query_game_list: url + pathOf('query_game_list'),
-      query_game_detail: url + pathOf('query_game_detail'),
-      query_cp_kyc: url + pathOf('query_cp_kyc'),
-    },
+    webhooks: Object.fromEntries(
+      OPERATIONS.map((operation) => [operation, url + pathOf(operation)]),
+    ) as SampleApplication['webhooks'],
     games,
     calls,
     close: async () => {

@@ -1,4 +1,4 @@
-import { type Case, dataOf, envelopeOf, failed, isSuccess, passed, skipped } from '#src/check/case.ts';
+import { type Case, dataOf, envelopeOf, failed, isSuccess, judge, passed, skipped } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
 import { fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
 import { applicationGameDetailSchema } from '#src/contract/application.ts';
@@ -36,20 +36,15 @@ const unknownGame: Case = {
     const call = await session.call('query_game_detail', { game_id: UNKNOWN_GAME });
     if (call.status === undefined) return skipped('there is no response');
     if (!isSuccess(call)) return failed('an unknown game is not a failure', call);
-    return envelopeOf(call)?.data === null ? passed : failed('data is not null', call);
+    return judge(envelopeOf(call)?.data === null, 'data is not null', call);
   },
 };
 
-const fields = fieldCases(
-  'detail',
-  '2.5',
-  applicationGameDetailSchema,
-  async (session) =>
-    (await fetchDetails(session)).flatMap(({ call }) => {
-      const value = dataOf(call);
-      return value === null ? [] : [{ value, call, where: 'data' }];
-    }),
-  { urls: true },
+const fields = fieldCases('detail', '2.5', applicationGameDetailSchema, async (session) =>
+  (await fetchDetails(session)).flatMap(({ call }) => {
+    const value = dataOf(call);
+    return value === null ? [] : [{ value, call, where: 'data' }];
+  }),
 );
 
 /** The application-side game.queryDetail, section 4.5. */

@@ -4,7 +4,7 @@ import type { Call, Session } from '#src/check/session.ts';
 
 /** A row, a detail or a KYC record, and the call that returned it. */
 export type Item = { value: unknown; call: Call; where: string };
-type Fault = { kind: 'type' | 'null' | 'url' | 'limit'; where: string; what: string; call: Call };
+type Fault = { kind: Kind; where: string; what: string; call: Call };
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
@@ -13,7 +13,7 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   );
 
 /** Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. */
-const kindOf = (issue: z.core.$ZodIssue, value: unknown): Fault['kind'] => {
+const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';
   if (issue.code === 'custom') return issue.params?.code === 'not_http_url' ? 'url' : 'limit';
   return issue.code === 'too_big' ? 'limit' : 'type';
@@ -28,12 +28,31 @@ const faultsOf = (schema: z.ZodType, { value, call, where }: Item): Fault[] => {
   });
 };
 
-const judge = (faults: readonly Fault[]): Verdict => {
+/** A problem names the first fault, and this many others by their paths. */
+const OTHERS_NAMED = 9;
+
+const judgeFaults = (faults: readonly Fault[]): Verdict => {
   const [first] = faults;
   if (first === undefined) return passed;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
-  return failed(`${first.where}: ${first.what}${more}`, first.call);
+  const others = faults.slice(1, OTHERS_NAMED + 1).map(({ where }) => where);
+  const rest = faults.length - 1 - others.length;
+  const also = others.length > 0 ? `; also ${others.join(', ')}` : '';
+  return failed(`${first.where}: ${first.what}${also}${rest > 0 ? ` and ${rest} more` : ''}`, first.call);
 };
+
+const CASES = {
+  type: { name: 'field-types', rule: 'Every field is present and has the type of the table.' },
+  null: {
+    name: 'empty-not-null',
+    rule: 'A field without a value is an empty string or an empty array [], never null.',
+  },
+  url: { name: 'urls', rule: 'Icons, pictures and videos are URLs; the platform accepts http and https.' },
+  limit: {
+    name: 'limits',
+    rule: 'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
+  },
+};
+type Kind = keyof typeof CASES;
 
 /** One case for each kind of invalid field. */
 export const fieldCases = (
@@ -41,34 +60,14 @@ export const fieldCases = (
   section: string,
   schema: z.ZodType,
   items: (session: Session) => Promise<Item[]>,
-  { urls }: { urls: boolean },
-): Case[] => {
-  const fieldCase = (name: string, kind: Fault['kind'], rule: string): Case => ({
-    name: `${prefix}.${name}`,
+  kinds: readonly Kind[] = ['type', 'null', 'url', 'limit'],
+): Case[] =>
+  kinds.map((kind) => ({
+    name: `${prefix}.${CASES[kind].name}`,
     section: kind === 'limit' ? null : section,
-    rule,
+    rule: CASES[kind].rule,
     check: async (session) => {
       const faults = (await items(session)).flatMap((item) => faultsOf(schema, item));
-      return judge(faults.filter((fault) => fault.kind === kind));
+      return judgeFaults(faults.filter((fault) => fault.kind === kind));
     },
-  });
-  const urlCase = fieldCase(
-    'urls',
-    'url',
-    'Icons, pictures and videos are URLs; the platform accepts http and https.',
-  );
-  return [
-    fieldCase('field-types', 'type', 'Every field is present and has the type of the table.'),
-    fieldCase(
-      'empty-not-null',
-      'null',
-      'A field without a value is an empty string or an empty array [], never null.',
-    ),
-    ...(urls ? [urlCase] : []),
-    fieldCase(
-      'limits',
-      'limit',
-      'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
-    ),
-  ];
-};
+  }));

@@ -12,5 +12,5 @@ export const kycCases: readonly Case[] = fieldCases(
     const value = dataOf(call);
     return value === null ? [] : [{ value, call, where: 'data' }];
   },
-  { urls: false },
+  ['type', 'null', 'limit'],
 );

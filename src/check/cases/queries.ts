@@ -3,13 +3,6 @@ import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
 
-/** The section of each webhook. */
-export const SECTION: Record<Operation, string> = {
-  query_game_list: '4.4',
-  query_game_detail: '4.5',
-  query_cp_kyc: '4.3',
-};
-
 const PAGES_MAX = 20;
 const DETAILS_MAX = 10;
 
