@@ -2,10 +2,11 @@ import { findApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
+import { failureReasons } from '#src/ingest/explain-failures.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { type KycPull, recordKycFailure, storeKycRecord } from '#src/kyc/store-record.ts';
-import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
+import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
@@ -13,13 +14,13 @@ import { isWebhookError } from '#src/webhooks/errors.ts';
 export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, context: JobContext) => {
   const result = await pullRecord(application_id, context);
   if (result.state !== 'overtaken') return result;
-  // An erasure overtook this pull. If an operator pulled again since, the queue left that pull to this job.
+  // An erasure overtook this pull. If an operator has requested another one since, the queue merged it into this job.
   const stored = await findKycState(context.deps.sql, application_id);
   return stored?.state === 'pending' ? pullRecord(application_id, context) : result;
 });
 
 const pullRecord = async (application_id: string, context: JobContext): Promise<JobResult> => {
-  const { deps, signal, log, mayPostpone } = context;
+  const { deps, signal, log, postpone } = context;
   const [application, stored] = await Promise.all([
     findApplication(deps.sql, application_id),
     findKycState(deps.sql, application_id),
@@ -37,8 +38,8 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
     return { state };
   } catch (thrown) {
     const error = coerceError(thrown);
-    const waitMs = isWebhookError(error) ? error.retryAfterMs : undefined;
-    if (waitMs !== undefined && mayPostpone(waitMs)) throw new RetryAfter(waitMs);
+    const later = isWebhookError(error) ? postpone(error.retryAfterMs) : undefined;
+    if (later !== undefined) throw later;
     throw signal.aborted ? error : await recordFinalFailure(error, pull, context);
   }
 };
@@ -49,17 +50,10 @@ const recordFinalFailure = async (error: Error, pull: KycPull, context: JobConte
   const isRetryable = !isKnown || error.retryable;
   if (isRetryable && !context.lastAttempt) return error;
   const kind = isKnown ? error.code : 'internal';
-  const fields = isWebhookError(error) ? error.reasons : [];
-  const reasons = fields.length > 0 ? fields : [{ path: '', code: codeOf(error) }];
+  // A webhook error of this operation has no `ret_msg`, which may quote values (decision 14).
+  const code = isKeyError(error) ? error.code : safeMessage(error);
+  const reasons = isWebhookError(error) ? failureReasons(error) : [{ path: '', code }];
   // If this write fails as well, the job reports the first error.
   await recordKycFailure(context.deps.sql, pull, { kind, reasons }).catch(() => {});
   return isRetryable ? error : new PermanentError(safeMessage(error));
-};
-
-/** A code and a number, never a `ret_msg`, which may quote values (decision 14). */
-const codeOf = (error: Error): string => {
-  if (isKeyError(error)) return error.code;
-  if (!isWebhookError(error)) return safeMessage(error);
-  const number = error.retCode ?? error.status;
-  return number === undefined ? error.code : `${error.code} ${number}`;
 };

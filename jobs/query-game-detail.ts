@@ -4,20 +4,20 @@ import { findRunStep } from '#db/queries/run-steps.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
-import { emptyBatch, type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
-import { failRun } from '#src/ingest/finish-run.ts';
+import { type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
+import { failOverrun, failRun } from '#src/ingest/finish-run.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
-import { defineJob, RetryAfter } from '#src/queue/job.ts';
-import { findFault, isAnswer, isDetailWebhookDown } from '#src/rules/down.ts';
+import { defineJob } from '#src/queue/job.ts';
+import { findFault, isAnswered, isDetailWebhookDown } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
 
 /** The details of one page of one run (application-side game.queryDetail, section 4.5): called, checked, written. */
 export const queryGameDetailJob = defineJob(
   queryGameDetail,
   async ({ application_id, run_id, fence: number, page_num }, context: JobContext) => {
-    const { deps, signal, lastAttempt, log, mayPostpone } = context;
+    const { deps, signal, lastAttempt, log, postpone } = context;
     const { sql } = deps;
     const fence = { run_id, fence: number };
     const step = await findRunStep(sql, fence, page_num);
@@ -25,22 +25,29 @@ export const queryGameDetailJob = defineJob(
     const { run, application, page, clock } = step;
     const wanted = Object.entries(page.open_games);
     if (wanted.length === 0) return { skipped: 'written before' };
+    const overrun = await failOverrun(sql, run, clock());
+    if (overrun !== undefined) return { outcome: 'failed', reason: overrun };
 
     const target = await deps.openTarget(application);
     const pace = { concurrency: application.concurrency, rate: application.rate, signal };
-    const batches = fetchDetails(deps.webhooks, target, wanted, pace, clock);
-    const results = await writeBatches(wanted, batches, (batch) =>
+    const answers = deps.memory.track();
+    const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, clock);
+    const results = await writeBatches(wanted, batches, answers, (batch) =>
       writePageDetails(sql, fence, page_num, batch),
     );
-    if (results === undefined) return STALE_FENCE;
+    if (results === undefined) {
+      // The fence is stale, or the run has stored as much as it may.
+      const now = await findRunStep(sql, fence, page_num);
+      const reason = now && (await failOverrun(sql, now.run, now.clock()));
+      return reason === undefined ? STALE_FENCE : { outcome: 'failed', reason };
+    }
     const { counts, failures } = results;
     let open = results.open.length;
 
-    const waitMs = longestRetryAfter(failures);
-    const mayWait =
-      waitMs !== undefined && mayPostpone(waitMs) && mayRunWait(run.progress_at, clock(), waitMs);
+    const later = postpone(longestRetryAfter(failures), open < wanted.length);
+    const mayWait = later !== undefined && mayRunWait(run.progress_at, clock(), later.ms);
     if (open > 0 && lastAttempt && !mayWait && !signal.aborted) {
-      const written = await writePageDetails(sql, fence, page_num, emptyBatch(), finalFailures(results));
+      const written = await writePageDetails(sql, fence, page_num, [], finalFailures(results));
       if (written === undefined) return STALE_FENCE;
       counts.failed = written.failed;
       open = 0;
@@ -48,7 +55,7 @@ export const queryGameDetailJob = defineJob(
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details written');
     signal.throwIfAborted();
 
-    if (mayWait && open > 0) throw new RetryAfter(waitMs);
+    if (mayWait && open > 0) throw later;
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
     if (isLast && page.kind === 'listed' && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;
@@ -64,14 +71,14 @@ export const queryGameDetailJob = defineJob(
   },
 );
 
-/** Did no call of this page, nor of the run so far, get an answer? Read only after a page whose calls all failed. */
+/** Was no call of this page answered, nor any of the run so far? Read only after a page whose calls all failed. */
 const isDown = async (
   sql: Queryable,
   run_id: string,
   wanted: readonly WantedGame[],
   failures: readonly FailedCall[],
 ): Promise<boolean> => {
-  if (failures.length === 0 || failures.some(({ error }) => isAnswer(error))) return false;
+  if (failures.length === 0 || failures.some(({ error }) => isAnswered(error))) return false;
   const ids = wanted.map(([application_game_id]) => application_game_id);
   return isDetailWebhookDown(await findDetailEvidence(sql, run_id, ids));
 };

@@ -1,24 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertUnreadPage } from '#db/queries/run-pages.ts';
 import { findRunStep, type RunStep, type StoredPage } from '#db/queries/run-steps.ts';
 import { type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainWebhookError } from '#src/ingest/explain-failures.ts';
-import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { type ListCursor, type RecordedPage, recordPage, recordUnreadPage } from '#src/ingest/record-page.ts';
+import { failOverrun, failRun, finishRun } from '#src/ingest/finish-run.ts';
+import { type ListCursor, type RecordedPage, recordPage } from '#src/ingest/record-page.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
+  CONTINUE_MS,
   enqueueNextPage,
   enqueueNextStep,
-  GO_ON_MS,
   hasOpenGames,
   isOpen,
   PAGES_A_JOB,
   STALE_FENCE,
 } from '#src/ingest/steps.ts';
-import { defineJob, type JobResult, RetryAfter } from '#src/queue/job.ts';
+import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { findFault, maySkipPage } from '#src/rules/down.ts';
-import { mayRunWait, postponeMs } from '#src/rules/waiting.ts';
+import { mayRunWait } from '#src/rules/waiting.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /**
@@ -43,6 +45,10 @@ export const queryGameListJob = defineJob(
       await enqueueNextStep(producer, run, await hasOpenGames(sql, run));
       return { skipped: 'recorded before' };
     }
+    if (run.listing_end === null || isOpen(previous)) {
+      const reason = await failOverrun(sql, run, step.clock());
+      if (reason !== undefined) return { outcome: 'failed', reason };
+    }
     if (isOpen(previous) && details_again < DETAILS_AGAIN_MAX) {
       // Under a new fence, because the ended job keeps its id.
       const raised = await raiseFence(sql, run);
@@ -57,15 +63,16 @@ export const queryGameListJob = defineJob(
 /** Fetch and record pages until one needs details, the listing ends, or the job has had its share. */
 const listPages = async (context: JobContext, step: RunStep): Promise<JobResult> => {
   const { deps, log } = context;
-  const continueUntil = performance.now() + GO_ON_MS;
+  const continueUntil = performance.now() + CONTINUE_MS;
   const totals = { pages: 0, listed: 0, wanted: 0, invalid: 0 };
   let cursor: ListCursor = { application: step.application, run: step.run, previous: step.page };
   let page: RecordedPage | undefined;
   do {
     const isFirstPage = totals.pages === 0;
-    const answer = await fetchPage(context, cursor, isFirstPage ? step.clock : undefined);
-    if (answer === undefined) return totals;
-    page = await recordPage(deps.sql, cursor, answer, deps.pageCap);
+    const startedAt = performance.now();
+    const response = await fetchPage(context, cursor, isFirstPage ? step.clock : undefined);
+    if (response === undefined) return totals;
+    page = await recordPage(deps, cursor, response);
     if (page === undefined) return { ...totals, ...STALE_FENCE };
     const { listed, wanted, invalid, end } = page;
     const { application_id, run_id, next_page: page_num } = cursor.run;
@@ -75,12 +82,20 @@ const listPages = async (context: JobContext, step: RunStep): Promise<JobResult>
     totals.wanted += wanted;
     totals.invalid += invalid;
     cursor = page.next;
+    // The next page follows at the application's pace, in this job or in the next one.
+    if (mayContinue(page)) await waitFor(startedAt + 1_000 / step.application.rate, context.signal);
   } while (mayContinue(page) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
   const { recorded, wanted, end } = page;
   if (end !== null && wanted === 0) return { ...totals, end, ...(await finish(context, cursor.run)) };
   // If a page after the first is there already, another job has passed this one and adds the next step.
   if (recorded || totals.pages === 1) await enqueueNextStep(deps.producer, cursor.run, wanted > 0);
   return { ...totals, end };
+};
+
+/** Waits until this moment of the monotonic clock, or the abort. */
+const waitFor = async (moment: number, signal: AbortSignal): Promise<void> => {
+  const ms = moment - performance.now();
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 };
 
 const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
@@ -98,7 +113,7 @@ const fetchPage = async (
   { application, run, previous }: ListCursor,
   clock: (() => Date) | undefined,
 ): Promise<ApplicationGameList | undefined> => {
-  const { deps, log, signal, lastAttempt, mayPostpone } = context;
+  const { deps, log, signal, lastAttempt, postpone } = context;
   try {
     const target = await deps.openTarget(application);
     const request = { page_num: run.next_page, page_size: PAGE_SIZE_MAX };
@@ -108,22 +123,22 @@ const fetchPage = async (
     const failure = isWebhookError(error) ? error : undefined;
     if (failure?.code === 'aborted') throw error;
     let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainWebhookError(failure)}`;
-    const waitMs = failure?.retryAfterMs;
+    const later = postpone(failure?.retryAfterMs);
     if (clock === undefined) {
       const { run_id, application_id } = run;
       log.warn({ run_id, application_id, reason }, 'page failed: a new job retries it');
-      const placement = waitMs === undefined ? { attemptsMade: 1 } : { delayMs: postponeMs(waitMs) };
+      const placement = later === undefined ? { attemptsMade: 1 } : { delayMs: later.ms };
       await enqueueNextPage(deps.producer, run, placement);
       return undefined;
     }
-    if (waitMs !== undefined && mayPostpone(waitMs) && mayRunWait(run.progress_at, clock(), waitMs))
-      throw new RetryAfter(waitMs);
-    // An unreadable body may be a proxy's page in place of the answer, so it is retried; a refusal is not.
+    if (later !== undefined && mayRunWait(run.progress_at, clock(), later.ms)) throw later;
+    // An unreadable body may be a proxy's page in place of the response, so it is retried; a refusal is not.
     const isRefusal = failure?.transport === true && !failure.retryable;
     if (lastAttempt && failure !== undefined && maySkipPage(run.next_page, failure)) {
       if (previous?.kind !== 'unread') {
         log.warn({ run_id: run.run_id, application_id: run.application_id, reason }, 'page skipped');
-        const next = await recordUnreadPage(deps.sql, run, reason, deps.pageCap);
+        const end = run.next_page >= deps.pageCap ? 'page_cap' : null;
+        const next = await insertUnreadPage(deps.sql, run, reason, end);
         if (next !== undefined) await enqueueNextPage(deps.producer, next);
         return undefined;
       }

@@ -1,6 +1,7 @@
 import { readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
+import { schedulerId } from '#src/ingest/schedules.ts';
 import { queryCpKyc, tick } from '#src/ingest/specs.ts';
 import { startRun } from '#src/ingest/steps.ts';
 import { defineJob } from '#src/queue/job.ts';
@@ -13,6 +14,9 @@ import { isDue } from '#src/rules/backoff.ts';
  */
 export const tickJob = defineJob(tick, async ({ application_id, schedule }, { deps }: JobContext) => {
   const application = await findApplication(deps.sql, application_id);
+  // The reconciler reads the applications: it does not know a scheduler without one.
+  if (application === undefined)
+    await deps.producer.queue(tick).removeJobScheduler(schedulerId(schedule, application_id));
   if (application?.status !== 'active') return { skipped: 'not active' };
   if (schedule === 'kyc') {
     await deps.producer.add(queryCpKyc, { application_id }, { once: application_id });

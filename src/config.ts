@@ -1,106 +1,63 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { DatabaseRole } from '#db/roles.ts';
+import {
+  commaSeparated,
+  databaseUrl,
+  duration,
+  flag,
+  httpUrl,
+  integer,
+  isCidr,
+  isLoopbackUrl,
+  isPort,
+  isProxy,
+  parsed,
+  parseFourEyes,
+  parseRoleMap,
+  port,
+  timeZone,
+  validatedBy,
+} from '#src/config-values.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { UsageError } from '#src/errors.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
 import { parseEncryptionKeys } from '#src/sealing/key-ring.ts';
-import { parseNetwork } from '#src/webhooks/networks.ts';
 
-const FLAGS: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
-
-const flag = z
-  .string()
-  .default('false')
-  .transform((text, context) => {
-    const value = FLAGS[text.toLowerCase()];
-    if (value !== undefined) return value;
-    context.addIssue('is neither true nor false');
-    return z.NEVER;
-  });
-
-const port = (fallback: number) => {
-  const error = 'is not a port number';
-  return z.coerce.number(error).int(error).min(0, error).max(65_535, error).default(fallback);
-};
-
-/** Parses with a function that throws; its message becomes the issue. */
-const parsed = <Out>(parse: (text: string) => Out) =>
-  z.string().transform((text, context) => {
-    try {
-      return parse(text);
-    } catch (error) {
-      context.addIssue(error instanceof Error ? error.message.replace(/^[A-Z_]+:? /, '') : 'is not valid');
-      return z.NEVER;
-    }
-  });
-
-/** Validates with a function that throws, and keeps the text. */
-const validatedBy = (parse: (text: string) => unknown) =>
-  parsed((text) => {
-    parse(text);
-    return text;
-  });
-
-/** A comma-separated list. Reports each invalid entry. */
-const commaSeparated = (isEntry: (text: string) => boolean, what: string) =>
-  z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .superRefine((list, context) => {
-      for (const entry of list) if (!isEntry(entry)) context.addIssue(`"${entry}" is not ${what}`);
-    });
-
-const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
-
-/** Rejects a prefix of 0: it would trust the `X-Forwarded-For` of any client. */
-const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
-
-const succeeds = (work: () => unknown): boolean => {
-  try {
-    work();
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const timeZone = z
-  .string()
-  .default('UTC')
-  .refine((zone) => succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone })), {
-    error: 'is not a time zone such as UTC or Asia/Shanghai',
-  });
-
-const databaseUrl = z
-  .string()
-  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
-    error: 'is not postgres://user:password@host:5432/database',
-    abort: true,
-  })
-  .refine((text) => succeeds(() => decodeURIComponent(text)), {
-    error: 'has a "%" that is not percent-encoded: write it as %25',
-  });
-
+const MIB = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60_000;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environmentSchema = z.object({
   DATABASE_URL: databaseUrl.optional(),
+  DATABASE_URL_WORKER: databaseUrl.optional(),
+  DATABASE_URL_API: databaseUrl.optional(),
+  DATABASE_URL_CONSOLE: databaseUrl.optional(),
+  DATABASE_URL_MEDIA: databaseUrl.optional(),
+  DATABASE_URL_KYC_DESK: databaseUrl.optional(),
+  DATABASE_URL_OPERATOR: databaseUrl.optional(),
   REDIS_URL: validatedBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
   ENCRYPTION_KEYS: validatedBy(parseEncryptionKeys).optional(),
+  REFUSE_UNBOUND_TOKENS: flag,
   API_HOST: z.string().min(1).default('127.0.0.1'),
   API_PORT: port(8080),
-  BOARD_HOST: z.string().min(1).default('127.0.0.1'),
-  BOARD_PORT: port(8081),
-  BOARD_USER: z.string().min(1).optional(),
-  BOARD_PASSWORD: z.string().min(1).optional(),
-  BOARD_READ_ONLY: flag,
-  BOARD_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
+  CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
+  CONSOLE_PORT: port(8081),
+  CONSOLE_URL: httpUrl.optional(),
+  CONSOLE_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
+  KYC_DESK_HOST: z.string().min(1).default('127.0.0.1'),
+  KYC_DESK_PORT: port(8082),
+  KYC_DESK_URL: httpUrl.optional(),
+  OIDC_ISSUER: httpUrl
+    .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'is not an https address')
+    .optional(),
+  OIDC_CLIENT_ID: z.string().min(1).optional(),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  OIDC_ROLES_CLAIM: z.string().min(1).default('groups'),
+  OIDC_ROLES: parsed(parseRoleMap).optional(),
+  FOUR_EYES: parsed(parseFourEyes).default(FOUR_EYES_BY_DEFAULT),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
   // OpenTelemetry reads these variables itself; here they only enable tracing.
@@ -110,6 +67,14 @@ const environmentSchema = z.object({
   OTEL_SDK_DISABLED: flag,
   WEBHOOK_ALLOW_HTTP: flag,
   WEBHOOK_ALLOW_NETWORKS: commaSeparated(isCidr, 'a network such as 10.0.0.0/8'),
+  WEBHOOK_DENY_NETWORKS: commaSeparated(isCidr, 'a network such as 10.0.0.0/8'),
+  WEBHOOK_PORTS: commaSeparated(isPort, 'a port such as 443').transform((ports) => ports.map(Number)),
+  KYC_KEEP_FORMER: duration('400d', DAY_MS),
+  KYC_KEEP_REMOVED: duration('30d', DAY_MS),
+  PICTURE_KEEP: duration('30d', 60_000),
+  PICTURE_RECHECK: duration('7d', 1_000),
+  PICTURE_MAX_BYTES: integer(10 * MIB, 1, 10 * MIB),
+  WEBHOOK_PROXY: httpUrl.optional(),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
   CATALOGUE_HOME: z
@@ -117,6 +82,7 @@ const environmentSchema = z.object({
     .min(1)
     .default('.catalogue')
     .transform((path) => resolve(path)),
+  PAGER: z.string().optional(),
 });
 
 /** Tracing is off unless a variable names an exporter or endpoint. */
@@ -126,14 +92,38 @@ const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
+/** Variables of the board, which the console replaces. */
+const FORMER_VARIABLES = {
+  BOARD_HOST: 'set CONSOLE_HOST',
+  BOARD_PORT: 'set CONSOLE_PORT',
+  BOARD_USER: 'operators sign in by name, add them with npx catalogue operator add',
+  BOARD_PASSWORD: 'operators set their own password, see npx catalogue operator add',
+  BOARD_READ_ONLY: 'give operators the role viewer with npx catalogue operator add or operator roles',
+  BOARD_TRUSTED_PROXIES: 'set CONSOLE_TRUSTED_PROXIES',
+};
+
+const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const;
+
 /** @returns the problems of variables that conflict */
 const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
-  if ((present.BOARD_USER === undefined) !== (present.BOARD_PASSWORD === undefined)) {
-    problems.push('BOARD_USER and BOARD_PASSWORD go together: set both or neither');
+  for (const [former, successor] of Object.entries(FORMER_VARIABLES))
+    if (present[former] !== undefined) problems.push(`${former} is no longer used: ${successor}`);
+  const oidc = OIDC_VARIABLES.filter((name) => present[name] !== undefined);
+  if (oidc.length > 0 && oidc.length < OIDC_VARIABLES.length) {
+    const missing = OIDC_VARIABLES.filter((name) => present[name] === undefined);
+    problems.push(`${oidc.join(', ')} set without ${missing.join(', ')}: sign-in by OIDC needs all of them`);
   }
-  if (present.REDIS_URL !== undefined && present.DATABASE_URL === undefined) {
+  if (oidc.length > 0 && present.CONSOLE_URL === undefined && present.KYC_DESK_URL === undefined)
+    problems.push(
+      'OIDC_ISSUER needs CONSOLE_URL (and the KYC desk KYC_DESK_URL), the address to which the provider returns the browser',
+    );
+  const hasDatabase = Object.keys(present).some((name) => name.startsWith('DATABASE_URL'));
+  if (present.REDIS_URL !== undefined && !hasDatabase) {
     problems.push('REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither');
+  }
+  for (const name of ['PGSSL', 'PGSSLMODE']) {
+    if (present[name] !== undefined) problems.push(`${name} is set: write sslmode in DATABASE_URL instead`);
   }
   if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     problems.push(
@@ -143,52 +133,106 @@ const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   return problems;
 };
 
+/** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
+const isSecret = (name: string): boolean =>
+  /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$)|_(PASSWORD|SECRET)$/.test(name);
+
+/** Replaces each `…_FILE` of a secret by the text of its file, without the white space around it. */
+const readSecretFiles = (present: Record<string, string | undefined>, problems: string[]) => {
+  const read = { ...present };
+  for (const [variable, path = ''] of Object.entries(present)) {
+    const name = variable.replace(/_FILE$/, '');
+    if (name === variable || !isSecret(name)) continue;
+    if (present[name] !== undefined) problems.push(`${name} and ${variable} are both set: keep one`);
+    try {
+      read[name] = readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      problems.push(`${variable}: its file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+  return read;
+};
+
 /**
  * Reads the environment. An empty variable counts as absent.
  * @throws UsageError with all problems in one message, without the values of secrets
  */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
-  const present = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  const fileProblems: string[] = [];
+  const present = readSecretFiles(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
+    fileProblems,
   );
   const result = environmentSchema.safeParse(present);
   const issues = result.error?.issues ?? [];
   const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-  problems.push(...findConflicts(present));
+  problems.push(...fileProblems, ...findConflicts(present));
   if (!result.success || problems.length > 0) {
     throw new UsageError(
       `The environment is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,
     );
   }
   const e = result.data;
-  const login =
-    e.BOARD_USER !== undefined && e.BOARD_PASSWORD !== undefined
-      ? { user: e.BOARD_USER, password: e.BOARD_PASSWORD }
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = e;
+  const oidc =
+    issuer && clientId && clientSecret && e.OIDC_ROLES
+      ? { issuer, clientId, clientSecret, rolesClaim: e.OIDC_ROLES_CLAIM, roles: e.OIDC_ROLES }
       : null;
   return {
     databaseUrl: e.DATABASE_URL,
+    databaseUrls: {
+      worker: e.DATABASE_URL_WORKER,
+      api: e.DATABASE_URL_API,
+      console: e.DATABASE_URL_CONSOLE,
+      media: e.DATABASE_URL_MEDIA,
+      kyc_desk: e.DATABASE_URL_KYC_DESK,
+      operator: e.DATABASE_URL_OPERATOR,
+    } satisfies Record<DatabaseRole, string | undefined>,
     redisUrl: e.REDIS_URL,
     queuePrefix: e.QUEUE_PREFIX,
     encryptionKeys: e.ENCRYPTION_KEYS,
+    refuseUnboundTokens: e.REFUSE_UNBOUND_TOKENS,
     api: { host: e.API_HOST, port: e.API_PORT },
-    board: {
-      host: e.BOARD_HOST,
-      port: e.BOARD_PORT,
-      login,
-      readOnly: e.BOARD_READ_ONLY,
-      trustedProxies: e.BOARD_TRUSTED_PROXIES,
+    console: {
+      host: e.CONSOLE_HOST,
+      port: e.CONSOLE_PORT,
+      /** Public address, for links and redirects. */
+      url:
+        e.CONSOLE_URL ??
+        `http://${e.CONSOLE_HOST.includes(':') ? `[${e.CONSOLE_HOST}]` : e.CONSOLE_HOST}:${e.CONSOLE_PORT}`,
+      isPublic: e.CONSOLE_URL !== undefined,
+      trustedProxies: e.CONSOLE_TRUSTED_PROXIES,
+      oidc,
     },
+    /** `url`: the public address. Sign-in by OIDC needs it. */
+    kycDesk: { host: e.KYC_DESK_HOST, port: e.KYC_DESK_PORT, url: e.KYC_DESK_URL },
+    kycRetention: { formerMs: e.KYC_KEEP_FORMER, removedMs: e.KYC_KEEP_REMOVED },
+    fourEyes: e.FOUR_EYES,
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
     tracing: isTracingEnabled(e),
-    webhooks: { allowHttp: e.WEBHOOK_ALLOW_HTTP, allowNetworks: e.WEBHOOK_ALLOW_NETWORKS },
+    webhooks: {
+      allowHttp: e.WEBHOOK_ALLOW_HTTP,
+      allowNetworks: e.WEBHOOK_ALLOW_NETWORKS,
+      denyNetworks: e.WEBHOOK_DENY_NETWORKS,
+      ports: e.WEBHOOK_PORTS,
+      proxy: e.WEBHOOK_PROXY,
+    },
+    pictures: { keepMs: e.PICTURE_KEEP, recheckMs: e.PICTURE_RECHECK, maxBytes: e.PICTURE_MAX_BYTES },
     auditTimeZone: e.AUDIT_TIME_ZONE,
     logLevel: e.LOG_LEVEL,
     home: e.CATALOGUE_HOME,
+    pager: e.PAGER,
   };
 };
 
 /** Units and defaults: `.env.example`. */
 export type Config = ReturnType<typeof readConfig>;
+
+/** The configuration of one process: `databaseUrl` is the URL of its role, else DATABASE_URL. */
+export const configFor = (config: Config, role: DatabaseRole): Config => ({
+  ...config,
+  databaseUrl: config.databaseUrls[role] ?? config.databaseUrl,
+});
 
 /** Loads `.env` of the working directory. Variables that the environment sets take precedence. */
 export const loadDotEnv = (): void => {

@@ -1,5 +1,12 @@
 /** Exit codes of the CLI. */
-export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, alreadyRunning: 4 } as const;
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  partial: 3,
+  alreadyRunning: 4,
+  interrupted: 130,
+} as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** An error whose message goes to the user: what is wrong and what to do next. */

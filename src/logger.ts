@@ -7,6 +7,18 @@ const plainError = (error: unknown): Record<string, unknown> => {
   return { type: name, message, stack, ...(code !== undefined && { code }) };
 };
 
+/** Beyond ASCII: control characters, line separators, bidirectional marks. JSON escapes those of ASCII. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Applications choose ids that reach the log: none may control the terminal that shows it. */
+const escapeUnprintable =
+  (backslash: string) =>
+  (line: string): string =>
+    line.replace(
+      UNPRINTABLE,
+      (character) => `${backslash}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+
 /**
  * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing: secrets must
  * not be passed to it.
@@ -18,7 +30,14 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
   const serializers = { err: plainError };
   if (!options.pretty) {
     return pino(
-      { level, base, formatters, serializers, timestamp: pino.stdTimeFunctions.isoTime },
+      {
+        level,
+        base,
+        formatters,
+        serializers,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        hooks: { streamWrite: escapeUnprintable('\\') },
+      },
       pino.destination(2),
     );
   }
@@ -31,5 +50,6 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
       singleLine: true,
     },
   };
-  return pino({ level, base, serializers, transport });
+  // pino-pretty decodes one level of escapes.
+  return pino({ level, base, serializers, transport, hooks: { streamWrite: escapeUnprintable('\\\\') } });
 };

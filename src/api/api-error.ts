@@ -3,11 +3,11 @@ import { isPostgresError } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError, isUnreachable } from '#src/errors.ts';
 
-/** An error with the failure code of its answer. */
+/** An error with the failure code of its response. */
 export class ApiError extends CatalogueError {
   override readonly name = 'ApiError';
   readonly failure: PlatformFailure;
-  /** Headers of the answer, by lower-case name. */
+  /** Headers of the response, by lower-case name. */
   readonly headers: Record<string, string>;
 
   /** @param message `ret_msg`; the default is the general meaning of the code */

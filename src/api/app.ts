@@ -1,23 +1,19 @@
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { ApiError, toApiError } from '#src/api/api-error.ts';
 import { createAuthenticator } from '#src/api/authenticate.ts';
 import { createDeadline } from '#src/api/deadline.ts';
 import { addDocumentRoutes } from '#src/api/documents.ts';
+import { addEventRoutes } from '#src/api/events.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
 import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
 import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
-import { failureResponse, statusOf } from '#src/contract/platform-codes.ts';
+import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
+import { createServer, DEFAULT_HEADERS, REQUEST_TIMEOUT_MS } from '#src/http/create-server.ts';
+import { createLimitedLog } from '#src/http/limited-log.ts';
 
 export type ApiOptions = {
   sql: Database;
@@ -32,39 +28,36 @@ export type ApiOptions = {
   ready: (what: 'all' | 'database') => Promise<void>;
 };
 
-/** Longest duration of a call, including its body. */
-const CALL_TIMEOUT_MS = 10_000;
+const BOUNDS = { bodyMaxBytes: BODY_MAX_BYTES, connectionsMax: 10_000 };
 
 /**
- * Build the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2); it does not listen
- * yet. A call passes the deadline, authentication, the rate limit and the validation of its body. Its handler then reads
- * the database, and the answer is validated. Every answer except /docs and /openapi.json is an envelope.
+ * Build the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2) and the additions to
+ * them; it does not listen yet. A call passes the deadline, authentication, the rate limit and the validation of its body. Its handler then reads
+ * the database, and the response is validated. Every response except /docs and /openapi.json is an envelope.
  */
 export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
-  const app: FastifyInstance = fastify({
-    loggerInstance: options.logger,
-    // `answer` logs failures of the platform. Other calls are not logged.
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: CALL_TIMEOUT_MS,
-    // Node would answer a missing Host without an envelope; the hook below answers it.
+  // `sendFailure` logs failures of the platform. Other calls are not logged.
+  const sendFailure = createFailureSender();
+  const app = createServer(options.logger, BOUNDS, {
+    // Node would refuse a missing Host without an envelope; the hook below refuses it with one.
     http: { requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      answer(toApiError(error), request, reply);
+      // No hook ran before it.
+      sendFailure(toApiError(error), request, reply.headers(DEFAULT_HEADERS));
     },
   });
   answerUnroutedRequests(app.server);
   useStrictJson(app);
 
   app.decorateRequest('caller', null);
-  app.setErrorHandler((error, request, reply) => answer(toApiError(error), request, reply));
+  app.setErrorHandler((error, request, reply) => sendFailure(toApiError(error), request, reply));
 
   const methodsByPath = collectMethods(app);
-  app.addHook('onRequest', createDeadline(CALL_TIMEOUT_MS, answer));
+  app.addHook('onRequest', createDeadline(REQUEST_TIMEOUT_MS, sendFailure));
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    reply.header('cache-control', 'no-store');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw new ApiError('invalidHttp');
     // Fastify's own 404 handler would read the body first.
@@ -75,7 +68,9 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   app.addHook('onClose', authenticator.close);
   const limitRate = await addRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 
-  addGameRoutes(app, { ...options, onRequest: [authenticator.authenticate, limitRate] });
+  const onRequest = [authenticator.authenticate, limitRate];
+  addGameRoutes(app, { ...options, onRequest });
+  addEventRoutes(app, { ...options, onRequest });
   addHealthRoutes(app, options.ready);
   addDocumentRoutes(app);
   await app.ready();
@@ -98,16 +93,26 @@ const routeError = (allowed: Set<string> | undefined): ApiError =>
     ? new ApiError('noSuchPath')
     : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
 
-const answer = (error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const status = statusOf(error.failure);
-  if (status >= 500) {
-    const { method, url } = request;
-    request.log.error({ err: error.cause ?? error, method, url }, `answered ${status}`);
-  }
-  return reply
-    .code(status)
-    .headers(error.headers)
-    .header('content-type', JSON_UTF8)
-    .serializer(JSON.stringify)
-    .send(failureResponse(error.failure, error.message));
+/** Refusals of a valid token: each is logged, at most one line a second and kind. */
+const LOGGED: ReadonlySet<PlatformFailure> = new Set(['applicationOnly', 'tooManyRequests']);
+
+const createFailureSender = () => {
+  const warn = createLimitedLog();
+  return (error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { failure } = error;
+    const status = statusOf(failure);
+    if (status >= 500) {
+      const { method, url } = request;
+      request.log.error({ err: error.cause ?? error, method, url }, `responded ${status}`);
+    } else if (LOGGED.has(failure)) {
+      const token_id = request.caller?.token_id;
+      warn(request.log, failure, { failure, status, token_id, address: request.ip }, 'call refused');
+    }
+    return reply
+      .code(status)
+      .headers(error.headers)
+      .header('content-type', JSON_UTF8)
+      .serializer(JSON.stringify)
+      .send(failureResponse(failure, error.message));
+  };
 };

@@ -3,8 +3,9 @@ import pTimeout from 'p-timeout';
 import type { Database } from '#db/client.ts';
 import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { ApiError } from '#src/api/api-error.ts';
-import { hashApiToken, isApiToken } from '#src/api/api-token.ts';
+import { createRefusalLog } from '#src/api/refusals.ts';
 import { shareReads } from '#src/api/share-reads.ts';
+import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
 /** The token of a call. */
 export type Caller = {
@@ -35,11 +36,22 @@ export const callerOf = (request: FastifyRequest): Caller => {
 };
 
 /**
+ * The application of the caller's token.
+ * @throws ApiError applicationOnly for an operator's token
+ */
+export const applicationOf = (request: FastifyRequest): string => {
+  const { application_id } = callerOf(request);
+  if (application_id === null) throw new ApiError('applicationOnly');
+  return application_id;
+};
+
+/**
  * Create a hook that requires an API token (section 5) and sets `request.caller`. Each call reads its token from the
  * database, so a revocation applies to the next call.
  */
 export const createAuthenticator = (sql: Database) => {
   const writes = new Map<string, Promise<void>>();
+  const logRefusal = createRefusalLog();
   const findToken = shareReads(
     (hash: Buffer) => findPresentedToken(sql, hash),
     (hash) => hash.toString('base64'),
@@ -58,12 +70,20 @@ export const createAuthenticator = (sql: Database) => {
 
   return {
     authenticate: async (request: FastifyRequest): Promise<void> => {
+      // Node keeps the first of several headers, a proxy before us may check another.
+      if ((request.raw.headersDistinct.authorization?.length ?? 0) > 1)
+        throw new ApiError('invalidHttp', 'The request has more than one Authorization header: send one.');
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-      if (token === undefined)
+      if (token === undefined) {
+        logRefusal(request, 'noToken');
         throw new ApiError('noToken', undefined, { headers: { 'www-authenticate': REALM } });
+      }
       const found = isApiToken(token) ? await findToken(hashApiToken(token)) : undefined;
-      if (found === undefined) throw invalidToken('unknownToken');
-      if (found.ended) throw invalidToken('endedToken');
+      if (found === undefined || found.ended) {
+        const failure = found === undefined ? 'unknownToken' : 'endedToken';
+        logRefusal(request, failure, found?.token_id);
+        throw invalidToken(failure);
+      }
       if (!found.recently_used) recordUse(found.token_id, request);
       request.caller = { token_id: found.token_id, application_id: found.application_id };
     },

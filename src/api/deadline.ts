@@ -2,21 +2,21 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { ApiError } from '#src/api/api-error.ts';
 
 /**
- * Create a hook that answers a call that has no answer after `timeoutMs`: 408 if its body is incomplete, else 503.
+ * Create a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete, else 503.
  * Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
  */
 export const createDeadline =
   (
     timeoutMs: number,
-    answer: (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
+    sendFailure: (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
   ): onRequestHookHandler =>
   (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.sent) return;
       const error = request.raw.complete
-        ? new ApiError('unavailable', undefined, { cause: new Error(`no answer within ${timeoutMs} ms`) })
+        ? new ApiError('unavailable', undefined, { cause: new Error(`no response within ${timeoutMs} ms`) })
         : new ApiError('requestTimeout', undefined, { headers: { connection: 'close' } });
-      answer(error, request, reply);
+      sendFailure(error, request, reply);
     }, timeoutMs);
     reply.raw.once('close', () => clearTimeout(timer));
     done();

@@ -27,6 +27,14 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="docs/page.css">
 </head>
 <body>
+<section class="first-request">
+<h1>A first request</h1>
+<p>An operator creates your token with <code>catalogue token create --application &lt;application_id&gt;</code>. Then, on your server:</p>
+<pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>/open-api/game/list-by-audit-status \\
+  --header "Authorization: Bearer $TOKEN" \\
+  --header "Content-Type: application/json; charset=utf-8" \\
+  --data '{"audit_status":"pending","page_num":1,"page_size":20}'</code></pre>
+</section>
 <div id="swagger-ui"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
@@ -34,11 +42,41 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+/** What the API is, for a person who opens its address. */
+const ROOT = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Game Catalogue API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/page.css">
+</head>
+<body>
+<main class="first-request">
+<h1>Game Catalogue API</h1>
+<p>Servers of applications read the status of their games here.</p>
+<ul>
+<li><a href="docs">docs</a>: the operations, with a first request to copy</li>
+<li><a href="openapi.json">openapi.json</a>: the OpenAPI 3.1 document</li>
+<li><a href="healthz">healthz</a>: does the process run?</li>
+</ul>
+</main>
+</body>
+</html>
+`;
+
 /** On narrow screens wide tables scroll instead of the page. */
-const STYLE = '.swagger-ui .responses-inner, .swagger-ui .opblock-section { overflow-x: auto }';
+const STYLE = `.swagger-ui .responses-inner, .swagger-ui .opblock-section { overflow-x: auto }
+body { margin: 0 }
+.first-request { max-width: 1460px; margin: 0 auto; padding: 24px 20px 0; box-sizing: border-box; font: 16px/1.5 sans-serif; color: #3b4151 }
+.first-request h1 { font-size: 24px; margin: 0 }
+.first-request pre { overflow-x: auto; padding: 16px; border-radius: 4px; background: #1b1f24; color: #fff; font-size: 14px }
+`;
 
 /** Calls come from servers, never from clients (section 1): the page offers no "Try it out" and takes no token. */
-const START = `SwaggerUIBundle({
+const START = `for (const each of document.querySelectorAll('.origin')) each.textContent = location.origin;
+SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   docExpansion: 'full',
@@ -51,13 +89,14 @@ const START = `SwaggerUIBundle({
 const readAsset = (name: string): Buffer =>
   readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
 
-/** `GET /openapi.json`: the OpenAPI document. `GET /docs`: the same in Swagger UI. Neither needs a token. */
+/** `GET /`, `GET /openapi.json`, and `GET /docs`: the document in Swagger UI. None needs a token. */
 export const addDocumentRoutes = (app: FastifyInstance): void => {
   const serve = (path: string, contentType: string, content: string | Buffer): void => {
     app.get(path, async (_request, reply) =>
       reply.header('content-security-policy', PAGE_POLICY).header('content-type', contentType).send(content),
     );
   };
+  serve('/', 'text/html; charset=utf-8', ROOT);
   serve('/openapi.json', JSON_UTF8, JSON.stringify(openapiPlatform()));
   serve('/docs', 'text/html; charset=utf-8', PAGE);
   serve('/docs/page.css', 'text/css; charset=utf-8', STYLE);

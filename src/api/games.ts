@@ -1,7 +1,6 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { type PageRequest, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
-import { createAuditTimeFormatter } from '#src/api/audit-time.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { shareReads } from '#src/api/share-reads.ts';
 import { success } from '#src/api/wire.ts';
@@ -15,6 +14,9 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
+
+type GameRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] };
 
 /**
  * The two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that
@@ -22,11 +24,7 @@ import {
  */
 export const addGameRoutes = (
   app: FastifyInstance,
-  {
-    sql,
-    auditTimeZone,
-    onRequest,
-  }: { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] },
+  { sql, auditTimeZone, onRequest }: GameRouteOptions,
 ): void => {
   const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
   const readPage = shareReads((page: PageRequest) => selectGamePage(sql, page), JSON.stringify);

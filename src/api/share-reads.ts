@@ -4,7 +4,7 @@ import { coerceError } from '#src/errors.ts';
 /**
  * Calls with the same key that arrive in one turn of the event loop share one read. Only for speed: sixteen callers of one
  * page get 0.75 of the calls a second of a route that reads one row; without it 0.35 (docs/architecture.md).
- * A read begins after every call that it answers, so no call gets an older answer.
+ * A read begins after every call that it serves has arrived, so no call gets outdated data.
  */
 export const shareReads = <Key, Value>(
   read: (key: Key) => Promise<Value>,

@@ -1,21 +1,11 @@
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
+import { answerSocket } from '#src/http/answer-socket.ts';
 
-/** Write a response to a socket for which Node creates no response object. */
-const answerSocket = (socket: Socket, failure: PlatformFailure): void => {
-  if (!socket.writable) return void socket.destroy();
-  const status = statusOf(failure);
-  const body = JSON.stringify(failureResponse(failure));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Content-Type: ${JSON_UTF8}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon());
-};
+const answerFailure = (socket: Socket, failure: PlatformFailure): void =>
+  answerSocket(socket, statusOf(failure), JSON.stringify(failureResponse(failure)), JSON_UTF8);
 
 const CLIENT_ERRORS: Record<string, PlatformFailure> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
@@ -24,8 +14,7 @@ const CLIENT_ERRORS: Record<string, PlatformFailure> = {
 
 /** Answer bytes that Node's HTTP parser rejects. */
 export const answerClientError = (error: Error & { code?: string }, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
+  if (error.code !== 'ECONNRESET') answerFailure(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
 };
 
 /** Answer the requests that Node does not pass to Fastify: CONNECT, an unsupported `Expect` header, RTSP methods. */
@@ -37,7 +26,7 @@ export const answerUnroutedRequests = (server: Server): void => {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node no longer handles errors of this socket: a reset by the caller would end the process.
     socket.on('error', () => socket.destroy());
-    answerSocket(socket, 'wrongMethod');
+    answerFailure(socket, 'wrongMethod');
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify(failureResponse('unmetExpectation'));

@@ -38,12 +38,12 @@ const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   };
 };
 
-/** Throws on an answer that does not match its schema; the error becomes `fault`. */
+/** Throws on a response that does not match its schema; the error becomes `fault`. */
 const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
-  return (answer) => JSON.stringify(schema.parse(answer));
+  return (response) => JSON.stringify(schema.parse(response));
 };
 
-/** Accept only JSON in valid UTF-8, and validate requests and answers with the zod schemas of the routes. */
+/** Accept only JSON in valid UTF-8, and validate requests and responses with the zod schemas of the routes. */
 export const useStrictJson = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

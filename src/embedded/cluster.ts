@@ -1,24 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  chmod,
-  chown,
-  link,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type Binaries, canRun, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { readOrCreateFile } from '#src/read-or-create-file.ts';
 
 const run = promisify(execFile);
 
@@ -60,7 +48,7 @@ type HomeRecord = z.infer<typeof recordSchema>;
 export const openCluster = async (home: string, onProgress: (message: string) => void): Promise<Cluster> => {
   const user = process.getuid?.() === 0 ? ((await findSystemUser()) ?? (await createSystemUser())) : null;
   await makeDirectory(home, user);
-  const record = (await readRecord(home)) ?? (await createRecord(home, await chooseDirectory(home, user)));
+  const record = await openRecord(home, user);
   const directory = resolve(home, record.directory);
   await makeDirectory(directory, user);
   const installed = findBinaries();
@@ -144,32 +132,13 @@ const chooseBinaries = async (installed: Binaries, user: SystemUser | null): Pro
   );
 };
 
-const recordFile = (home: string): string => join(home, 'postgres.json');
-
-const readRecord = async (home: string): Promise<HomeRecord | null> => {
-  try {
-    return recordSchema.parse(JSON.parse(await readFile(recordFile(home), 'utf8')));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-};
-
-/** Writes the record atomically. When two processes write at once, both return the record of the first. */
-const createRecord = async (home: string, directory: string): Promise<HomeRecord> => {
-  const record: HomeRecord = { directory, password: randomBytes(24).toString('hex') };
-  const draft = `${recordFile(home)}.${randomUUID()}`;
-  await writeFile(draft, JSON.stringify(record), { mode: 0o600 });
-  try {
-    await link(draft, recordFile(home));
-    return record;
-  } catch (error) {
-    const first = await readRecord(home);
-    if (first === null) throw error;
-    return first;
-  } finally {
-    await rm(draft);
-  }
+/** Reads the record of the home. The first process creates it. */
+const openRecord = async (home: string, user: SystemUser | null): Promise<HomeRecord> => {
+  const text = await readOrCreateFile(join(home, 'postgres.json'), async () => {
+    const directory = await chooseDirectory(home, user);
+    return JSON.stringify({ directory, password: randomBytes(24).toString('hex') } satisfies HomeRecord);
+  });
+  return recordSchema.parse(JSON.parse(text));
 };
 
 /** initdb works in a directory with this prefix, which is renamed when it is complete. */

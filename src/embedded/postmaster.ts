@@ -38,7 +38,8 @@ const LOG_TAIL_LINES = 20;
 const DEFAULT_SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
+  // `up` runs every process of the fleet, each with pools of its own.
+  max_connections: '200',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // The log is not rotated while Postgres runs: it contains errors only.

@@ -1,3 +1,4 @@
+import type { Reason } from '#src/contract/reasons.ts';
 import type { FailedCall } from '#src/ingest/fetch-details.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
 
@@ -16,12 +17,32 @@ export const explainWebhookError = (error: WebhookError): string => {
   return parts.join(' ');
 };
 
-/** Why calls had no usable answer, by code: `timeout 30, http_status 7`. Invalid answers are left out. */
+const failureCode = ({ code, status, retCode, retMsg }: WebhookError): string => {
+  if (code === 'ret_code') return `ret_code ${retCode}${retMsg ? `: ${retMsg}` : ''}`;
+  return status === undefined ? code : `${code} ${status}`;
+};
+
+/** What `ingest_failures` keeps of a failed call: field paths and codes, or a code and the application's own message. */
+export const failureReasons = (error: WebhookError): Reason[] =>
+  error.reasons.length > 0 ? error.reasons : [{ path: '', code: failureCode(error) }];
+
+/** Why calls had no usable response, by code: `timeout 30, http_status 7`. Invalid responses are left out. */
 export const explainFailedCalls = (failures: readonly FailedCall[]): string => {
   const counts = new Map<string, number>();
   for (const { error } of failures)
     if (error.retryable || error.transport) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
+};
+
+const GAMES_NAMED = 5;
+
+/** Which games failed, and why: `g-9: ret_code 9 "no such game"; g-12: timeout`, at most five. */
+export const explainFailedGames = (failures: readonly FailedCall[]): string => {
+  const named = failures
+    .slice(0, GAMES_NAMED)
+    .map(({ application_game_id, error }) => `${application_game_id}: ${explainWebhookError(error)}`);
+  if (failures.length > named.length) named.push(`and ${failures.length - named.length} more`);
+  return named.join('; ') || 'not fetched';
 };
 
 /** The longest delay that the application requested (Retry-After), in milliseconds. */

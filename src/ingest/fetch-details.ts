@@ -3,27 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedGame } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { coerceError } from '#src/errors.ts';
-import { contentHash, toGameContent } from '#src/rules/mapping.ts';
+import { contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
+import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
-import { forEachPaced, type Pace } from '#src/webhooks/paced.ts';
 
 /** A game whose detail is wanted, with the hash of its list entry ("" if unknown). */
 export type WantedGame = readonly [application_game_id: string, list_hash: string];
 
-export type FailedCall = { application_game_id: string; error: WebhookError };
+export type FailedCall = { application_game_id: string; error: WebhookError; game?: undefined };
 
-/** Results of the detail calls that ended since the batch before. */
-export type DetailBatch = {
-  games: FetchedGame[];
-  /** Games whose data is null: not an error (design, section 5, decision 13). */
-  missing: string[];
-  failures: FailedCall[];
-};
+/** The result of a detail call. `game` is null if its data is: not an error (design, section 5, decision 13). */
+export type DetailResult =
+  | FailedCall
+  | { application_game_id: string; error?: undefined; game: FetchedGame | null };
 
-export const emptyBatch = (): DetailBatch => ({ games: [], missing: [], failures: [] });
+/** Bytes of the content of these results. */
+export const bytesOf = (results: readonly DetailResult[]): number =>
+  results.reduce((bytes, { game }) => bytes + (game ? contentBytes(game) : 0), 0);
 
-/** A crash costs at most this much of a slow application's answers, and pages that began together write in turn. */
+/** A crash costs at most this much of a slow application's responses, and pages that began together take turns to write. */
 const BATCH_MS = 1_000;
 
 /** One or two broken games in a row do not mean that an application with a concurrency of 1 is down. */
@@ -52,41 +51,88 @@ const toFetchedGame = (
   };
 };
 
+export type Pace = {
+  /** Calls in flight at once. */
+  concurrency: number;
+  /** Calls started per second. */
+  rate: number;
+  signal: AbortSignal;
+};
+
+/** Shorter waits are skipped: timers are not more precise. */
+const TICK_MS = 2;
+
+/**
+ * Runs `work` for each item, at most `concurrency` at once and at most `rate` starts per second, until the items end,
+ * `work` resolves to `'stop'`, or the signal aborts. Resolves when all started work has ended. `work` must not reject.
+ */
+const forEachPaced = async <Item>(
+  items: readonly Item[],
+  pace: Pace,
+  work: (item: Item) => Promise<'go on' | 'stop'>,
+): Promise<void> => {
+  const spacingMs = 1_000 / pace.rate;
+  let nextStart = performance.now();
+  let next = 0;
+  let stopped = false;
+  const worker = async (): Promise<void> => {
+    while (!stopped && !pace.signal.aborted && next < items.length) {
+      const item = items[next] as Item;
+      next += 1;
+      const now = performance.now();
+      const start = Math.max(nextStart, now);
+      nextStart = start + spacingMs;
+      if (start - now >= TICK_MS) {
+        await sleep(start - now, undefined, { signal: pace.signal }).catch(() => {});
+        if (stopped || pace.signal.aborted) return;
+      }
+      if ((await work(item)) === 'stop') stopped = true;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, worker));
+};
+
 /**
  * Call the application-side game.queryDetail (section 4.5) for each game, at the application's pace, and yield the
  * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes
  * a batch. A caller that leaves the loop stops them: calls in flight end first.
  *
- * No further call begins once the application requests a delay (Retry-After), once the pace's signal aborts, or after
- * as many transport failures in a row as calls may be in flight (at least three). Games without a call are in no batch.
+ * No further call begins while too much is unwritten, once the application requests a delay (Retry-After), once the
+ * pace's signal aborts, or after as many transport failures in a row as calls may be in flight (at least three). Games
+ * without a call are in no batch.
  *
- * @param clock the database's: answers to different workers are compared by when they were requested
+ * @param unwritten counts the content that is read; the caller removes what it has written
+ * @param clock the database's: details that different workers fetch are compared by the time of their request
  */
 export async function* fetchDetails(
   webhooks: Pick<WebhookClient, 'queryGameDetail'>,
   target: WebhookTarget,
   wanted: readonly WantedGame[],
   pace: Pace,
+  unwritten: UnwrittenAnswers,
   clock: () => Date,
   batchMs = BATCH_MS,
-): AsyncGenerator<DetailBatch, void, void> {
-  let batch = emptyBatch();
+): AsyncGenerator<DetailResult[], void, void> {
+  let batch: DetailResult[] = [];
   let transportFailures = 0;
   let isStopped = false;
   let haveEnded = false;
 
   const fetchDetail = async (game: WantedGame): Promise<'go on' | 'stop'> => {
     const [application_game_id] = game;
+    await unwritten.room();
+    if (isStopped || pace.signal.aborted) return 'stop';
     const fetched_at = clock();
     try {
       const detail = await webhooks.queryGameDetail(target, { game_id: application_game_id }, pace.signal);
       transportFailures = 0;
-      if (detail === null) batch.missing.push(application_game_id);
-      else batch.games.push(toFetchedGame(game, detail, fetched_at));
+      const result = { application_game_id, game: detail && toFetchedGame(game, detail, fetched_at) };
+      batch.push(result);
+      unwritten.add(bytesOf([result]));
     } catch (thrown) {
       if (!isWebhookError(thrown)) throw coerceError(thrown);
       if (thrown.code === 'aborted') return 'stop';
-      batch.failures.push({ application_game_id, error: thrown });
+      batch.push({ application_game_id, error: thrown });
       transportFailures = thrown.transport ? transportFailures + 1 : 0;
       if (thrown.retryAfterMs !== undefined) return 'stop';
       if (transportFailures >= Math.max(pace.concurrency, STOP_AFTER_MIN)) return 'stop';
@@ -101,14 +147,17 @@ export async function* fetchDetails(
   calls.catch(() => {});
   try {
     for (let isLast = false; !isLast; ) {
-      await Promise.race([calls, sleep(batchMs, undefined, { ref: false })]);
+      await Promise.race([calls, unwritten.filled(), sleep(batchMs, undefined, { ref: false })]);
       isLast = haveEnded;
       const results = batch;
-      batch = emptyBatch();
+      batch = [];
       yield results;
     }
   } finally {
     isStopped = true;
+    // Calls that wait for room end without a call; those in flight may add answers that are not written.
+    unwritten[Symbol.dispose]();
     await calls;
+    unwritten[Symbol.dispose]();
   }
 }

@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '#db/client.ts';
-import { recordSuccess } from '#db/queries/applications.ts';
+import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { clearBackoff, lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
@@ -8,6 +7,7 @@ import {
   clearUnlistedFailures,
   insertUnlistedPages,
   moveToUnlistedPage,
+  recordVanishingGames,
   summariseListing,
   withdrawOrMark,
   withdrawUnlisted,
@@ -16,13 +16,17 @@ import type { RunFault } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, FLEET_UNREACHABLE, isFleetCutOff } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
+import { explainOverrun } from '#src/rules/run-budget.ts';
 
 /** Run a transaction that may close a run; publish the closed run after the commit. */
 const closing = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
 ): Promise<RunRow | undefined> => {
-  const run = (await sql.begin(work)) as RunRow | undefined;
+  const run = (await sql.begin(async (tx) => {
+    await allowLongStatements(tx);
+    return work(tx);
+  })) as RunRow | undefined;
   if (run?.finished_at != null) runEnded.publish(run);
   return run;
 };
@@ -69,13 +73,13 @@ export const finishRun = (
       const verifying = plan === 'verify' && (await insertUnlistedPages(tx, run, isComplete(listing)));
       if (verifying) return verifying;
     }
-    // The application before its games: a transaction that has locked the application may write games.
-    await clearBackoff(tx, application_id);
     // Whether a run is suspect does not depend on what becomes of the unlisted games.
     const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
-    if (!isSuspect) await recordSuccess(tx, application_id);
+    // The application before its games: a transaction that has locked the application may write games.
+    await clearBackoff(tx, application_id, !isSuspect);
     const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
     const verdict = runVerdict(listing, verified);
+    if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
       await clearUnlistedFailures(tx, run_id, application_id);
     return closeRun(tx, fence, { ...verdict, withdrawn });
@@ -103,12 +107,14 @@ const endEarly = (
   sql: Database,
   fence: RunFence,
   verdict: { outcome: 'failed' | 'abandoned'; reason: string; fault?: RunFault },
+  onClosed?: (tx: Queryable) => Promise<void>,
 ): Promise<RunRow | undefined> =>
   closing(sql, async (tx) => {
     const run = await lockRun(tx, fence, 'removed');
     if (run === undefined) return undefined;
     await failOpen(tx, run, 'not_asked');
     const closed = await closeRun(tx, fence, verdict);
+    if (closed !== undefined) await onClosed?.(tx);
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
     const { fault = 'none' } = verdict;
     if (closed?.trigger !== 'schedule' || fault === 'none') return closed;
@@ -128,5 +134,17 @@ const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
 export const failRun = (sql: Database, fence: RunFence, reason: string, fault: RunFault) =>
   endEarly(sql, fence, { outcome: 'failed', reason, fault });
 
-export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
-  endEarly(sql, fence, { outcome: 'abandoned', reason });
+/** @param onClosed writes in the transaction that closes the run */
+export const abandonRun = (
+  sql: Database,
+  fence: RunFence,
+  reason: string,
+  onClosed?: (tx: Queryable) => Promise<void>,
+) => endEarly(sql, fence, { outcome: 'abandoned', reason }, onClosed);
+
+/** Fail a run that is over its budget. @returns why; undefined when the run is within it */
+export const failOverrun = async (sql: Database, run: RunRow, now: Date): Promise<string | undefined> => {
+  const reason = explainOverrun(run, now);
+  if (reason !== undefined) await failRun(sql, run, reason, 'application');
+  return reason;
+};

@@ -10,20 +10,23 @@ const CACHE_MAX = 10_000;
 /** An application's webhooks and its sealed token. */
 export type TargetRow = Omit<CalledApplication, 'name' | 'every_ms' | 'kyc_every_ms'>;
 
-/** Turn an application's row into the target of webhook calls, its access token opened. */
+/** Turn an application's row into the target of webhook calls, with its access token opened. */
 export const createTargetOpener = (keys: KeyRing): ((application: TargetRow) => Promise<WebhookTarget>) => {
   const opened = new LRUCache<string, string>({ max: CACHE_MAX });
   return async (application) => {
-    const { application_id, access_token } = application;
-    const sealed = `${application_id} ${Buffer.from(access_token ?? []).toString('base64')}`;
-    const accessToken = opened.get(sealed) ?? (await openAccessToken(keys, application));
-    opened.set(sealed, accessToken);
-    return {
-      applicationId: application_id,
-      queryGameListWebhook: application.query_game_list_webhook,
-      queryGameDetailWebhook: application.query_game_detail_webhook,
-      queryCpKycWebhook: application.query_cp_kyc_webhook,
-      accessToken,
+    const { application_id, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook } =
+      application;
+    const target = {
+      application_id,
+      query_game_list_webhook,
+      query_game_detail_webhook,
+      query_cp_kyc_webhook,
     };
+    // The addresses are a part of the key: a token that was opened for one address is not sent to another.
+    const sealed = Buffer.from(application.access_token ?? []).toString('base64');
+    const key = JSON.stringify([target, sealed]);
+    const accessToken = opened.get(key) ?? (await openAccessToken(keys, application));
+    opened.set(key, accessToken);
+    return { ...target, accessToken };
   };
 };

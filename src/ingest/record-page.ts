@@ -1,12 +1,17 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { recordFailures } from '#db/queries/failures.ts';
-import { insertPage, insertUnreadPage, selectNamedBefore } from '#db/queries/run-pages.ts';
+import { insertPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import type { CalledApplication, StoredPage } from '#db/queries/run-steps.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
-import { listingEnd, readPage } from '#src/rules/listing.ts';
+import type { JobDependencies } from '#src/ingest/dependencies.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
+import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
+import { pageBytes } from '#src/rules/run-budget.ts';
+import type { Pace } from '#src/webhooks/pace.ts';
+import { isTurnSpent, takeTurn } from '#src/webhooks/turns.ts';
 
 type PreviousPage = Pick<StoredPage, 'kind' | 'reason' | 'row_count' | 'application_game_ids'>;
 
@@ -30,12 +35,16 @@ export type RecordedPage = {
 
 const UNNAMED_REASONS_MAX = 20;
 
+/** Up to this page every doubt is checked. Beyond it only at powers of two: the cost of a listing stays linear. */
+const EXACT_PAGES = 64;
+
 const isPowerOfTwo = (page_num: number): boolean => page_num > 2 && Number.isInteger(Math.log2(page_num));
 
 /**
  * The games of this page that earlier pages of the run named. The page before is always compared, because games shift
- * by a few while they are listed. All pages are compared when the rows exceed `total` or this page repeats the one
- * before; and at pages 4, 8, 16 and so on, for a list that goes in a circle under a `total` that is too large.
+ * by a few while they are listed. Of the first 64 pages, all before are compared when the rows exceed `total` or this
+ * page repeats the one before; and at pages 4, 8, 16 and so on, for a list that starts again while its `total` is too
+ * large.
  */
 const findNamedBefore = async (
   sql: Database,
@@ -47,9 +56,29 @@ const findNamedBefore = async (
   const repeated = new Set(ids.filter((id) => onPrevious.has(id)));
   const isAfterUnread = previous?.kind === 'unread';
   const isDoubtful =
-    hasSurplusRows || isAfterUnread || repeated.size === ids.length || isPowerOfTwo(run.next_page);
+    isPowerOfTwo(run.next_page) ||
+    (run.next_page <= EXACT_PAGES && (hasSurplusRows || isAfterUnread || repeated.size === ids.length));
   if (!isDoubtful || ids.length === 0 || previous === undefined) return repeated;
   return selectNamedBefore(sql, run.run_id, run.next_page, ids);
+};
+
+/** Validates the rows of a page in turns of the event loop, and charges the application for their time. */
+const readRows = async (
+  pace: Pace,
+  applicationId: string,
+  rows: ApplicationGameList['list'],
+): Promise<ReadPage> => {
+  await takeTurn();
+  let ms = 0;
+  let from = performance.now();
+  const pause = async () => {
+    ms += performance.now() - from;
+    await takeTurn();
+    from = performance.now();
+  };
+  const page = await readPage(rows, () => (isTurnSpent() ? pause() : undefined));
+  pace.charge(applicationId, { bytes: 0, ms: ms + performance.now() - from });
+  return page;
 };
 
 /**
@@ -58,20 +87,20 @@ const findNamedBefore = async (
  * @returns undefined when the fence is stale: then nothing was written
  */
 export const recordPage = async (
-  sql: Database,
+  deps: Pick<JobDependencies, 'sql' | 'pace' | 'pageCap'>,
   cursor: ListCursor,
-  answer: ApplicationGameList,
-  pageCap: number,
+  response: ApplicationGameList,
 ): Promise<RecordedPage | undefined> => {
+  const { sql, pageCap } = deps;
   const { application, run, previous } = cursor;
   const page_num = run.next_page;
-  const rows = answer.list.length;
-  const page = readPage(answer.list);
+  const rows = response.list.length;
+  const page = await readRows(deps.pace, application.application_id, response.list);
   const ids = [
     ...page.summaries.map(({ game_id }) => game_id),
     ...page.invalid.map(({ application_game_id }) => application_game_id),
   ];
-  const before = await findNamedBefore(sql, cursor, ids, run.row_count + rows > answer.total);
+  const before = await findNamedBefore(sql, cursor, ids, run.row_count + rows > response.total);
   const invalid = page.invalid.filter(({ application_game_id }) => !before.has(application_game_id));
   const named = [
     ...page.summaries
@@ -79,13 +108,18 @@ export const recordPage = async (
       .map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary) })),
     ...invalid.map(({ application_game_id }) => ({ application_game_id, list_hash: '' })),
   ];
-  const end = listingEnd({
+  const listed_bytes = pageBytes(
+    rows,
+    named.map((game) => game.application_game_id),
+  );
+  const isOverBudget = run.listed_bytes + listed_bytes > STORAGE.listedBytes;
+  const endOfPages = listingEnd({
     page_num,
     rows,
     rowsBefore: run.row_count,
     named: ids.length,
     newlyNamed: named.length,
-    total: answer.total,
+    total: response.total,
     pageSize: PAGE_SIZE_MAX,
     largestPageBefore: run.largest_page,
     previous:
@@ -94,12 +128,25 @@ export const recordPage = async (
         : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
+  const end = endOfPages ?? (isOverBudget ? 'page_cap' : null);
   const failures = invalid.map((row) => ({ ...row, kind: 'invalid_item' }));
   const reasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
   if (reasons.length > 0) failures.push({ application_game_id: NO_GAME, kind: 'invalid_item', reasons });
   const unnamed = page.unnamed.length;
-  const newPage = { page_num, row_count: rows, total: answer.total, unnamed, named, listing_end: end };
-  const age = { full: run.full, detailMaxAgeMs: application.detail_max_age_ms };
+  const newPage = {
+    page_num,
+    row_count: rows,
+    total: response.total,
+    unnamed,
+    named,
+    listed_bytes,
+    listing_end: end,
+  };
+  const age = {
+    full: run.full,
+    detailMaxAgeMs: application.detail_max_age_ms,
+    everyMs: application.every_ms,
+  };
   const record = async (tx: Queryable) => {
     const inserted = await insertPage(tx, run, newPage, age);
     if (inserted?.recorded) await recordFailures(tx, run.application_id, 'query_game_list', failures);
@@ -113,6 +160,7 @@ export const recordPage = async (
     next_page: page_num + 1,
     listing_end: end,
     row_count: run.row_count + rows,
+    listed_bytes: run.listed_bytes + listed_bytes,
     largest_page: Math.max(run.largest_page, rows),
   };
   const application_game_ids = named.map((game) => game.application_game_id);
@@ -127,20 +175,4 @@ export const recordPage = async (
       previous: { kind: 'listed', reason: null, row_count: rows, application_game_ids },
     },
   };
-};
-
-/**
- * Record that the run's next page could not be read. It is no empty page: the rules that end a listing ignore it.
- * @param reason `page 3: not_utf8`
- * @returns the run at the page after it; undefined when the fence is stale or the page is recorded already
- */
-export const recordUnreadPage = (
-  sql: Database,
-  run: RunRow,
-  reason: string,
-  pageCap: number,
-): Promise<RunRow | undefined> => {
-  const page_num = run.next_page;
-  const listing_end = page_num >= pageCap ? 'page_cap' : null;
-  return insertUnreadPage(sql, run, { page_num, reason, listing_end });
 };

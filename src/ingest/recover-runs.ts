@@ -10,13 +10,8 @@ import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 
-/** Limits on a run without progress, in milliseconds. */
-export type IdleLimits = {
-  /** A run that made progress within this time is left alone: its next job is about to be added. */
-  idleMs: number;
-  abandonMs: number;
-};
-const LIMITS: IdleLimits = { idleMs: 20_000, abandonMs: WAITING.abandonRunMs };
+/** A run that made progress within this time is left alone: its next job is about to be added. */
+const IDLE_MS = 20_000;
 
 const BATCH = 500;
 /** Runs recovered at once: they share the worker's connections with its jobs. */
@@ -72,9 +67,11 @@ export const recoverRuns = async (
   sql: Database,
   producer: Producer,
   signal: AbortSignal,
-  limits: Partial<IdleLimits> = {},
+  {
+    idleMs = IDLE_MS,
+    abandonMs = WAITING.abandonRunMs,
+  }: { idleMs?: number | undefined; abandonMs?: number } = {},
 ): Promise<Recovered> => {
-  const { idleMs, abandonMs } = { ...LIMITS, ...limits };
   const now = (await readClock(sql))().getTime();
   const counts: Recovered = { recovered: 0, abandoned: 0 };
   const errors: unknown[] = [];

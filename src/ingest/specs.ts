@@ -69,6 +69,25 @@ export const pullGameDetail = defineSpec({
       : `${application_id} ${application_game_ids.length} games`,
 });
 
+/** Events of one application that are due. */
+export const deliverEvent = defineSpec({
+  name: 'deliver-event',
+  payload: z.object({ application_id: z.string() }),
+  // Attempts and their waits are in the database (src/rules/deliveries.ts): the queue may be lost. A job waits for its
+  // receiver nearly all of its time, and receivers that do not answer must leave room for others.
+  options: { attempts: 1, backoffMs: 0, concurrency: 200 },
+  title: ({ application_id }) => application_id,
+});
+
+/** `app check` of one application, for a page. */
+export const checkApplication = defineSpec({
+  name: 'check-application',
+  payload: z.object({ check_id: z.uuid() }),
+  // Not retried: the page says why there is no report, and has a button.
+  options: { attempts: 1, backoffMs: 0, concurrency: 5 },
+  title: ({ check_id }) => check_id,
+});
+
 /** Deletes old runs and pages. */
 export const prune = defineSpec({
   name: 'prune',
@@ -78,11 +97,43 @@ export const prune = defineSpec({
   title: () => 'prune',
 });
 
-export const jobSpecs: readonly AnySpec[] = [
+/** Games of one `fetch-pictures` job: more than any page shows. */
+export const PICTURED_GAMES_MAX = 200;
+
+/** The pictures of games that an operator is about to see. */
+export const fetchPictures = defineSpec({
+  name: 'fetch-pictures',
+  payload: z.object({
+    game_ids: z.array(z.uuid()).min(1).max(PICTURED_GAMES_MAX),
+    icons_only: z.boolean().optional(),
+  }),
+  // Failed requests are results. A job fails when the database does.
+  options: { attempts: 3, backoffMs: 2_000, concurrency: 16 },
+  title: ({ game_ids }) => (game_ids.length === 1 ? `game ${game_ids[0]}` : `${game_ids.length} games`),
+});
+
+/** The pictures of decided games that are due for a check. */
+export const recheckPictures = defineSpec({
+  name: 'recheck-pictures',
+  payload: z.object({}),
+  // Not retried: the next one does what this one left.
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'recheck pictures',
+});
+
+/** Jobs of the workers. */
+export const workerSpecs: readonly AnySpec[] = [
   tick,
   queryGameList,
   queryGameDetail,
   queryCpKyc,
   pullGameDetail,
+  deliverEvent,
+  checkApplication,
   prune,
 ];
+
+/** Jobs of the media process, which has no key and no token. */
+export const mediaSpecs: readonly AnySpec[] = [fetchPictures, recheckPictures];
+
+export const jobSpecs: readonly AnySpec[] = [...workerSpecs, ...mediaSpecs];

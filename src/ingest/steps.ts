@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Database } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import type { StoredPage } from '#db/queries/run-steps.ts';
 import { type NewRun, openRun, type RunRow } from '#db/queries/runs.ts';
@@ -11,7 +11,7 @@ import type { Placement, Producer } from '#src/queue/producer.ts';
  * many, as long as each begins within this time. Other applications wait no longer than for one slow page.
  */
 export const PAGES_A_JOB = 16;
-export const GO_ON_MS = 200;
+export const CONTINUE_MS = 200;
 
 /** Result of a job whose run was closed, or recovered under a newer fence: it wrote nothing. */
 export const STALE_FENCE = { skipped: 'stale fence' } as const;
@@ -22,13 +22,6 @@ type Position = Pick<RunRow, 'application_id' | 'run_id' | 'fence' | 'next_page'
 /** Job ids carry the fence: a finished job that BullMQ keeps never swallows a job of a later fence. */
 export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
   `${run.run_id}.${run.fence}.${page_num}`;
-
-const payloadOf = ({ application_id, run_id, fence }: Position, page_num: number) => ({
-  application_id,
-  run_id,
-  fence,
-  page_num,
-});
 
 /** Does this page wait for details? */
 export const isOpen = (page: Pick<StoredPage, 'open_games'> | undefined): boolean =>
@@ -44,8 +37,8 @@ export const enqueueNextPage = async (
   run: Position,
   placement: Omit<Placement, 'id'> = {},
 ): Promise<void> => {
-  const id = stepId(run, run.next_page);
-  await producer.add(queryGameList, payloadOf(run, run.next_page), { id, ...placement });
+  const page_num = run.next_page;
+  await producer.add(queryGameList, { ...run, page_num }, { id: stepId(run, page_num), ...placement });
 };
 
 /**
@@ -59,23 +52,32 @@ export const enqueueNextStep = async (
   details_again?: number,
 ): Promise<void> => {
   if (!detailsWanted) return enqueueNextPage(producer, run);
-  const { next_page } = run;
-  const [page, details] = [payloadOf(run, next_page), payloadOf(run, next_page - 1)];
+  const [page_num, earlier] = [run.next_page, run.next_page - 1];
   await producer.addAfter(
-    { job: queryGameList, payload: { ...page, details_again }, id: stepId(run, next_page) },
-    { job: queryGameDetail, payload: details, id: stepId(run, next_page - 1) },
+    { job: queryGameList, payload: { ...run, page_num, details_again }, id: stepId(run, page_num) },
+    { job: queryGameDetail, payload: { ...run, page_num: earlier }, id: stepId(run, earlier) },
   );
 };
 
 /**
  * Open a run and add its first step, unless the application has an open run.
+ * @param onOpened writes in the transaction that opens the run
  * @returns the open run, and whether this call opened it
  */
 export const startRun = async (
   { sql, producer }: { sql: Database; producer: Producer },
   options: Omit<NewRun, 'run_id'>,
+  onOpened?: (tx: Queryable, run: RunRow) => Promise<void>,
 ): Promise<{ run: RunRow; opened: boolean }> => {
-  const result = await openRun(sql, { run_id: randomUUIDv7(), ...options });
+  const newRun = { run_id: randomUUIDv7(), ...options };
+  const result =
+    onOpened === undefined
+      ? await openRun(sql, newRun)
+      : ((await sql.begin(async (tx) => {
+          const opening = await openRun(tx, newRun);
+          if (opening.opened) await onOpened(tx, opening.run);
+          return opening;
+        })) as Awaited<ReturnType<typeof openRun>>);
   if (result.opened) await enqueueNextStep(producer, result.run, false);
   return result;
 };

@@ -1,5 +1,6 @@
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { createServer } from '#src/http/create-server.ts';
 
 export type MetricsAppOptions = {
   registry: Registry;
@@ -7,6 +8,9 @@ export type MetricsAppOptions = {
   ready: () => Promise<boolean>;
   logger: FastifyBaseLogger;
 };
+
+/** Prometheus and the probes of an orchestrator need a few connections, and send no bodies. */
+const BOUNDS = { bodyMaxBytes: 1_024, connectionsMax: 100 };
 
 /**
  * Builds the server of `GET /metrics` (Prometheus), `GET /healthz` (the process is alive) and `GET /readyz` (it can
@@ -18,12 +22,8 @@ export const buildMetricsApp = async ({
   ready,
   logger,
 }: MetricsAppOptions): Promise<FastifyInstance> => {
-  const app: FastifyInstance = fastify({
-    loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    // Less than Prometheus's default scrape timeout, 10 s.
-    handlerTimeout: 9_000,
-  });
+  // Less than Prometheus's default scrape timeout, 10 s.
+  const app = createServer(logger, BOUNDS, { handlerTimeout: 9_000 });
   app.get('/metrics', async (_request, reply) => {
     reply.header('content-type', registry.contentType);
     return registry.metrics();

@@ -3,9 +3,11 @@ import type { Database, Queryable } from '#db/client.ts';
 import { readReach } from '#db/queries/backoff.ts';
 import {
   countConnections,
+  countEventWebhooks,
   countFailures,
   countGamesByStatus,
   countWrapsByKey,
+  type FleetFacts,
   listLaggingApplications,
   readFleetFacts,
 } from '#db/queries/metrics.ts';
@@ -31,7 +33,23 @@ const readOnly = <Facts>(sql: Database, read: (tx: Queryable) => Promise<Facts>)
 
 const seconds = (moment: Date): number => moment.getTime() / 1_000;
 
-type Labels = Partial<Record<string, string>>;
+/** A number, null if there is no value, or a list of numbers with their labels. */
+type Value = number | null | Iterable<[labels: Partial<Record<string, string>>, value: number]>;
+
+/** Gauges of the fleet without labels: help and value. */
+const FLEET_GAUGES: Record<string, [help: string, value: (fleet: FleetFacts) => number | null]> = {
+  catalogue_applications_failing: ['Applications whose last scheduled run failed.', (fleet) => fleet.failing],
+  catalogue_applications_overdue: [
+    'Active applications without a successful run for more than three intervals.',
+    (fleet) => fleet.overdue,
+  ],
+  catalogue_runs_open: ['Runs that have not ended.', (fleet) => fleet.open_runs],
+  catalogue_runs_oldest_open_timestamp_seconds: [
+    'Start of the oldest run that has not ended; absent if there is none.',
+    (fleet) => fleet.oldest_open_run && seconds(fleet.oldest_open_run),
+  ],
+  catalogue_workers: ['Workers with a heartbeat in the last 30 s.', (fleet) => fleet.live_workers],
+};
 
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
@@ -44,6 +62,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       lagging: await listLaggingApplications(tx, LAGGING_MAX),
       connections: await countConnections(tx),
       reach: await readReach(tx),
+      eventWebhooks: await countEventWebhooks(tx),
     })),
   );
   const slow = cached(SLOW_MS, WAIT_MS, () =>
@@ -64,7 +83,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     help: string,
     labelNames: string[],
     read: () => Promise<Facts | undefined>,
-    values: (facts: Facts) => Iterable<[labels: Labels, value: number]>,
+    toValue: (facts: Facts) => Value,
   ): Gauge =>
     new Gauge({
       name,
@@ -76,29 +95,16 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
         this.reset();
         // reset() sets a gauge without labels to 0; an unknown value is absent instead.
         if (labelNames.length === 0) this.remove();
-        if (facts !== undefined) for (const [labels, value] of values(facts)) this.set(labels, value);
+        const value = facts === undefined ? null : toValue(facts);
+        if (typeof value === 'number') this.set(value);
+        else for (const [labels, each] of value ?? []) this.set(labels, each);
       },
-    });
-  /** A gauge without labels; it is absent if `value` returns null. */
-  const single = <Facts>(
-    name: string,
-    help: string,
-    read: () => Promise<Facts | undefined>,
-    value: (facts: Facts) => number | null,
-  ): Gauge =>
-    gauge(name, help, [], read, (facts) => {
-      const number = value(facts);
-      return number === null ? [] : [[{}, number]];
     });
 
   const isUp = async () => ((await ping()) === undefined ? 0 : 1);
-  single('catalogue_database_up', 'Whether Postgres answers (1) or not (0).', isUp, (up) => up);
-  single(
-    'catalogue_database_ping_seconds',
-    'Duration of one statement, connecting included.',
-    ping,
-    (s) => s,
-  );
+  gauge('catalogue_database_up', 'Whether Postgres answers (1) or not (0).', [], isUp, (up) => up);
+  const pingHelp = 'Duration of one statement, connecting included.';
+  gauge('catalogue_database_ping_seconds', pingHelp, [], ping, (pingSeconds) => pingSeconds);
   gauge(
     'catalogue_database_connections',
     'Connections to the database by holder and state.',
@@ -106,27 +112,28 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     quick,
     ({ connections }) => connections.map(({ holder, state, count }) => [{ holder, state }, count]),
   );
+  gauge(
+    'catalogue_event_webhooks',
+    'Addresses that events are sent to, by status.',
+    ['status'],
+    quick,
+    ({ eventWebhooks }) => [
+      [{ status: 'active' }, eventWebhooks.active],
+      [{ status: 'off' }, eventWebhooks.off],
+    ],
+  );
   gauge('catalogue_applications', 'Registered applications by status.', ['status'], quick, ({ fleet }) => [
     [{ status: 'active' }, fleet.active],
     [{ status: 'paused' }, fleet.paused],
   ]);
-  single(
-    'catalogue_applications_failing',
-    'Applications whose last scheduled run failed.',
-    quick,
-    ({ fleet }) => fleet.failing,
-  );
-  single(
+  for (const [name, [help, value]] of Object.entries(FLEET_GAUGES))
+    gauge(name, help, [], quick, ({ fleet }) => value(fleet));
+  gauge(
     'catalogue_fleet_cut_off',
     'Whether most applications are unreachable (1), which points to the DNS or egress of the fleet, or not (0).',
+    [],
     quick,
     ({ reach }) => (isFleetCutOff(reach) ? 1 : 0),
-  );
-  single(
-    'catalogue_applications_overdue',
-    'Active applications without a successful run for more than three intervals.',
-    quick,
-    ({ fleet }) => fleet.overdue,
   );
   gauge(
     'catalogue_application_last_success_timestamp_seconds',
@@ -141,19 +148,6 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     ['application_id'],
     quick,
     ({ lagging }) => lagging.map(({ application_id, every_ms }) => [{ application_id }, every_ms / 1_000]),
-  );
-  single('catalogue_runs_open', 'Runs that have not ended.', quick, ({ fleet }) => fleet.open_runs);
-  single(
-    'catalogue_runs_oldest_open_timestamp_seconds',
-    'Start of the oldest run that has not ended; absent if there is none.',
-    quick,
-    ({ fleet }) => fleet.oldest_open_run && seconds(fleet.oldest_open_run),
-  );
-  single(
-    'catalogue_workers',
-    'Workers with a heartbeat in the last 30 s.',
-    quick,
-    ({ fleet }) => fleet.live_workers,
   );
   gauge(
     'catalogue_failures_open',

@@ -1,8 +1,11 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { onRefusal, REFUSALS } from '#src/api/refusals.ts';
+import { PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
 import { DETAIL_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
+import { pictureRequested } from '#src/pictures/events.ts';
 
 /** At most this many applications have their own series in one process. */
 const APPLICATIONS_MAX = 100;
@@ -45,6 +48,13 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   });
   // From 0: a series that starts at 1 shows no increase, so an alert would miss the first suspect run.
   for (const outcome of RUN_OUTCOMES) runs.inc({ outcome }, 0);
+  const refusals = new Counter({
+    name: 'catalogue_api_refusals_total',
+    help: 'Calls of the API without a valid token, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of REFUSALS) refusals.inc({ reason }, 0);
   const runSeconds = new Histogram({
     name: 'catalogue_run_duration_seconds',
     help: 'Duration of runs from start to end, by outcome.',
@@ -59,6 +69,28 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     registers,
   });
   for (const change of CHANGES) games.inc({ change }, 0);
+
+  const pictures = {
+    look: new Counter({
+      name: 'catalogue_pictures_requested_total',
+      help: 'Requests for pictures that an operator was about to see, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    check: new Counter({
+      name: 'catalogue_pictures_rechecked_total',
+      help: 'Requests for pictures of decided games, by outcome: unchanged is the answer 304.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+  };
+  const drifted = new Counter({
+    name: 'catalogue_pictures_drifted_total',
+    help: 'Passed games that returned to pending because a picture has other bytes than the decision names.',
+    registers,
+  });
+  for (const outcome of [...PICTURE_OUTCOMES, 'unchanged'])
+    for (const counter of Object.values(pictures)) counter.inc({ outcome }, 0);
 
   /** The labels "operation outcome" of each application's series. */
   const series = new Map<string, Set<string>>();
@@ -85,6 +117,11 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
       runs.inc({ outcome });
       runSeconds.observe({ outcome }, (finished_at.getTime() - started_at.getTime()) / 1_000);
       for (const change of CHANGES) games.inc({ change }, run[change]);
+    }),
+    onRefusal((reason) => refusals.inc({ reason })),
+    pictureRequested.subscribe(({ outcome, purpose, drifted: games }) => {
+      pictures[purpose].inc({ outcome });
+      drifted.inc(games);
     }),
   ];
   return {

@@ -35,9 +35,9 @@ export const addQueueMetrics = (
     labelNames: ['queue', 'state'],
     registers,
     async collect() {
-      const answer = (await up()) === true ? await counts() : undefined;
+      const facts = (await up()) === true ? await counts() : undefined;
       this.reset();
-      for (const { queue, jobs } of answer ?? []) {
+      for (const { queue, jobs } of facts ?? []) {
         for (const [state, count] of Object.entries(jobs)) this.set({ queue, state }, count);
       }
     },

@@ -21,19 +21,19 @@ export const onWebhookCall = (listener: (call: WebhookCall) => void): (() => voi
   return () => void CHANNEL.unsubscribe(onMessage);
 };
 
-const observe = <Answer>(
+const observe = <Result>(
   operation: Operation,
-  { applicationId: application_id }: WebhookTarget,
-  call: () => Promise<Answer>,
-): Promise<Answer> =>
+  { application_id }: WebhookTarget,
+  call: () => Promise<Result>,
+): Promise<Result> =>
   inSpan(operation, { 'catalogue.application_id': application_id }, async () => {
     const start = performance.now();
     const publish = (outcome: WebhookCall['outcome']) =>
       CHANNEL.publish({ application_id, operation, outcome, seconds: (performance.now() - start) / 1_000 });
     try {
-      const answer = await call();
+      const result = await call();
       publish('ok');
-      return answer;
+      return result;
     } catch (error) {
       if (isWebhookError(error)) publish(error.code);
       throw error;

@@ -1,11 +1,10 @@
 import {
   createPostgresBackend,
   FlowProducer,
-  type FlowProducerOptions,
   type Processor,
   Queue,
-  type QueueOptions,
   runMigrations,
+  type Telemetry,
   Worker,
   type WorkerOptions,
   withBackend,
@@ -13,16 +12,14 @@ import {
 import pg from 'pg';
 import { openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
-type Own<Options> = Omit<Options, 'connection' | 'prefix'>;
-
 /** The store of the queues: Redis or PostgreSQL. Only src/queue distinguishes the two. */
 export type QueueBackend = {
   readonly kind: 'redis' | 'postgres';
-  createQueue: (name: string, options?: Own<QueueOptions>) => Queue;
-  createWorker: (name: string, processor: Processor, options: Own<WorkerOptions>) => Worker;
-  createFlowProducer: (options?: Own<FlowProducerOptions>) => FlowProducer;
-  /** Migrates the schema of the queue in PostgreSQL. */
-  migrate: () => Promise<void>;
+  createQueue: (name: string) => Queue;
+  createWorker: (name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>) => Worker;
+  createFlowProducer: () => FlowProducer;
+  /** Migrates the schema of the queue in PostgreSQL, and creates the sequence of each queue's job ids. */
+  migrate: (queues?: readonly string[]) => Promise<void>;
   /** The client, for the API's rate limit; undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
   /** Rejects if the backend does not answer; on Redis within seconds. */
@@ -35,7 +32,7 @@ export type QueueBackend = {
    * Frees jobs whose lock expiry, which workers write by their own clocks, is far from the clock of PostgreSQL.
    * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
    */
-  freeAstrayLocks: () => Promise<number>;
+  freeMisdatedLocks: () => Promise<number>;
   close: () => Promise<void>;
 };
 
@@ -47,6 +44,8 @@ export type BackendOptions = {
   prefix: string;
   /** While the backend is unreachable, `producer` fails within seconds and `worker` waits. */
   role: 'producer' | 'worker';
+  /** Stores the trace in each job. Undefined: no traces. */
+  telemetry?: Telemetry | undefined;
   onError: (error: Error) => void;
 };
 
@@ -59,39 +58,39 @@ const asPlain = <T>(value: unknown): T => value as T;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
-  const shared = {
-    connection: redis.client,
-    prefix: options.prefix,
-    skipWaitingForReady: options.role === 'producer',
-  };
+  const { prefix, role, telemetry } = options;
+  const shared = { connection: redis.client, prefix, ...(telemetry && { telemetry }) };
+  const producing = { ...shared, skipWaitingForReady: role === 'producer' };
   return {
     kind: 'redis',
-    createQueue: (name, own) => new Queue(name, { ...shared, ...own }),
-    createWorker: (name, processor, own) =>
-      new Worker(name, processor, { connection: redis.client, prefix: options.prefix, ...own }),
-    createFlowProducer: (own) => new FlowProducer({ ...shared, ...own }),
+    createQueue: (name) => new Queue(name, producing),
+    createWorker: (name, processor, own) => new Worker(name, processor, { ...shared, ...own }),
+    createFlowProducer: () => new FlowProducer(producing),
     migrate: async () => void (await redis.check()),
     redis: redis.client,
     ping: redis.ping,
-    probe: async () => void (await redis.client.set(`${options.prefix}:probe`, '', 'EX', 60)),
+    probe: async () => void (await redis.client.set(`${prefix}:probe`, '', 'EX', 60)),
     check: redis.check,
-    freeAstrayLocks: async () => 0,
+    freeMisdatedLocks: async () => 0,
     close: redis.close,
   };
 };
 
 const QUEUE_SCHEMA = 'bullmq';
 
-/** Longer than any lock (runner.ts). */
-const ASTRAY_MS = 60_000;
+const CREATE_SEQUENCES =
+  'select next_job_id(queue) from unnest($1::text[]) queue where to_regclass(job_id_seq_name(queue)) is null';
 
-const FREE_ASTRAY_LOCKS = `
+/** Longer than any lock (runner.ts). */
+const MISDATED_MS = 60_000;
+
+const FREE_MISDATED_LOCKS = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
-    looks as (
+    stalled_checks as (
       delete from meta using clock
-      where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${ASTRAY_MS} end)
+      where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
   update job set locked_until_ms = 0 from clock
-  where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${ASTRAY_MS}`;
+  where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
 
 /**
  * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
@@ -116,11 +115,15 @@ const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 
 
 const openPostgres = (options: BackendOptions): QueueBackend => {
   const classes = withBackend(createRecoveringBackend);
+  // The driver prefers the URL's `options` to ours: one value has both, and the last search_path applies.
+  const url = new URL(options.databaseUrl);
+  const given = url.searchParams.get('options') ?? '';
+  url.searchParams.delete('options');
   // One pool for all queues of the process. Each worker keeps one client of it for LISTEN.
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: url.href,
     max: POOL_MAX[options.role],
-    options: `-c search_path=${QUEUE_SCHEMA}`,
+    options: `${given} -c search_path=${QUEUE_SCHEMA}`.trim(),
     application_name: 'catalogue queue',
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
@@ -130,18 +133,20 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   pool.on('error', options.onError);
   // The pool reports errors of idle clients only; an unhandled error of another client would end the process.
   pool.on('connect', (client) => client.on('error', options.onError));
-  const connection = pool as never;
+  const shared = { connection: pool as never, ...(options.telemetry && { telemetry: options.telemetry }) };
   const ping = async () => void (await pool.query('select 1'));
   return {
     kind: 'postgres',
-    createQueue: (name, own) => asPlain(new classes.Queue(name, { ...own, connection })),
+    createQueue: (name) => asPlain(new classes.Queue(name, shared)),
     createWorker: (name, processor, own) =>
-      asPlain(new classes.Worker(name, processor, { ...own, connection })),
-    createFlowProducer: (own) => asPlain(new classes.FlowProducer({ ...own, connection })),
-    migrate: async () => {
+      asPlain(new classes.Worker(name, processor, { ...own, ...shared })),
+    createFlowProducer: () => asPlain(new classes.FlowProducer(shared)),
+    migrate: async (queues = []) => {
       const client = await pool.connect();
       try {
         await runMigrations(client, QUEUE_SCHEMA);
+        // BullMQ creates a sequence at the first job of a queue: a process whose role only adds jobs may not.
+        await client.query(CREATE_SEQUENCES, [queues]);
       } finally {
         client.release();
       }
@@ -150,7 +155,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     ping,
     probe: ping,
     check: async () => [],
-    freeAstrayLocks: async () => (await pool.query(FREE_ASTRAY_LOCKS)).rowCount ?? 0,
+    freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     close: () => pool.end(),
   };
 };

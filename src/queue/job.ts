@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { CatalogueError } from '#src/errors.ts';
+import type { Postponed } from '#src/rules/waiting.ts';
 
 /** How BullMQ runs the jobs of one queue. */
 export type JobOptions = {
@@ -38,18 +39,26 @@ export type JobContext<Deps> = {
   /** Is this BullMQ's last attempt? */
   lastAttempt: boolean;
   log: Logger;
-  /** May the job be postponed by another `ms` (src/rules/waiting.ts)? */
-  mayPostpone: (ms: number) => boolean;
+  /**
+   * @param requestedMs the delay that an application requests (Retry-After)
+   * @param hasProgressed did this execution of the job write anything?
+   * @returns the error that postpones the job; undefined without a request, or if the job was postponed enough
+   *   (src/rules/waiting.ts)
+   */
+  postpone: (requestedMs: number | undefined, hasProgressed?: boolean) => RetryAfter | undefined;
 };
 
-/** A handler throws it to postpone its job by `ms`. It does not count as an attempt. */
+/** A handler throws it to postpone its job by `ms`. It does not count as an attempt. Made by `postpone`. */
 export class RetryAfter extends CatalogueError {
   override readonly name = 'RetryAfter';
   readonly ms: number;
+  /** How the job was postponed, this time included. */
+  readonly postponed: Postponed;
 
-  constructor(ms: number) {
+  constructor(ms: number, postponed: Postponed) {
     super(`retry after ${Math.ceil(ms / 1_000)} s`);
     this.ms = ms;
+    this.postponed = postponed;
   }
 }
 

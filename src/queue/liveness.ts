@@ -6,12 +6,12 @@ import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 /** Longer than two checks: a single failed check does not end readiness. */
 const READY_MS = 30_000;
 /** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
-const LOOKS = 6;
-const ANSWER_MS = 5_000;
+const STUCK_CHECKS = 6;
+const CHECK_TIMEOUT_MS = 5_000;
 
 export type Liveness = {
   /** Did database and queue accept a write within the last 30 s? */
@@ -31,7 +31,7 @@ type Options = {
   /** Called once. */
   onStuck: (stuck: Stuck) => void;
   logger: Logger;
-  lookMs?: number;
+  checkMs?: number;
 };
 
 /**
@@ -41,19 +41,19 @@ type Options = {
  * not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
-  const { backend, producer, runner, recordHeartbeat, onStuck, logger, lookMs = LOOK_MS } = options;
+  const { backend, producer, runner, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
   let answeredAt = Number.NEGATIVE_INFINITY;
   const stopped = new AbortController();
   const findStuck = createStuckDetector();
 
-  const readQueues = async (): Promise<QueueLook[]> => {
+  const readQueues = async (): Promise<QueueCheck[]> => {
     await backend.probe();
     await recordHeartbeat();
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
-  const look = async (): Promise<void> => {
-    const queues = await pTimeout(readQueues(), { milliseconds: ANSWER_MS, message: false }).catch(
+  const check = async (): Promise<void> => {
+    const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, message: false }).catch(
       () => undefined,
     );
     if (queues !== undefined) answeredAt = performance.now();
@@ -65,8 +65,8 @@ export const startLiveness = (options: Options): Liveness => {
   };
   const watch = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await look();
-      await sleep(lookMs, undefined, { signal: stopped.signal }).catch(() => {});
+      await check();
+      await sleep(checkMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   };
   const watching = watch();
@@ -80,16 +80,16 @@ export const startLiveness = (options: Options): Liveness => {
 };
 
 /** One check of a queue: its waiting jobs, and the jobs that this process has taken. */
-type QueueLook = Load & { waiting: number };
+type QueueCheck = Load & { waiting: number };
 
 /**
  * @returns a function that receives each check (undefined: a server did not answer) and returns the queue that was stuck
- * in `looks` checks in a row
+ * in `checks` checks in a row
  */
 export const createStuckDetector = (
-  looks = LOOKS,
-): ((queues: readonly QueueLook[] | undefined) => Stuck | undefined) => {
-  let previous: readonly QueueLook[] = [];
+  checks = STUCK_CHECKS,
+): ((queues: readonly QueueCheck[] | undefined) => Stuck | undefined) => {
+  let previous: readonly QueueCheck[] = [];
   const counts = new Map<string, number>();
   return (queues = []) => {
     for (const { name, waiting, active, concurrency, taken } of queues) {
@@ -103,7 +103,7 @@ export const createStuckDetector = (
       counts.set(name, takesNone ? (counts.get(name) ?? 0) + 1 : 0);
     }
     previous = queues;
-    const stuck = queues.find(({ name }) => (counts.get(name) ?? 0) >= looks);
+    const stuck = queues.find(({ name }) => (counts.get(name) ?? 0) >= checks);
     return stuck && { queue: stuck.name, active: stuck.active };
   };
 };

@@ -1,3 +1,4 @@
+import { hash, randomUUID } from 'node:crypto';
 import type { FlowJob, FlowProducer, Job, JobNode, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobSpec } from '#src/queue/job.ts';
@@ -25,6 +26,8 @@ type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
 /** Adds jobs. Each method throws on an invalid payload. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
+  /** Adds a job, unless an equal one waits: then it returns that one. A job that runs is never returned. */
+  addOrJoin: <Payload>(job: JobSpec<Payload>, payload: Payload) => Promise<Job>;
   /** Adds both in one step; `parent` runs when `child` has completed or failed. */
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
   /**
@@ -36,6 +39,14 @@ export type Producer = {
   queues: () => Queue[];
   close: () => Promise<void>;
 };
+
+/** States of a job that begins later: its first attempt, or another one. */
+const WAITING_STATES: ReadonlySet<string> = new Set([
+  'waiting',
+  'delayed',
+  'prioritized',
+  'waiting-children',
+]);
 
 /** BullMQ walks a flow on the stack: 5,000 levels overflow it. */
 const CHAIN_MAX = 1_000;
@@ -61,6 +72,12 @@ const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement 
   ...(placement.once === undefined ? {} : { deduplication: { id: placement.once } }),
 });
 
+/** Makes `then` run when `first` has ended. */
+const after = (first: FlowJob, then: FlowJob): FlowJob => ({
+  ...then,
+  children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
+});
+
 /** Opens one queue for each specification. */
 export const createProducer = (
   backend: QueueBackend,
@@ -76,43 +93,40 @@ export const createProducer = (
     if (found === undefined) throw new Error(`no queue for the job ${job.name}: is it listed in jobSpecs?`);
     return found;
   };
-  const addFlow = (flow: FlowJob): Promise<JobNode> => {
-    flows ??= backend.createFlowProducer().on('error', onError);
-    return flows.add(flow);
-  };
   const node = (job: AnySpec, payload: unknown, placement?: Placement): FlowJob => {
     const data = job.payload.parse(payload);
     return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, placement) };
   };
-  /** Makes `then` run when `first` has ended. */
-  const after = (first: FlowJob, then: FlowJob): FlowJob => ({
-    ...then,
-    children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
-  });
-  const addChain = async (job: AnySpec, payloads: readonly unknown[]): Promise<Job[]> => {
-    const [first, ...rest] = payloads.map((payload) => node(job, payload));
-    if (first === undefined) return [];
+  /** Adds jobs that run in this order, each when the one before has ended, in one step. */
+  const addChain = async (links: readonly FlowJob[]): Promise<Job[]> => {
+    flows ??= backend.createFlowProducer().on('error', onError);
     const added: Job[] = [];
-    let tree: JobNode | undefined = await addFlow(rest.reduce(after, first));
-    while (tree !== undefined) {
-      added.push(tree.job);
-      tree = tree.children?.[0];
-    }
-    return added.reverse();
+    let tree: JobNode | undefined = await flows.add(links.reduce(after));
+    for (; tree !== undefined; tree = tree.children?.[0]) added.unshift(tree.job);
+    return added;
+  };
+  const add: Producer['add'] = async (job, payload, placement) => {
+    const data = job.payload.parse(payload);
+    return queue(job).add(job.title(data), data, jobOptions(job, placement));
   };
   return {
-    add: async (job, payload, placement) => {
-      const data = job.payload.parse(payload);
-      return queue(job).add(job.title(data), data, jobOptions(job, placement));
+    add,
+    addOrJoin: async (job, payload) => {
+      const content = hash('sha256', JSON.stringify(payload), 'base64url');
+      const id = randomUUID();
+      for (let turn = 1; ; turn += 1) {
+        const added = await add(job, payload, { id, once: `${content}.${turn}` });
+        // A job that has begun may have read what has changed since: the request needs a later one.
+        if (added.id === id || WAITING_STATES.has(await added.getState())) return added;
+      }
     },
-    addAfter: async (parent, child) => {
-      const first = node(child.job, child.payload, { id: child.id });
-      await addFlow(after(first, node(parent.job, parent.payload, { id: parent.id })));
-    },
+    addAfter: async (parent, child) =>
+      void (await addChain([child, parent].map(({ job, payload, id }) => node(job, payload, { id })))),
     addInTurn: async (job, payloads) => {
+      const links = payloads.map((payload) => node(job, payload));
       const added: Job[] = [];
-      for (let from = 0; from < payloads.length; from += CHAIN_MAX)
-        added.push(...(await addChain(job, payloads.slice(from, from + CHAIN_MAX))));
+      for (let from = 0; from < links.length; from += CHAIN_MAX)
+        added.push(...(await addChain(links.slice(from, from + CHAIN_MAX))));
       return added;
     },
     queue,

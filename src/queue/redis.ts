@@ -77,9 +77,9 @@ export const openRedis = (
     ping: async () => {
       // The connection is lost: report it now instead of waiting for a reconnect.
       if (wasReady && client.status !== 'ready') throw explain(undefined, lastError);
-      const answer = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
+      const reply = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
       if (noDatabase !== undefined) throw explain(noDatabase, lastError);
-      if (answer !== 'PONG') throw explain(answer instanceof Error ? answer : undefined, lastError);
+      if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined, lastError);
     },
     check: async () => {
       const info = await client.info();

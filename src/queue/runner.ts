@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
-import { mayJobWait, postponeMs } from '#src/rules/waiting.ts';
+import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
 /**
  * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, whatever its
@@ -28,11 +28,11 @@ const ABORT_MS = 5_000;
  */
 const FETCH_AGAIN_MS = 1_000;
 
-/** A job's progress: how long it was postponed in all. A sum, because the clocks of workers differ and may jump. */
-const progressSchema = z.object({ postponed_ms: z.number() });
+/** A job's progress: how it was postponed. A sum, because the clocks of workers differ and may jump. */
+const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.int().default(0) });
 
-const postponedMsOf = (job: QueuedJob): number =>
-  progressSchema.safeParse(job.progress).data?.postponed_ms ?? 0;
+const postponedOf = (job: QueuedJob): Postponed =>
+  progressSchema.safeParse(job.progress).data ?? NOT_POSTPONED;
 
 /** The load of one queue in this process: jobs that run, their limit, and jobs started so far. */
 export type Load = { name: string; active: number; concurrency: number; taken: number };
@@ -131,21 +131,26 @@ const runJob = async <Deps>(
     throw new UnrecoverableError(`payload does not fit ${spec.name}: ${fields}`);
   }
   const log = logger.child({ job: spec.name, job_id: job.id });
-  const postponedMs = postponedMsOf(job);
-  const mayPostpone = (ms: number): boolean => mayJobWait(postponedMs, ms);
+  const { postponed_ms, ...before } = postponedOf(job);
+  const postpone = (requestedMs: number | undefined, hasProgressed = false): RetryAfter | undefined => {
+    const postponed_times = hasProgressed ? 0 : before.postponed_times;
+    if (requestedMs === undefined) return undefined;
+    const ms = postponeMs(requestedMs, { postponed_ms, postponed_times });
+    if (ms === undefined) return undefined;
+    return new RetryAfter(ms, { postponed_ms: postponed_ms + ms, postponed_times: postponed_times + 1 });
+  };
   try {
     return await handler(parsed.data, {
       deps,
       signal: lockSignal === undefined ? shutdown : AbortSignal.any([shutdown, lockSignal]),
       log,
       lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? spec.options.attempts),
-      mayPostpone,
+      postpone,
     });
   } catch (thrown) {
-    if (thrown instanceof RetryAfter && mayPostpone(thrown.ms)) {
-      const delayMs = postponeMs(thrown.ms);
-      await job.updateProgress({ postponed_ms: postponedMs + delayMs });
-      await job.moveToDelayed(Date.now() + delayMs, token);
+    if (thrown instanceof RetryAfter) {
+      await job.updateProgress(thrown.postponed);
+      await job.moveToDelayed(Date.now() + thrown.ms, token);
       throw new DelayedError();
     }
     if (shutdown.aborted) {

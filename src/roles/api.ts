@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { STATEMENT_MS } from '#db/client.ts';
 import { buildApi } from '#src/api/app.ts';
 import type { Config } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
@@ -17,6 +18,7 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
       name: 'api',
       maxConnections: DATABASE_CONNECTIONS,
       planOnce: true,
+      statementMs: STATEMENT_MS.api,
       logger,
     }),
   );

@@ -5,7 +5,7 @@ import { safeMessage } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { traceQueues } from '#src/tracing/trace-queues.ts';
+import { loadQueueTelemetry } from '#src/tracing/queue-telemetry.ts';
 
 /** Database and queues, which every role uses. */
 export type Foundation = {
@@ -50,8 +50,8 @@ export const openQueues = (
     if (!closing) onError(error);
   };
   const { redisUrl, queuePrefix: prefix } = config;
-  const untraced = openQueueBackend({ databaseUrl, redisUrl, prefix, role, onError: onOpenError });
-  const backend = config.tracing ? traceQueues(untraced) : untraced;
+  const telemetry = config.tracing ? loadQueueTelemetry() : undefined;
+  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role, telemetry, onError: onOpenError });
   const producer = createProducer(backend, jobSpecs, onOpenError);
   return {
     backend,
@@ -76,6 +76,7 @@ export const openFoundation = (
     name: string;
     maxConnections: number;
     planOnce?: boolean;
+    statementMs?: number;
     logger: Logger;
   },
 ): Foundation => {
@@ -83,6 +84,7 @@ export const openFoundation = (
     max: options.maxConnections,
     applicationName: `catalogue ${options.name}`,
     planOnce: options.planOnce ?? false,
+    ...(options.statementMs !== undefined && { statementMs: options.statementMs }),
   });
   const queues = openQueues(config, databaseUrl, options.role, createQueueErrorLog(options.logger));
   return {

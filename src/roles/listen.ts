@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { UsageError } from '#src/errors.ts';
 
-/** Stops listening and answers the calls in progress. A connection closes after its answer. */
+/** Stops listening and answers the calls in progress. A connection closes after its response. */
 export const stopListening = async (app: FastifyInstance): Promise<void> => {
   app.server.keepAliveTimeout = 1;
   await app.close();

@@ -14,7 +14,7 @@ const DATABASE_CONNECTIONS = 2;
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
  * another worker on this machine uses the port, it listens on a free port and logs it.
- * @param role `worker`, `api`, `board` or `up`
+ * @param role `worker`, `api`, `console` or `up`
  * @param isReady are the roles ready? Database and queue are checked here
  */
 export const startMetrics = async (

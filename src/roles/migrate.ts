@@ -1,10 +1,17 @@
 import type { Logger } from 'pino';
+import { openDatabase } from '#db/client.ts';
+import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import type { Config } from '#src/config.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 
-/** Migrates the tables of the catalogue, then the schema of the queue if it is in Postgres. */
-export const migrateAll = async (config: Config, databaseUrl: string, logger: Logger): Promise<void> => {
+/**
+ * Migrates the tables of the catalogue, then the schema of the queue if it is in Postgres, and grants each role its
+ * rights.
+ * @returns what the administrator must do before processes can use roles of their own
+ */
+export const migrateAll = async (config: Config, databaseUrl: string, logger: Logger): Promise<string[]> => {
   await migrateDatabase(databaseUrl);
   await using foundation = openFoundation(config, databaseUrl, {
     role: 'producer',
@@ -12,5 +19,11 @@ export const migrateAll = async (config: Config, databaseUrl: string, logger: Lo
     maxConnections: 1,
     logger,
   });
-  await foundation.backend.migrate();
+  await foundation.backend.migrate(jobSpecs.map(({ name }) => name));
+  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
+  try {
+    return await grantRoles(sql, config.databaseUrls);
+  } finally {
+    await sql.end({ timeout: 0 });
+  }
 };

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '#src/config.ts';
 import { startApi } from '#src/roles/api.ts';
-import { startBoard } from '#src/roles/board.ts';
+import { startConsole } from '#src/roles/console.ts';
+import { startKycDesk } from '#src/roles/kyc-desk.ts';
+import { startMedia } from '#src/roles/media.ts';
 import { startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
+import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { startTracing } from '#src/tracing/start.ts';
@@ -19,7 +22,7 @@ export type Everything = {
 };
 
 /**
- * Starts worker, API and board in one process, on `DATABASE_URL` or, without it, on the embedded Postgres of this
+ * Starts worker, API, media, console and KYC desk in one process, on `DATABASE_URL` or, without it, on the embedded Postgres of this
  * directory. Migrates the database first.
  */
 export const startEverything = async (
@@ -38,12 +41,13 @@ export const startEverything = async (
     databaseUrl = instance.databaseUrl;
     lost = instance.lost.then(() => 'the embedded Postgres ended');
   }
+  for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
   const roles: Role[] = [];
   const isReady = () => roles.length > 0 && roles.every((role) => role.isReady?.() ?? true);
   const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', isReady });
   started.defer(() => metrics.stop());
-  for (const start of [startWorker, startApi, startBoard]) {
+  for (const start of [startWorker, startApi, startMedia, startConsole, startKycDesk]) {
     const role = await start(config, databaseUrl, logger);
     started.defer(() => role.stop());
     roles.push(role);

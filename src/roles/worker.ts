@@ -7,27 +7,36 @@ import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT } from '#src/errors.ts';
+import { createEventSender } from '#src/events/deliver.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
+import { addPromptWork } from '#src/ingest/prompt-work.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
+import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
+import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { FLEET_UNREACHABLE } from '#src/rules/backoff.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
+
+import { createHttpPost } from '#src/webhooks/http-post.ts';
+import { createPace } from '#src/webhooks/pace.ts';
 
 const DATABASE_CONNECTIONS = 20;
 /** Running jobs are aborted after it. Longer than the timeout of a webhook call, 15 s. */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
+const PROMPT_MS = 1_000;
 const CUT_OFF_LOG_MS = 60 * 60_000;
-/** At most this many pages of one listing: two million games at 100 a page. */
-const PAGE_CAP = 20_000;
 /**
  * V8 collects its old space when the heap has grown by this percentage (default: up to 300). A run of 100,000 games then
  * peaks at 205 MB instead of 296 MB, with the same CPU time per game.
@@ -36,7 +45,7 @@ const HEAP_GROWTH_PERCENT = 50;
 
 /** Intervals and deadlines. Tests of faults shorten them. */
 export type WorkerTiming = Partial<
-  Record<'lockMs' | 'drainMs' | 'lookMs' | 'reconcileMs' | 'idleMs', number>
+  Record<'lockMs' | 'drainMs' | 'checkMs' | 'reconcileMs' | 'idleMs', number>
 >;
 
 /**
@@ -58,7 +67,8 @@ const logRuns = (logger: Logger): (() => void) => {
 };
 
 /**
- * Starts a worker: the jobs of every queue, the liveness check, and the reconciler (one worker of the fleet at a time).
+ * Starts a worker: the jobs of every queue, the liveness check, and two chores of one worker of the fleet at a time: the
+ * reconciler and the prompt work.
  * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
@@ -67,7 +77,7 @@ export const startWorker = async (
   logger: Logger,
   timing: WorkerTiming = {},
 ): Promise<Role> => {
-  const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, lookMs } = timing;
+  const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, checkMs } = timing;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await using started = new AsyncDisposableStack();
   const foundation = started.use(
@@ -87,13 +97,34 @@ export const startWorker = async (
       'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC runs fail; games are not affected.',
     );
   }
-  const webhooks = observeWebhooks(createWebhookClient({ egress: createEgressPolicy(config.webhooks) }));
+  const memory = createAnswerMemory();
+  const pace = createPace();
+  const egress = createEgressPolicy(config.webhooks);
+  const webhooks = observeWebhooks(createWebhookClient({ egress, memory, pace }));
   started.defer(() => webhooks.close());
   const openTarget = createTargetOpener(keys);
-  const deps = { sql, webhooks, producer, keys, openTarget, pageCap: PAGE_CAP };
+  const http = createHttpPost({ egress });
+  started.defer(() => http.close());
+  const formatAuditTime = createAuditTimeFormatter(config.auditTimeZone);
+  const events = createEventSender({ sql, keys, http, formatAuditTime });
+  const deps = {
+    sql,
+    webhooks,
+    memory,
+    pace,
+    producer,
+    keys,
+    openTarget,
+    pictureKeepMs: config.pictures.keepMs,
+    kycRetention: config.kycRetention,
+    events,
+    egress,
+    pageCap: STORAGE.pages,
+  };
 
   const onError = createQueueErrorLog(logger);
   started.defer(logRuns(logger));
+  started.defer(recordSealed.subscribe((ids) => logger.info(ids, 'kyc record sealed')));
   const runner = startRunner(backend, jobs, deps, logger, onError, { lockMs });
   started.defer(() => runner.stop(drainMs));
   await runner.ready();
@@ -106,7 +137,7 @@ export const startWorker = async (
     recordHeartbeat: () => recordHeartbeat(sql, worker),
     onStuck: () => process.exit(EXIT.failed),
     logger,
-    lookMs,
+    checkMs,
   });
   started.defer(async () => {
     await liveness.stop();
@@ -115,12 +146,16 @@ export const startWorker = async (
   // The reconciler has separate queues: a pass must end when Redis is silent, and not delay the worker's commands.
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
-  const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', () =>
-    reconcile({ sql, ...queues, logger }, chores.signal, idleMs === undefined ? {} : { idleMs }),
+  let from = FIRST_SCHEDULE;
+  const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', async () => {
+    from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
+  });
+  const prompting = repeatUntilAborted(PROMPT_MS, chores.signal, logger, 'prompt work', () =>
+    addPromptWork(sql, queues.producer),
   );
-  started.defer(() => {
+  started.defer(async () => {
     chores.abort();
-    return reconciling;
+    await Promise.all([reconciling, prompting]);
   });
   const all = started.move();
   return {

@@ -3,6 +3,7 @@ import { openDatabase } from '#db/client.ts';
 import { requireCurrentSchema } from '#db/schema-version.ts';
 import type { Config } from '#src/config.ts';
 import { startMetrics } from '#src/roles/metrics.ts';
+import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startTracing } from '#src/tracing/start.ts';
 
@@ -23,7 +24,7 @@ const checkSchema = async (databaseUrl: string): Promise<void> => {
  * Starts the only role of this process, and its metrics server, which stops after the role.
  * @throws CatalogueError if the database has another version of the schema
  */
-export const startWatchedRole = async (
+export const startSingleRole = async (
   name: Role['name'],
   start: StartRole,
   config: Config,
@@ -32,6 +33,7 @@ export const startWatchedRole = async (
 ): Promise<{ role: Role; metrics: string; stop: () => Promise<void> }> => {
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
+  for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
   await checkSchema(databaseUrl);
   let role: Role | undefined;
   let stopping = false;

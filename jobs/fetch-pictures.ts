@@ -1,0 +1,31 @@
+import { listPicturedGames, saveIconHashes } from '#db/queries/picture-fetches.ts';
+import { fetchPictures } from '#src/ingest/specs.ts';
+import type { MediaContext } from '#src/pictures/dependencies.ts';
+import { defineJob } from '#src/queue/job.ts';
+
+/** The pictures of games that an operator is about to see: icons first, each address once. */
+export const fetchPicturesJob = defineJob(
+  fetchPictures,
+  async ({ game_ids, icons_only }, { deps, signal, postpone }: MediaContext) => {
+    const { sql, pictures } = deps;
+    const found = await listPicturedGames(sql, game_ids);
+    const games = game_ids.flatMap((id) => found.find(({ game_id }) => game_id === id) ?? []);
+    const urls = new Set([
+      ...games.flatMap(({ game_icon }) => game_icon),
+      ...(icons_only === true ? [] : games.flatMap(({ game_store_pic }) => game_store_pic)),
+    ]);
+    const results = await Promise.all([...urls].map((url) => pictures.refresh(url, 'look', signal)));
+    await saveIconHashes(sql, games);
+    const busy = results.flatMap(({ failure }) =>
+      failure?.outcome === 'busy' ? [failure.retryAfterMs ?? 0] : [],
+    );
+    const requested = results.filter(({ outcome }) => outcome !== undefined);
+    const later = postpone(busy.length === 0 ? undefined : Math.max(...busy), requested.length > busy.length);
+    if (later !== undefined) throw later;
+    return {
+      pictures: urls.size,
+      requested: requested.length,
+      shown: results.filter(({ outcome }) => outcome === 'shown').length,
+    };
+  },
+);

@@ -1,0 +1,39 @@
+import { applyPins, type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { isPassing } from '#src/contract/pictures.ts';
+import { recheckPictures } from '#src/ingest/specs.ts';
+import type { MediaContext } from '#src/pictures/dependencies.ts';
+import { defineJob } from '#src/queue/job.ts';
+import { nextCheckMs } from '#src/rules/pictures.ts';
+
+/** Pictures of one step. */
+const BATCH = 200;
+/** A picture whose process was killed is due again after this time. */
+const LEASE_MS = 15 * 60_000;
+/** The job ends after it; the next one, a minute after this one began, continues. */
+const WORK_MS = 50_000;
+
+/** Looks again at the pictures of decided games that are due: bytes that changed return a passed game to review. */
+export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
+  const { deps, signal } = context;
+  const { sql, pictures, recheckMs } = deps;
+  let requested = 0;
+  let drifted = 0;
+  const check = async ({ picture_id, url, wanted }: DuePicture): Promise<void> => {
+    if (!wanted) return scheduleCheck(sql, picture_id, null);
+    const result = await pictures.refresh(url, 'check', signal);
+    // Without a request, the bytes may have changed since the decision all the same: another look saw it.
+    const games = result.outcome === undefined ? await applyPins(sql, picture_id) : result.drifted;
+    const isFailure = result.outcome !== undefined && isPassing(result.outcome);
+    await scheduleCheck(sql, picture_id, nextCheckMs(isFailure, recheckMs));
+    if (result.outcome !== undefined) requested += 1;
+    drifted += games.length;
+  };
+  const began = performance.now();
+  for (let taken = BATCH; taken === BATCH && performance.now() - began < WORK_MS; ) {
+    const due = await takeDuePictures(sql, BATCH, LEASE_MS);
+    taken = due.length;
+    await Promise.all(due.map(check));
+    signal.throwIfAborted();
+  }
+  return { requested, drifted };
+});

@@ -1,0 +1,55 @@
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { Database } from '#db/client.ts';
+import { findPosition, listEventsAfter, placeEvents } from '#db/queries/events.ts';
+import { insertRefreshes } from '#db/queries/refreshes.ts';
+import { ApiError } from '#src/api/api-error.ts';
+import { applicationOf } from '#src/api/authenticate.ts';
+import { success } from '#src/api/wire.ts';
+import {
+  LIST_EVENTS_PATH,
+  type ListEventsRequest,
+  listEventsRequestSchema,
+  listEventsResponseSchema,
+  REFRESH_PATH,
+  type RefreshRequest,
+  refreshRequestSchema,
+  refreshResponseSchema,
+} from '#src/contract/events.ts';
+import { toEventDocument } from '#src/events/document.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
+
+type EventRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] };
+
+/** event.list and game.refresh, additions to the interface document, each for the token's application alone. */
+export const addEventRoutes = (
+  app: FastifyInstance,
+  { sql, auditTimeZone, onRequest }: EventRouteOptions,
+): void => {
+  const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
+
+  app.post<{ Body: ListEventsRequest }>(
+    LIST_EVENTS_PATH,
+    { onRequest, schema: { body: listEventsRequestSchema, response: { 200: listEventsResponseSchema } } },
+    async (request) => {
+      const application_id = applicationOf(request);
+      const { after, limit } = request.body;
+      const position = after === '' ? 0 : await findPosition(sql, application_id, after);
+      if (position === undefined) throw new ApiError('goneEvent');
+      await placeEvents(sql);
+      const list = await listEventsAfter(sql, application_id, position, limit);
+      const next = list.at(-1)?.event_id ?? after;
+      return success({ list: list.map((event) => toEventDocument(event, formatAuditTime)), next });
+    },
+  );
+
+  app.post<{ Body: RefreshRequest }>(
+    REFRESH_PATH,
+    { onRequest, schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } } },
+    async (request) => {
+      const accepted = await insertRefreshes(sql, applicationOf(request), request.body.game_ids);
+      if (accepted === undefined)
+        throw new ApiError('tooManyRefreshes', undefined, { headers: { 'retry-after': '60' } });
+      return success({ accepted });
+    },
+  );
+};

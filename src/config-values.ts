@@ -1,0 +1,145 @@
+/** The kinds of values that environment variables hold. Each message names what the value should be, without the value of a secret. */
+import { z } from 'zod';
+import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
+import { ROLES, type Role } from '#src/contract/roles.ts';
+import { parseNetwork } from '#src/webhooks/networks.ts';
+
+export const flag = z
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })
+  .default(false);
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `7d`, in milliseconds. */
+export const duration = (fallback: string, minMs: number) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text, context) => {
+      const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+      const ms = Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
+      if (ms >= minMs) return ms;
+      context.addIssue(`is not a duration such as ${fallback}, of at least ${minMs / 1_000} s`);
+      return z.NEVER;
+    });
+
+/** A whole number between two bounds. */
+export const integer = (fallback: number, min: number, max: number) => {
+  const error = `is not a whole number from ${min} to ${max}`;
+  return z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
+};
+
+export const port = (fallback: number) => {
+  const error = 'is not a port number';
+  return z.coerce.number(error).int(error).min(0, error).max(65_535, error).default(fallback);
+};
+
+/** Parses with a function that throws; its message becomes the issue. */
+export const parsed = <Out>(parse: (text: string) => Out) =>
+  z.string().transform((text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message.replace(/^[A-Z_]+:? /, '') : 'is not valid');
+      return z.NEVER;
+    }
+  });
+
+/** Validates with a function that throws, and keeps the text. */
+export const validatedBy = (parse: (text: string) => unknown) =>
+  parsed((text) => {
+    parse(text);
+    return text;
+  });
+
+/** A comma-separated list. Reports each invalid entry. */
+export const commaSeparated = (isEntry: (text: string) => boolean, what: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .superRefine((list, context) => {
+      for (const entry of list) if (!isEntry(entry)) context.addIssue(`"${entry}" is not ${what}`);
+    });
+
+export const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
+
+/** Rejects a prefix of 0: it would trust the `X-Forwarded-For` of any client. */
+export const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
+
+export const isPort = (text: string): boolean =>
+  /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) <= 65_535;
+
+const succeeds = (work: () => unknown): boolean => {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const timeZone = z
+  .string()
+  .default('UTC')
+  .refine((zone) => succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone })), {
+    error: 'is not a time zone such as UTC or Asia/Shanghai',
+  });
+
+export const databaseUrl = z
+  .string()
+  .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'is not postgres://user:password@host:5432/database',
+    abort: true,
+  })
+  .refine((text) => succeeds(() => decodeURIComponent(text)), {
+    error: 'has a "%" that is not percent-encoded: write it as %25',
+    abort: true,
+  })
+  .superRefine((text, context) => {
+    for (const [name, value] of new URL(text).searchParams) {
+      const isVerified = value === 'verify-full' || value === 'disable';
+      if (/^ssl(mode)?$/i.test(name) && !isVerified)
+        context.addIssue(
+          `has ${name}=${value}, with which the driver does not verify the server: write sslmode=verify-full (a certificate authority of your own: NODE_EXTRA_CA_CERTS), or sslmode=disable on a network that you trust`,
+        );
+    }
+  });
+
+export const httpUrl = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+  error: 'is not an address such as https://console.example',
+  abort: true,
+});
+
+/** Is this the address of a server on this machine? */
+export const isLoopbackUrl = (text: string): boolean =>
+  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(text).hostname);
+
+/** Parses `none`, or what takes two persons: `reveal,erase`. */
+export const parseFourEyes = (text: string): FourEyes => {
+  const words = text.split(',').map((word) => word.trim());
+  if (words.length === 1 && words[0] === 'none') return { kinds: [], onceTwo: false };
+  const unknown = words.find((word) => !APPROVAL_KINDS.some((kind) => kind === word));
+  if (unknown !== undefined)
+    throw new Error(`has "${unknown}": give none, or some of ${APPROVAL_KINDS.join(', ')}`);
+  return { kinds: APPROVAL_KINDS.filter((kind) => words.includes(kind)), onceTwo: false };
+};
+
+/** Parses `group=role,group=role`. A group may have several roles. */
+export const parseRoleMap = (text: string): Map<string, Role[]> => {
+  const roles = new Map<string, Role[]>();
+  for (const pair of text.split(',').map((part) => part.trim())) {
+    const at = pair.lastIndexOf('=');
+    const role = ROLES.find((each) => each === pair.slice(at + 1).trim());
+    const group = pair.slice(0, Math.max(0, at)).trim();
+    if (role === undefined || group === '')
+      throw new Error(`"${pair}" is not group=role with one of the roles ${ROLES.join(', ')}`);
+    roles.set(group, [...(roles.get(group) ?? []), role]);
+  }
+  return roles;
+};

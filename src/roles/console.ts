@@ -1,0 +1,40 @@
+import type { Logger } from 'pino';
+import { describeFourEyes } from '#src/approvals/rule.ts';
+import type { Config } from '#src/config.ts';
+import { buildConsole } from '#src/console/app.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
+import type { Role } from '#src/roles/role.ts';
+
+const DATABASE_CONNECTIONS = 10;
+
+/** Starts the web console, with Bull Board for every queue of the fleet. */
+export const startConsole = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+  const { host, port, trustedProxies, oidc, isPublic } = config.console;
+  let { url } = config.console;
+  await using started = new AsyncDisposableStack();
+  const { sql, producer } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'worker',
+      name: 'console',
+      maxConnections: DATABASE_CONNECTIONS,
+      logger,
+    }),
+  );
+  const warning = describeFourEyes(config.fourEyes);
+  if (warning !== null) logger.warn(warning);
+  const app = await buildConsole({
+    sql,
+    producer,
+    url: () => url,
+    trustedProxies,
+    oidc,
+    fourEyes: config.fourEyes,
+    logger,
+  });
+  started.defer(() => stopListening(app));
+  const address = await listen(app, host, port, 'CONSOLE_PORT');
+  if (!isPublic) url = address;
+  const all = started.move();
+  return { name: 'console', address, stop: () => all.disposeAsync() };
+};

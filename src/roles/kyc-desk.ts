@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import { describeFourEyes } from '#src/approvals/rule.ts';
+import type { Config } from '#src/config.ts';
+import { buildKycDesk } from '#src/kyc-desk/app.ts';
+import { REVEAL_MS } from '#src/kyc-desk/options.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
+import type { Role } from '#src/roles/role.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
+
+const DATABASE_CONNECTIONS = 5;
+
+/** Starts the KYC desk: the only web process that has keys. */
+export const startKycDesk = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+  const { host, port, url: publicUrl } = config.kycDesk;
+  const { fourEyes } = config;
+  await using started = new AsyncDisposableStack();
+  const { sql, producer } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'producer',
+      name: 'kyc-desk',
+      maxConnections: DATABASE_CONNECTIONS,
+      logger,
+    }),
+  );
+  const keys = await openKeyRing(config);
+  if (keys.records.length === 0)
+    logger.warn('no key for KYC records: set ENCRYPTION_KEYS. Until then the desk opens none.');
+  const warning = describeFourEyes(fourEyes);
+  if (warning !== null) logger.warn(warning);
+  let address = '';
+  const app = await buildKycDesk({
+    sql,
+    producer,
+    keys,
+    fourEyes,
+    url: () => publicUrl ?? address,
+    trustedProxies: config.console.trustedProxies,
+    // The provider returns the browser to a public address.
+    oidc: publicUrl === undefined ? null : config.console.oidc,
+    revealMs: REVEAL_MS,
+    logger,
+  });
+  started.defer(() => stopListening(app));
+  address = await listen(app, host, port, 'KYC_DESK_PORT');
+  const all = started.move();
+  return { name: 'kyc-desk', address, stop: () => all.disposeAsync() };
+};

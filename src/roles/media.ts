@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { mediaJobs } from '#jobs/index.ts';
+import type { Config } from '#src/config.ts';
+import { EXIT } from '#src/errors.ts';
+import { recheckPictures } from '#src/ingest/specs.ts';
+import { createDecoder } from '#src/pictures/decoder.ts';
+import type { MediaDependencies } from '#src/pictures/dependencies.ts';
+import { createPictures } from '#src/pictures/refresh.ts';
+import { startLiveness } from '#src/queue/liveness.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
+import { repeatUntilAborted } from '#src/roles/repeat.ts';
+import type { Role } from '#src/roles/role.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
+
+const DATABASE_CONNECTIONS = 10;
+/** Running jobs are aborted after it. Longer than one request with its decoding. */
+const DRAIN_MS = 20_000;
+/** Between two checks of decided pictures; a shorter PICTURE_RECHECK shortens it. */
+const CHECK_EVERY_MS = 60_000;
+
+/**
+ * Starts the worker of the picture jobs. It opens no key and no token: it decodes what applications send, in a process
+ * of its own (src/pictures/decoder.ts). Waits until Redis is reachable.
+ */
+export const startMedia = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+  const { maxBytes, recheckMs } = config.pictures;
+  await using started = new AsyncDisposableStack();
+  const { sql, backend, producer } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'worker',
+      name: 'media',
+      maxConnections: DATABASE_CONNECTIONS,
+      logger,
+    }),
+  );
+  await sql`select 1`;
+  for (const warning of await backend.check()) logger.warn(warning);
+  const decoder = createDecoder();
+  started.defer(() => decoder.close());
+  const egress = createEgressPolicy(config.webhooks);
+  const pictures = createPictures({ sql, egress, decoder, maxBytes, recheckMs });
+  started.defer(() => pictures.close());
+  const deps: MediaDependencies = { sql, pictures, recheckMs };
+
+  const runner = startRunner(backend, mediaJobs, deps, logger, createQueueErrorLog(logger));
+  started.defer(() => runner.stop(DRAIN_MS));
+  await runner.ready();
+  const liveness = startLiveness({
+    backend,
+    producer,
+    runner,
+    recordHeartbeat: async () => void (await sql`select 1`),
+    onStuck: () => process.exit(EXIT.failed),
+    logger,
+  });
+  started.defer(() => liveness.stop());
+  // Each process adds its own, so that as many run at once.
+  const once = randomUUID();
+  const chores = new AbortController();
+  const every = Math.min(CHECK_EVERY_MS, recheckMs / 4);
+  const checking = repeatUntilAborted(every, chores.signal, logger, 'recheck', async () => {
+    await producer.add(recheckPictures, {}, { once });
+  });
+  started.defer(() => {
+    chores.abort();
+    return checking;
+  });
+  const all = started.move();
+  return { name: 'media', address: null, isReady: liveness.isReady, stop: () => all.disposeAsync() };
+};
