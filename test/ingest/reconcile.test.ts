@@ -56,11 +56,21 @@ onBothBackends('Reconcilers', (kind) => {
     });
     afterEach(() => fleet.stop());
 
-    const start = (options: Parameters<typeof reconcile>[2] = {}, signal = live) =>
-      reconcile({ ...fleet, producer: queue.producer, logger: silent }, signal, options).then(
+    const start = (options: Parameters<typeof reconcile>[2] = {}, signal = live, sql = fleet.sql) =>
+      reconcile({ ...fleet, sql, producer: queue.producer, logger: silent }, signal, options).then(
         () => 'ended',
         (error: Error & { code?: string }) => error.code,
       );
+    /** A process learns that its session has ended when its socket closes: after Postgres has released the lock. */
+    const watchTransactions = () => {
+      const ended = Promise.withResolvers<void>();
+      const begin = (...args: Parameters<typeof fleet.sql.begin>) =>
+        fleet.sql.begin(...args).finally(() => ended.resolve());
+      const sql = new Proxy(fleet.sql, {
+        get: (target, name) => (name === 'begin' ? begin : Reflect.get(target, name)),
+      });
+      return { sql, ended: ended.promise };
+    };
     const expectNothingDone = async () => {
       expect(await fleet.producer.queue(tick).getJobSchedulersCount()).toBe(0);
       expect(await fleet.sql`select from sync_runs where fence > 1`).toHaveLength(0);
@@ -68,7 +78,8 @@ onBothBackends('Reconcilers', (kind) => {
 
     it('do nothing more after Postgres has ended the session that has the lock', async () => {
       const order: string[] = [];
-      const ended = start().then((how) => order.push(`pass: ${how}`));
+      const transaction = watchTransactions();
+      const ended = start({}, live, transaction.sql).then((how) => order.push(`pass: ${how}`));
       await queue.waitsFor(2);
       const sessions = await fleet.sql`
         select pg_terminate_backend(pid) from pg_locks
@@ -80,6 +91,7 @@ onBothBackends('Reconcilers', (kind) => {
           select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as free`;
         return lock?.free === true;
       });
+      await transaction.ended;
       order.push('the queue answers');
       queue.answer();
       await ended;
