@@ -1,6 +1,13 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import { DATABASE_ROLES, type DatabaseRole, QUEUE_WRITERS, roleName, TABLE_RIGHTS } from '#db/roles.ts';
+import {
+  DATABASE_ROLES,
+  type DatabaseRole,
+  FUNCTION_RIGHTS,
+  QUEUE_WRITERS,
+  roleName,
+  TABLE_RIGHTS,
+} from '#db/roles.ts';
 import { firstRow } from '#db/rows.ts';
 import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
 import { coerceError } from '#src/errors.ts';
@@ -93,6 +100,12 @@ const grantRights = (sql: Database): Promise<unknown> =>
         rights[role] === undefined ? [] : `grant ${rights[role]} on public.${table} to ${roleName(role)}`,
       ),
     );
+    const functions = Object.entries(FUNCTION_RIGHTS).flatMap(([name, callers]) => [
+      `revoke execute on function public.${name} from public, ${all}`,
+      ...roles
+        .filter((role) => callers.includes(role))
+        .map((role) => `grant execute on function public.${name} to ${roleName(role)}`),
+    ]);
     const queue = await firstRow(tx`select from pg_namespace where nspname = ${QUEUE_SCHEMA}`);
     const writers = roles.filter((role) => QUEUE_WRITERS.includes(role)).map(roleName);
     const queueGrants =
@@ -111,6 +124,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
       `grant select on drizzle.__drizzle_migrations to ${all}`,
       `grant usage on all sequences in schema public to ${all}`,
       ...grants,
+      ...functions,
       ...queueGrants,
     ];
     await tx.unsafe(statements.join(';\n'));

@@ -21,6 +21,7 @@ const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
 const EVERYTHING = 'select, insert, update, delete';
 const READ_BY_ALL = {
+  worker: 'select',
   api: 'select',
   console: 'select',
   media: 'select',
@@ -109,15 +110,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     media: 'select',
     operator: 'select, insert, update (undone_at, undone_by)',
   },
-  game_count_changes: {
-    worker: EVERYTHING,
-    api: 'select',
-    console: 'select, insert',
-    media: 'select, insert',
-    kyc_desk: 'select',
-    operator: 'select, insert',
-  },
-  game_counts: { ...READ_BY_ALL, worker: EVERYTHING },
+  // Triggers write both, with the rights of their owner.
+  game_count_changes: READ_BY_ALL,
+  game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_revisions: { ...READ, worker: 'select, insert, delete' },
   game_viewers: { console: EVERYTHING, operator: 'select' },
@@ -212,3 +207,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
 
 /** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
 export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'kyc_desk', 'operator'];
+
+/** Functions that run with the rights of their owner and change rows: who may call them beside the triggers. */
+export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'fold_game_counts()': [],
+  'recount_games(boolean)': ['operator'],
+};
