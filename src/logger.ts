@@ -1,23 +1,12 @@
 import { type Logger, pino } from 'pino';
 import { coerceError } from '#src/errors.ts';
+import { escapeUnprintable } from '#src/lib/printable.ts';
 
 /** Drops the other properties of driver errors: ioredis adds the rejected command, which may carry a password. */
 const plainError = (error: unknown): Record<string, unknown> => {
   const { name, message, stack, code } = coerceError(error) as Error & { code?: unknown };
   return { type: name, message, stack, ...(code !== undefined && { code }) };
 };
-
-/** Beyond ASCII: control characters, line separators, bidirectional marks. JSON escapes those of ASCII. */
-const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-
-/** Applications choose ids that reach the log: none may control the terminal that shows it. */
-const escapeUnprintable =
-  (backslash: string) =>
-  (line: string): string =>
-    line.replace(
-      UNPRINTABLE,
-      (character) => `${backslash}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    );
 
 /**
  * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing: secrets must
@@ -36,7 +25,7 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
         formatters,
         serializers,
         timestamp: pino.stdTimeFunctions.isoTime,
-        hooks: { streamWrite: escapeUnprintable('\\') },
+        hooks: { streamWrite: (line) => escapeUnprintable(line) },
       },
       pino.destination(2),
     );
@@ -51,5 +40,6 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
     },
   };
   // pino-pretty decodes one level of escapes.
-  return pino({ level, base, serializers, transport, hooks: { streamWrite: escapeUnprintable('\\\\') } });
+  const streamWrite = (line: string): string => escapeUnprintable(line, '\\\\');
+  return pino({ level, base, serializers, transport, hooks: { streamWrite } });
 };

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { CatalogueError } from '#src/errors.ts';
+import { limitConcurrency } from '#src/lib/limit-concurrency.ts';
 
 /** NIST SP 800-63B-4, section 3.1.1.2: a password that is the only factor has at least 15 characters. */
 const PASSWORD_MIN = 15;
@@ -15,24 +16,14 @@ const SALT_BYTES = 16;
 
 const argon2Async = promisify(argon2);
 
-/** Hashes at a time, so that sign-ins cannot take the memory of the process. */
-const AT_ONCE = 4;
-let running = 0;
-const waiting: (() => void)[] = [];
+/** Hashes at once: more would take the memory of the process. */
+const limitHashes = limitConcurrency(4);
 
-const derive = async (password: string, salt: Buffer, memory: number, passes: number): Promise<Buffer> => {
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
-  try {
-    // SP 800-63B: the same characters typed on different keyboards give the same password.
-    const message = password.normalize('NFKC');
-    const parameters = { message, nonce: salt, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
-    return await argon2Async('argon2id', parameters);
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
+const derive = (password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> => {
+  // SP 800-63B: the same characters typed on different keyboards give the same password.
+  const message = password.normalize('NFKC');
+  const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
+  return limitHashes(() => argon2Async('argon2id', parameters));
 };
 
 /** @returns the password's argon2id hash in PHC format */

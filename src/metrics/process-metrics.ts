@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { onRefusal, REFUSALS } from '#src/api/refusals.ts';
+import { REFUSALS, tokenRefused } from '#src/api/refusals.ts';
 import { PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
 import { DETAIL_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
-import { onWebhookCall } from '#src/metrics/webhook-calls.ts';
-import { pictureRequested } from '#src/pictures/events.ts';
+import { webhookCalled } from '#src/metrics/webhook-calls.ts';
+import { pictureRequested } from '#src/pictures/picture-requested.ts';
 
 /** At most this many applications have their own series in one process. */
 const APPLICATIONS_MAX = 100;
@@ -104,7 +104,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   const labelOf = createApplicationLabels(APPLICATIONS_MAX, removeSeries);
 
   const stopCounting = [
-    onWebhookCall(({ application_id, operation, outcome, seconds }) => {
+    webhookCalled.subscribe(({ application_id, operation, outcome, seconds }) => {
       // An aborted call is not a failure of the application.
       const label = labelOf(application_id, outcome !== 'ok' && outcome !== 'aborted');
       series.set(label, (series.get(label) ?? new Set()).add(`${operation} ${outcome}`));
@@ -118,10 +118,10 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
       runSeconds.observe({ outcome }, (finished_at.getTime() - started_at.getTime()) / 1_000);
       for (const change of CHANGES) games.inc({ change }, run[change]);
     }),
-    onRefusal((reason) => refusals.inc({ reason })),
-    pictureRequested.subscribe(({ outcome, purpose, drifted: games }) => {
+    tokenRefused.subscribe((reason) => refusals.inc({ reason })),
+    pictureRequested.subscribe(({ outcome, purpose, driftedGames }) => {
       pictures[purpose].inc({ outcome });
-      drifted.inc(games);
+      drifted.inc(driftedGames);
     }),
   ];
   return {

@@ -1,5 +1,5 @@
-import { channel } from 'node:diagnostics_channel';
 import type { Operation } from '#src/contract/words.ts';
+import { defineChannel } from '#src/lib/channel.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
@@ -12,14 +12,8 @@ export type WebhookCall = {
   seconds: number;
 };
 
-const CHANNEL = channel('catalogue.webhook-call');
-
-/** Calls `listener` after every call of an observed client. @returns a function that removes it */
-export const onWebhookCall = (listener: (call: WebhookCall) => void): (() => void) => {
-  const onMessage = (call: unknown): void => listener(call as WebhookCall);
-  CHANNEL.subscribe(onMessage);
-  return () => void CHANNEL.unsubscribe(onMessage);
-};
+/** Publishes each call of an observed client: metrics subscribe. */
+export const webhookCalled = defineChannel<WebhookCall>('catalogue.webhook-called');
 
 const observe = <Result>(
   operation: Operation,
@@ -29,7 +23,12 @@ const observe = <Result>(
   inSpan(operation, { 'catalogue.application_id': application_id }, async () => {
     const start = performance.now();
     const publish = (outcome: WebhookCall['outcome']) =>
-      CHANNEL.publish({ application_id, operation, outcome, seconds: (performance.now() - start) / 1_000 });
+      webhookCalled.publish({
+        application_id,
+        operation,
+        outcome,
+        seconds: (performance.now() - start) / 1_000,
+      });
     try {
       const result = await call();
       publish('ok');
@@ -40,7 +39,7 @@ const observe = <Result>(
     }
   });
 
-/** Reports each call of the client to `onWebhookCall`, and as a span of the current trace. */
+/** Reports each call of the client to `webhookCalled`, and as a span of the current trace. */
 export const observeWebhooks = (client: WebhookClient): WebhookClient => ({
   queryGameList: (target, request, signal) =>
     observe('query_game_list', target, () => client.queryGameList(target, request, signal)),

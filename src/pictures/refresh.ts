@@ -16,9 +16,9 @@ import {
 import { applyPins } from '#db/queries/picture-pins.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
-import { type PictureRequested, pictureRequested } from '#src/pictures/events.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
-import { createHosts, type HostAnswer } from '#src/pictures/hosts.ts';
+import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 
@@ -27,8 +27,11 @@ const TOO_LARGE = Buffer.from([0]);
 
 type Purpose = PictureRequested['purpose'];
 
-/** `outcome` is undefined if there was no request: the last result is fresh, or another process requests the picture. */
-export type Refreshed = HostAnswer & { outcome: PictureOutcome | undefined; drifted: readonly string[] };
+/**
+ * `outcome` is undefined if no request was necessary: the last result is fresh, or another process requests the picture.
+ * `drifted`: the ids of passed games that returned to `pending`.
+ */
+export type Refreshed = RequestResult & { outcome: PictureOutcome | undefined; drifted: readonly string[] };
 
 export type PictureOptions = {
   sql: Database;
@@ -61,7 +64,7 @@ const noteOf = (contentType: string, format: string): string | null => {
 
 export const createPictures = (options: PictureOptions): Pictures => {
   const { sql, decoder, recheckMs } = options;
-  const hosts = createHosts();
+  const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
 
   /** Stores the content of bytes that are not known yet. @returns what they are */
@@ -126,20 +129,23 @@ export const createPictures = (options: PictureOptions): Pictures => {
       await releasePicture(sql, claimed.picture_id).catch(() => {});
       throw error;
     });
-    return finish(claimed, answer, purpose);
+    const refreshed = await finish(claimed, answer);
+    pictureRequested.publish({
+      outcome: answer.kind === 'unchanged' ? 'unchanged' : refreshed.outcome,
+      purpose,
+      driftedGames: refreshed.drifted.length,
+    });
+    return refreshed;
   };
 
   const finish = async (
     claimed: ClaimedPicture,
     answer: PictureAnswer,
-    purpose: Purpose,
-  ): Promise<Refreshed> => {
+  ): Promise<Refreshed & { outcome: PictureOutcome }> => {
     const outcome = await record(claimed, answer);
     const isFailure = answer.kind === 'failed';
     const drifted =
       isFailure && answer.outcome !== 'too_large' ? [] : await applyPins(sql, claimed.picture_id);
-    const told = answer.kind === 'unchanged' ? 'unchanged' : outcome;
-    pictureRequested.publish({ outcome: told, purpose, drifted: drifted.length });
     return { outcome, drifted, ...(isFailure && { failure: answer }) };
   };
 
@@ -151,7 +157,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
         async (failure) => {
           const claimed = await claimPicture(sql, url);
           if (claimed === undefined) return NOT_NEEDED;
-          return finish(claimed, { kind: 'failed', ...failure }, purpose);
+          return finish(claimed, { kind: 'failed', ...failure });
         },
       ),
     close: agent.close,

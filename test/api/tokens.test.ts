@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
-import { onRefusal } from '#src/api/refusals.ts';
+import { tokenRefused } from '#src/api/refusals.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import {
   type Answer,
@@ -174,7 +174,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
 describe('a refused token', () => {
   test('is counted, and logged without itself, at most once a second and reason', async () => {
     const counted: string[] = [];
-    onTestFinished(onRefusal((refusal) => counted.push(refusal)));
+    onTestFinished(tokenRefused.subscribe((refusal) => counted.push(refusal)));
     const watched = await startApi();
     const unknown = createApiToken();
     const { token, token_id } = await addToken(watched.sql, null);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
-import { pictureRequested } from '#src/pictures/events.ts';
+import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { loopback, targetAt } from '#test/webhooks/support.ts';
@@ -64,8 +64,8 @@ test('every outcome that a run can have is counted from 0, before any run ended'
 
 test('requests for pictures and the games that they return to review are counted', async () => {
   using metrics = createProcessMetrics('test');
-  pictureRequested.publish({ outcome: 'not_found', purpose: 'look', drifted: 0 });
-  pictureRequested.publish({ outcome: 'shown', purpose: 'check', drifted: 2 });
+  pictureRequested.publish({ outcome: 'not_found', purpose: 'look', driftedGames: 0 });
+  pictureRequested.publish({ outcome: 'shown', purpose: 'check', driftedGames: 2 });
   const text = await metrics.registry.metrics();
   for (const line of [
     'catalogue_pictures_requested_total{outcome="not_found",role="test"} 1',

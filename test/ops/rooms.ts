@@ -15,6 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'package.json': { imports: [] },
   'src/errors.ts': { imports: [] },
   'src/read-or-create-file.ts': { imports: [] },
+  'src/lib': { imports: [] },
   'src/contract': { imports: [], packages: ['zod', 'zod-openapi'] },
   'src/rules': { imports: ['src/contract'], packages: ['node:crypto', 'node:zlib'] },
   'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
@@ -34,7 +35,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['db/schema'],
   },
   'src/kyc': {
-    imports: ['src/errors.ts', 'src/contract', 'db', 'src/sealing', 'src/approvals'],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/sealing', 'src/approvals'],
     types: ['db/schema'],
   },
   'src/check': {
@@ -42,12 +43,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/queue': { imports: ['src/errors.ts', 'src/rules'] },
   'src/pictures': {
-    imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db', 'src/webhooks', 'src/queue'],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/webhooks', 'src/queue'],
   },
   'src/tracing': { imports: ['src/errors.ts', 'src/queue'] },
   'src/ingest': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db',
@@ -90,8 +92,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/sample-application': { imports: ['src/contract', 'src/webhooks'] },
   'src/http': { imports: [], packages: ['fastify', 'node:http', 'node:net'] },
-  'src/api': { imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db', 'src/events', 'src/http'] },
-  'src/identity': { imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db'] },
+  'src/api': {
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/events', 'src/http'],
+  },
+  'src/identity': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'] },
   'src/console': {
     imports: [
       'src/errors.ts',
@@ -136,6 +140,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/metrics': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db',
@@ -148,7 +153,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
     ],
   },
-  'src/logger.ts': { imports: ['src/errors.ts'] },
+  'src/logger.ts': { imports: ['src/errors.ts', 'src/lib'] },
   'src/config-values.ts': { imports: ['src/contract', 'src/webhooks'], packages: ['zod'] },
   'src/config.ts': {
     imports: [
@@ -190,6 +195,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/cli': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db',

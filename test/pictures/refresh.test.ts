@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import sharp from 'sharp';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
+import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
@@ -145,7 +146,9 @@ test('private addresses and names that rebind are not dialled', async () => {
   expect(server.requests.map(({ path }) => path)).toEqual(['/one.png']);
 });
 
-test('a trickle ends at the deadline, and then the host rests: nothing more is sent to it', async () => {
+test('a trickle ends at the deadline; after two, no more requests are sent to the host, or counted', async () => {
+  const counted: unknown[] = [];
+  onTestFinished(pictureRequested.subscribe((event) => counted.push(event)));
   const bytes = await aPicture(8);
   const trickle = (n: number) =>
     server.files.set(`/slow-${n}.png`, (_request, response) => {
@@ -159,5 +162,6 @@ test('a trickle ends at the deadline, and then the host rests: nothing more is s
     [1, 2, 3, 4].map((n) => pictures.refresh(`${server.url}/slow-${n}.png`, 'look', signal)),
   );
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(4).fill('timeout'));
+  expect(counted).toEqual(Array(2).fill({ outcome: 'timeout', purpose: 'look', driftedGames: 0 }));
   expect(server.requests.length).toBeLessThanOrEqual(2);
 });

@@ -1,0 +1,101 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { FetchFailure } from '#src/contract/pictures.ts';
+import { createHostLimiter, type HostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+
+const MINUTE_MS = 60_000;
+let nowMs: number;
+let hosts: HostLimiter;
+beforeEach(() => {
+  nowMs = 1;
+  hosts = createHostLimiter(() => nowMs);
+});
+
+/**
+ * Requests a picture. @param end how the request ends; `unnecessary`: no request was sent
+ * @returns how it ended, or for how long its host is in backoff
+ */
+const request = async (
+  host: string,
+  end: FetchFailure | 'shown' | 'unnecessary' = 'timeout',
+  busyMs = 0,
+): Promise<unknown> => {
+  const result = await hosts.run<RequestResult>(
+    `https://${host}/icon.png`,
+    async () => {
+      if (end === 'unnecessary') return { outcome: undefined };
+      if (end === 'shown') return { outcome: end };
+      const retry = busyMs === 0 ? {} : { retryAfterMs: busyMs };
+      return { outcome: end, failure: { outcome: end, http_status: null, ...retry } };
+    },
+    async ({ outcome, retryAfterMs }) => ({ outcome: `${outcome} for ${retryAfterMs} ms` }),
+  );
+  return result.outcome;
+};
+
+test('two failures in a row begin a backoff, which doubles up to 15 minutes', async () => {
+  await request('a.test');
+  expect(await request('a.test')).toBe('timeout');
+  for (const minutes of [1, 2, 4, 8, 15, 15]) {
+    expect(await request('a.test')).toBe(`timeout for ${minutes * MINUTE_MS} ms`);
+    nowMs += minutes * MINUTE_MS;
+    expect(await request('a.test')).toBe('timeout');
+  }
+  expect(await request('b.test', 'shown')).toBe('shown');
+});
+
+test('a response ends the row of failures, also one that is no picture or says busy', async () => {
+  for (const outcome of ['shown', 'not_found', 'busy'] as const) {
+    await request('a.test');
+    expect(await request('a.test', outcome)).toBe(outcome);
+    await request('a.test');
+    expect(await request('a.test', 'shown')).toBe('shown');
+  }
+});
+
+test('a picture that needs no request does not end the row of failures', async () => {
+  await request('a.test');
+  await request('a.test', 'unnecessary');
+  await request('a.test');
+  expect(await request('a.test')).toBe(`timeout for ${MINUTE_MS} ms`);
+});
+
+test('a busy host gets no request for as long as it says', async () => {
+  await request('a.test', 'busy', 5_000);
+  nowMs += 4_000;
+  expect(await request('a.test', 'shown')).toBe('busy for 1000 ms');
+  nowMs += 1_000;
+  expect(await request('a.test', 'shown')).toBe('shown');
+});
+
+test('of many hosts in backoff, those whose backoff ends first are forgotten', async () => {
+  for (const host of ['short.test', 'short.test']) await request(host);
+  await request('long.test', 'busy', 10 * MINUTE_MS);
+  for (let n = 0; n < 5_000; n += 1) await request(`${n}.test`, 'busy', 2 * MINUTE_MS);
+  expect(await request('short.test', 'shown')).toBe('shown');
+  expect(await request('long.test', 'shown')).toBe(`busy for ${10 * MINUTE_MS} ms`);
+});
+
+test('a host gets one request at a time, all hosts three', async () => {
+  const ends: (() => void)[] = [];
+  const started: string[] = [];
+  const open = (host: string) =>
+    hosts.run<RequestResult>(
+      `https://${host}/icon.png`,
+      async () => {
+        started.push(host);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return { outcome: 'shown' };
+      },
+      async () => ({ outcome: 'backoff' }),
+    );
+  const all = ['a.test', 'a.test', 'b.test', 'c.test', 'd.test'].map(open);
+  await expect.poll(() => started).toEqual(['a.test', 'b.test', 'c.test']);
+  ends[1]?.();
+  await all[2];
+  await expect.poll(() => started).toEqual(['a.test', 'b.test', 'c.test', 'd.test']);
+  ends[0]?.();
+  await all[0];
+  await expect.poll(() => started.at(-1)).toBe('a.test');
+  for (const end of ends) end();
+  await Promise.all(all);
+});
