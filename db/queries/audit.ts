@@ -15,6 +15,9 @@ export type AuditRow = InferSelectModel<typeof auditLog>;
 /** Who acts. `actor` is a login, a claimed name, an application id or the name of a process. */
 export type Actor = { actor: string; actor_kind: ActorKind; os_user?: string | null };
 
+/** A signed-in operator. */
+export const operatorActor = (login: string): Actor => ({ actor: login, actor_kind: 'operator' });
+
 export type AuditEntry = Actor & {
   action: AuditAction;
   /** `<kind>:<id>`: `game:…`, `application:…`, `run:…`, `operator:…`, `queue:…`, `token:…`, `batch:…`. */

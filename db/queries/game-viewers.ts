@@ -1,15 +1,17 @@
 import type { Queryable } from '#db/client.ts';
 
-/** A viewer who is not noted again for this time has left. */
+/** An operator who is not recorded again within this time has left the game. */
 const VIEWER_EXPIRES_S = 60;
 
 /**
- * Records that an operator looks at a game; a page repeats it while it is open.
- * @returns the others who look at it now, by name
+ * Records that an operator looks at a game. Call it again while the page of the game is open.
+ * @returns the logins of the other operators who look at it now, sorted
  */
-export const noteViewer = async (sql: Queryable, game_id: string, viewer: string): Promise<string[]> => {
+export const recordViewer = async (sql: Queryable, game_id: string, viewer: string): Promise<string[]> => {
+  // Expired rows of all games are deleted. Concurrent calls delete the same rows: `skip locked` prevents a deadlock. The
+  // row of this call is excluded, because a statement must not change a row twice.
   const rows = await sql<{ viewer: string }[]>`
-    with noted as (
+    with recorded as (
       insert into game_viewers (game_id, viewer) values (${game_id}, ${viewer})
       on conflict (game_id, viewer) do update set seen_at = now()
     ), expired as (

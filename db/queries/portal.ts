@@ -1,16 +1,15 @@
-/** What the portal shows. Every query takes the application of the session, and reads nothing of others. */
+/** Sessions of the portal, and the games and failures of one application that it shows. */
 import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { firstRow } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
-const SESSION_HOURS = 12;
-const IDLE_MINUTES = 30;
-
-/** Who is signed in: the holder of a token. */
+/** Who is signed in at the portal: whoever has the token, for its application. `name` is that of the application. */
 export type Holder = { application_id: string; name: string; token_id: string; token_name: string };
 
+/** Adds a session, and deletes the expired ones. */
 export const insertPortalSession = async (
   tx: Queryable,
   session_hash: Buffer,
@@ -24,8 +23,8 @@ export const insertPortalSession = async (
 };
 
 /**
- * The holder of a session: it ends with its token and its application.
- * @param touch counts this request as use: a page that refreshes itself does not keep a session open
+ * Finds the holder of a session. A session ends when its token expires or is revoked, or its application is removed.
+ * @param touch records that the session is used; false for requests that a page sends by itself
  */
 export const findPortalSession = (
   sql: Queryable,
@@ -50,18 +49,23 @@ export const deletePortalSession = async (sql: Queryable, session_hash: Buffer):
   await sql`delete from portal_sessions where session_hash = ${session_hash}`;
 };
 
-/** A game with the reason of its rejection; null if it is not rejected. */
+/** A game. `reason_label` and `text` are those of its rejection; null if it is not rejected. */
 export type PortalGame = Pick<
   GameRow,
   'game_id' | 'application_game_id' | 'game_name' | 'audit_status' | 'audit_time' | 'revision' | 'updated_at'
 > & { reason_label: string | null; text: string | null };
 
-/** Games of an application with one status that are not withdrawn, latest first. */
+/**
+ * Lists the games of an application that have this status and are not withdrawn, newest first.
+ * @param page.before the last `game_id` of the page before
+ */
 export const listPortalGames = (
   sql: Queryable,
   application_id: string,
   page: { status: AuditStatus; before: string | undefined; limit: number },
 ): Promise<PortalGame[]> =>
+  // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison. A text
+  // without a code of `reasons` is from an earlier release and was written for operators.
   sql<PortalGame[]>`
     select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
            rejection.reason_label, rejection.text
@@ -79,7 +83,7 @@ export const listPortalGames = (
     ) rejection on true
     order by g.game_id desc`;
 
-/** The open failures of an application's games, latest first. */
+/** Lists the open failures of an application, latest first. */
 export const listPortalFailures = (
   sql: Queryable,
   application_id: string,

@@ -2,9 +2,9 @@ import type { Queryable } from '#db/client.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { Role } from '#src/contract/roles.ts';
 
-/** A session lasts 12 hours at most, and 30 minutes without a request. */
+/** A session of the console or the portal lasts 12 hours at most, and 30 minutes without a request. */
 export const SESSION_HOURS = 12;
-const IDLE_MINUTES = 30;
+export const IDLE_MINUTES = 30;
 
 /** Who is signed in. */
 export type SignedIn = { login: string; name: string; roles: Role[]; started_at: Date };
@@ -24,11 +24,14 @@ export const insertSession = async (
 /** A new confirmation by the provider counts for this time. */
 const CONFIRMED_MINUTES = 5;
 
-/** How the operator of a session can prove again who it is. */
-export type Proof = { has_password: boolean; confirmed: boolean };
+/** How the operator of a session confirms who it is: by the password, else by a new confirmation of the provider. */
+export type ConfirmationMethod = { has_password: boolean; confirmed: boolean };
 
-export const findProof = (sql: Queryable, session_hash: Buffer): Promise<Proof | undefined> =>
-  firstRow(sql<Proof[]>`
+export const findConfirmationMethod = (
+  sql: Queryable,
+  session_hash: Buffer,
+): Promise<ConfirmationMethod | undefined> =>
+  firstRow(sql<ConfirmationMethod[]>`
     select o.password_hash is not null as has_password,
            coalesce(s.confirmed_at > now() - ${CONFIRMED_MINUTES} * interval '1 minute', false) as confirmed
     from operator_sessions s join operators o using (login) where s.session_hash = ${session_hash}`);
@@ -41,7 +44,7 @@ export const takeConfirmation = (sql: Queryable, session_hash: Buffer): Promise<
 
 /**
  * The operator of a session, with the present roles.
- * @param touch counts this request as use: a page that refreshes itself does not keep a session open
+ * @param touch records that the session is used; false for requests that a page sends by itself
  */
 export const findSession = (
   sql: Queryable,

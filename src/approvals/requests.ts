@@ -10,7 +10,7 @@ import {
   insertApproval,
   listApprovals,
 } from '#db/queries/approvals.ts';
-import { type Actor, type AuditEntry, recordAudit } from '#db/queries/audit.ts';
+import { type Actor, type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import type { Asked } from '#db/schema/approvals.ts';
 import { ApprovalError, requireVersion, rolesOfKind } from '#src/approvals/rule.ts';
 import type { ApprovalKind } from '#src/contract/approvals.ts';
@@ -18,8 +18,6 @@ import { coerceError } from '#src/errors.ts';
 
 const REASON_MAX = 1_000;
 const SYSTEM: Actor = { actor: 'catalogue', actor_kind: 'system' };
-
-const operator = (login: string): Actor => ({ actor: login, actor_kind: 'operator' });
 
 const entryOf = (
   actor: Actor,
@@ -78,7 +76,7 @@ export const askForApproval = async (
     });
     if (row === undefined)
       throw new ApprovalError('You have asked for this already: use that request, or cancel it first.');
-    await recordAudit(tx, [entryOf(operator(login), 'approval.ask', row, reason)]);
+    await recordAudit(tx, [entryOf(operatorActor(login), 'approval.ask', row, reason)]);
     return row;
   }) as Promise<ApprovalRow>;
 };
@@ -120,7 +118,7 @@ export const approve = async (
   approval_id: string,
 ): Promise<ApprovalRow> => {
   const { subject } = await requireRequest(sql, kinds, approval_id);
-  return logRefusal(sql, { ...operator(login), subject, approval_id }, async () => {
+  return logRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
     const result = await sql.begin(async (tx): Promise<ApprovalRow | string> => {
       const row = await requireRequest(tx, kinds, approval_id);
       if (row.asked_by === login)
@@ -138,7 +136,7 @@ export const approve = async (
           ENDED[state] ?? `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
         );
       }
-      await recordAudit(tx, [entryOf(operator(login), 'approval.approve', approved, row.reason)]);
+      await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
       return approved;
     });
     if (typeof result === 'string') throw new ApprovalError(result);
@@ -159,7 +157,7 @@ export const withdrawRequest = async (
     if (!(await closeRequest(tx, approval_id, closing)))
       throw new ApprovalError(ENDED[row.state] ?? 'This request has ended.');
     const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
-    await recordAudit(tx, [entryOf(operator(login), action, row, row.reason)]);
+    await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
     return row;
   }) as Promise<ApprovalRow>;
 

@@ -30,7 +30,8 @@ export class ApprovalError extends CatalogueError {
 /** How an action follows the rule: the setting, and the request that it uses. */
 export type SecondPerson = { fourEyes: FourEyes; approval_id?: string | undefined };
 
-export const BY_DEFAULT: SecondPerson = { fourEyes: FOUR_EYES_BY_DEFAULT };
+/** The default setting, and no request. */
+export const SECOND_PERSON_BY_DEFAULT: SecondPerson = { fourEyes: FOUR_EYES_BY_DEFAULT };
 
 export const rolesOfKind = (kind: ApprovalKind): { ask: readonly Role[]; approve: readonly Role[] } => ({
   ask: RIGHTS[APPROVAL_RIGHTS[kind].ask],

@@ -1,7 +1,7 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
-import { noteViewer } from '#db/queries/game-viewers.ts';
+import { recordViewer } from '#db/queries/game-viewers.ts';
 import type { LaneFilter } from '#db/queries/lanes.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
@@ -43,7 +43,7 @@ const showGame = async ({ sql, out, actor }: Session, game: LaneGame): Promise<G
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
-  const others = await noteViewer(sql, game.game_id, actor.actor);
+  const others = await recordViewer(sql, game.game_id, actor.actor);
   if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
   out.line(`Waits since ${formatAge(game.since)}.`);
   return diff;

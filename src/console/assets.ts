@@ -1,24 +1,25 @@
-/** The console's own files: read at start, named by their hash, cached for ever by browsers. */
+/** The static files of the console. They are read at start; the hash in their URL lets browsers cache them for a year. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 
-export type Asset = { url: string; type: string; content: string };
+type Asset = { url: string; type: string; content: string };
 
-const asset = (name: string, type: string, content: string): Asset => {
+const createAsset = (name: string, type: string, content: string): Asset => {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
   return { url: `/assets/${hash}/${name}`, type: `${type}; charset=utf-8`, content };
 };
 
-const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+/** @param path relative to this file */
+const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6f64"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" width="8" height="8" rx="2" opacity=".55"/><rect x="7" y="17" width="8" height="8" rx="2" opacity=".55"/><path d="M18 17.6v6.8a.9.9 0 0 0 1.4.7l5.3-3.4a.9.9 0 0 0 0-1.4l-5.3-3.4a.9.9 0 0 0-1.4.7Z"/></g></svg>';
 
-const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
+const HTMX_PATH = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
 
-/** The style sheet's parts, in order: a later one overrules an earlier one. */
+/** The parts of the style sheet, in order: a later rule overrides an earlier one. */
 const STYLES = [
   'base',
   'frame',
@@ -33,10 +34,18 @@ const STYLES = [
 ];
 
 export const ASSETS = {
-  css: asset('console.css', 'text/css', STYLES.map((name) => read(`./browser/styles/${name}.css`)).join('')),
-  script: asset('console.js', 'text/javascript', stripTypeScriptTypes(read('./browser/console.ts'))),
-  htmx: asset('htmx.js', 'text/javascript', readFileSync(HTMX, 'utf8')),
-  logo: asset('logo.svg', 'image/svg+xml', LOGO),
+  css: createAsset(
+    'console.css',
+    'text/css',
+    STYLES.map((name) => readText(`./browser/styles/${name}.css`)).join(''),
+  ),
+  script: createAsset(
+    'console.js',
+    'text/javascript',
+    stripTypeScriptTypes(readText('./browser/console.ts')),
+  ),
+  htmx: createAsset('htmx.js', 'text/javascript', readFileSync(HTMX_PATH, 'utf8')),
+  logo: createAsset('logo.svg', 'image/svg+xml', LOGO),
 };
 
 /** Serves the files under `/assets`, without sign-in. */

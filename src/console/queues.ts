@@ -6,7 +6,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
-import { recordAudit } from '#db/queries/audit.ts';
+import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { describeFourEyes } from '#src/approvals/rule.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
 import { ASSETS } from '#src/console/assets.ts';
@@ -14,7 +14,6 @@ import type { ConsoleOptions } from '#src/console/options.ts';
 import { changesState } from '#src/console/origin.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { createServer } from '#src/http/create-server.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 
 const BASE = '/queues';
 

@@ -5,7 +5,7 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
-import { recordAudit } from '#db/queries/audit.ts';
+import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { HTTPS_ONLY, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
 import { addAssets } from '#src/console/assets.ts';
 import { isSecure } from '#src/console/cookies.ts';
@@ -17,7 +17,7 @@ import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
-import { operatorActor, readSession } from '#src/identity/sign-in.ts';
+import { readSession } from '#src/identity/sign-in.ts';
 
 /** Anyone may send a body of this size: a sign-in needs a few hundred bytes. */
 const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };

@@ -210,8 +210,10 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
       const subject = `${issuer} ${String(claims.sub)}`;
       const result = (await sql.begin(async (tx) => {
         const { login, refusal } = await admit(tx, subject, claims, rolesOf(settings, claims));
-        if (refusal === undefined)
-          return { session: await openSession(tx, login, 'oidc', address, isFresh(claims.auth_time)) };
+        if (refusal === undefined) {
+          const confirmed = isFresh(claims.auth_time);
+          return { session: await openSession(tx, { login, by: 'oidc', address, confirmed }) };
+        }
         await recordRefusal(tx, login, refusal, address);
         return { refusal };
       })) as { session?: string; refusal?: string };

@@ -1,4 +1,5 @@
 /** How an application's developer signs in at the portal: by an API token of the application, exchanged for a session. */
+import { normalizeIP } from '@fastify/rate-limit';
 import type { Database } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import {
@@ -10,7 +11,7 @@ import {
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt, networkOf } from '#src/identity/sign-in.ts';
+import { countAttempt } from '#src/identity/sign-in.ts';
 import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
 export type PortalSignIn =
@@ -21,7 +22,7 @@ export type PortalSignIn =
 
 /** Exchanges a token for a session of its application. The token itself is not stored. */
 export const signInByToken = async (sql: Database, token: string, address: string): Promise<PortalSignIn> => {
-  const keys = [`portal:${networkOf(address)}`];
+  const keys = [`portal:${normalizeIP(address)}`];
   const waitSeconds = await countAttempt(sql, keys);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;

@@ -1,20 +1,20 @@
-/** How an operator gets a session: by password or by a one-time link. By OIDC: oidc.ts. */
-import { isIPv6 } from 'node:net';
+/** Sessions of operators: sign-in by password or one-time link, confirmation, sign-out. Sign-in by OIDC is in oidc.ts. */
+import { normalizeIP } from '@fastify/rate-limit';
 import type { Database, Queryable } from '#db/client.ts';
-import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { findOperator, updateOperator } from '#db/queries/operators.ts';
 import {
+  type ConfirmationMethod,
   countAttempts,
   deleteExpired,
   deleteSession,
   deleteSessionsOf,
+  findConfirmationMethod,
   findLink,
-  findProof,
   findSession,
   forgetAttempts,
   insertSession,
   type Link,
-  type Proof,
   type SignedIn,
   takeConfirmation,
   takeLink,
@@ -22,39 +22,29 @@ import {
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 
-/** Sign-ins that fail within the window, for one network address and for one login. */
+/** Attempts of one address, and of one login, within the window. A success deletes both counts. */
 const ATTEMPTS_MAX = 10;
 const WINDOW_MS = 15 * 60_000;
 
+/** `session` is the secret of the new session, for the cookie. */
 export type SignInResult =
   | { kind: 'signed_in'; session: string; login: string }
   | { kind: 'refused' }
   | { kind: 'too_many'; waitSeconds: number };
 
-/** The first four groups of an IPv6 address: the owner of a /64 can use any address in it. */
-export const networkOf = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const groups = (part: string): string[] => part.split(':').filter((group) => group !== '');
-  const zeros = Array<string>(Math.max(0, 8 - groups(head).length - groups(tail).length)).fill('0');
-  return [...groups(head), ...(plain.includes('::') ? zeros : []), ...groups(tail)].slice(0, 4).join(':');
-};
-
-export const operatorActor = (login: string): Actor => ({ actor: login, actor_kind: 'operator' });
+const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
+const loginKey = (login: string): string => `login:${login}`;
 
 /**
- * Opens a session in this transaction.
- * @param confirmed the OIDC provider asked for the credentials just now
- * @returns its secret, for the cookie
+ * Opens a session in this transaction, and deletes what has expired.
+ * @param signIn.confirmed the OIDC provider asked for the credentials just now
+ * @returns the secret of the session, for the cookie
  */
 export const openSession = async (
   tx: Queryable,
-  login: string,
-  by: 'password' | 'link' | 'oidc',
-  address: string,
-  confirmed = false,
+  signIn: { login: string; by: 'password' | 'link' | 'oidc'; address: string; confirmed?: boolean },
 ): Promise<string> => {
+  const { login, by, address, confirmed = false } = signIn;
   const session = createSecret();
   await deleteExpired(tx);
   await insertSession(tx, hashSecret(session), login, confirmed);
@@ -67,84 +57,87 @@ export const openSession = async (
 };
 
 /**
- * Writes a refused sign-in. An unknown login is not written: it may be a password in the wrong field.
- * @param login of an operator that exists; null: of none
+ * Writes a refused sign-in to the audit log.
+ * @param login null if it is unknown: what was typed may be a password, so the log does not have it
  */
 export const recordRefusal = (
   sql: Queryable,
   login: string | null,
-  why: string,
+  reason: string,
   address: string,
-): Promise<void> =>
-  recordAudit(sql, [
-    {
-      actor: login ?? 'unknown',
-      actor_kind: 'operator',
-      action: 'session.refuse',
-      subject: `operator:${login ?? 'unknown'}`,
-      reason: why,
-      details: { address },
-    },
-  ]);
-
-/** Counts an attempt before it is verified, so that parallel guesses count too. @returns seconds to wait; 0: none */
-export const countAttempt = async (sql: Queryable, keys: readonly string[]): Promise<number> => {
-  const counts = await countAttempts(sql, keys, WINDOW_MS);
-  const over = counts.filter(({ attempts }) => attempts > ATTEMPTS_MAX);
-  return Math.max(0, ...over.map(({ wait_s }) => Math.max(1, wait_s)));
+): Promise<void> => {
+  const actor = operatorActor(login ?? 'unknown');
+  const subject = `operator:${actor.actor}`;
+  return recordAudit(sql, [{ ...actor, action: 'session.refuse', subject, reason, details: { address } }]);
 };
 
-/** Signs in by password. */
+/**
+ * Counts an attempt before it is verified, so that parallel guesses count too.
+ * @returns seconds to wait; 0 if the attempt is allowed
+ */
+export const countAttempt = async (sql: Queryable, keys: readonly string[]): Promise<number> => {
+  const counts = await countAttempts(sql, keys, WINDOW_MS);
+  const exceeded = counts.filter(({ attempts }) => attempts > ATTEMPTS_MAX);
+  return Math.max(0, ...exceeded.map(({ wait_s }) => Math.max(1, wait_s)));
+};
+
+/** A login that may exist: visible ASCII. Other texts are neither looked up nor counted. */
+const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
+
+/** Signs in by password. At most 10 attempts fail in 15 minutes, for each address (IPv6: /64) and each login. */
 export const signInByPassword = async (
   sql: Database,
   typed: { login: string; password: string },
   address: string,
 ): Promise<SignInResult> => {
-  const login = typed.login.trim().toLowerCase().slice(0, 100);
-  const keys = [`address:${networkOf(address)}`, `login:${login.toWellFormed().replaceAll('\u0000', '')}`];
+  const login = typed.login.trim().toLowerCase();
+  const isPossible = POSSIBLE_LOGIN.test(login);
+  const keys = [addressKey(address), ...(isPossible ? [loginKey(login)] : [])];
   const waitSeconds = await countAttempt(sql, keys);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
-  const operator = /^[\x21-\x7e]+$/.test(login) ? await findOperator(sql, login) : undefined;
+  const operator = isPossible ? await findOperator(sql, login) : undefined;
   const matches = await verifyPassword(typed.password, operator?.password_hash ?? null);
-  if (operator === undefined || !matches || operator.status !== 'active') {
-    const why = operator?.status === 'disabled' && matches ? 'the operator is disabled' : 'wrong password';
-    await recordRefusal(
-      sql,
-      operator?.login ?? null,
-      operator === undefined ? 'unknown login' : why,
-      address,
-    );
+  if (operator === undefined) {
+    await recordRefusal(sql, null, 'unknown login', address);
+    return { kind: 'refused' };
+  }
+  if (!matches || operator.status !== 'active') {
+    const reason = matches ? 'the operator is disabled' : 'wrong password';
+    await recordRefusal(sql, operator.login, reason, address);
     return { kind: 'refused' };
   }
   const session = await sql.begin(async (tx) => {
     await forgetAttempts(tx, keys);
-    return openSession(tx, operator.login, 'password', address);
+    return openSession(tx, { login: operator.login, by: 'password', address });
   });
   return { kind: 'signed_in', session: session as string, login: operator.login };
 };
 
-/** How the operator of this session can confirm the sign-in. */
-export const readProof = (sql: Queryable, session: string): Promise<Proof | undefined> =>
-  findProof(sql, hashSecret(session));
+/** Reads by which method `confirmOperator` confirms the operator of this session. */
+export const readConfirmationMethod = (
+  sql: Queryable,
+  session: string,
+): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
 
-export type Confirmation =
+export type ConfirmationResult =
   | { kind: 'confirmed' }
   | { kind: 'refused' }
   | { kind: 'too_many'; waitSeconds: number };
 
 /**
- * Has the operator of a session prove again who it is: by the password, or by a fresh sign-in at the OIDC provider, which
- * counts once. Wrong passwords count with those of the sign-in.
+ * Confirms who uses a session, before a KYC record is revealed. An operator with a password gives it again; wrong ones
+ * count with those of the sign-in. Any other operator must have signed in at the OIDC provider within five minutes, and
+ * one such sign-in confirms once.
  */
 export const confirmOperator = async (
   sql: Database,
   { session, login, password }: { session: string; login: string; password: string },
   address: string,
-): Promise<Confirmation> => {
+): Promise<ConfirmationResult> => {
   const operator = await findOperator(sql, login);
   if (operator?.password_hash == null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
-  const keys = [`address:${networkOf(address)}`, `login:${login}`];
+  const keys = [addressKey(address), loginKey(login)];
   const waitSeconds = await countAttempt(sql, keys);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   if (!(await verifyPassword(password, operator.password_hash))) {
@@ -155,14 +148,14 @@ export const confirmOperator = async (
   return { kind: 'confirmed' };
 };
 
-/** @returns undefined if the link was used, has expired or never existed */
+/** Finds a one-time link. @returns undefined if it was used, has expired or never existed, or its operator is disabled */
 export const readLink = (sql: Database, secret: string): Promise<Link | undefined> =>
   findLink(sql, hashSecret(secret));
 
 /**
- * Uses a link up and signs in.
- * @param password to set; null for a link that sets none
- * @returns undefined if the link is no longer valid
+ * Signs in by a one-time link, which ends the link.
+ * @param password required by a link that sets one; null for any other link
+ * @returns undefined if the link has ended, or is of the other kind
  * @throws CatalogueError that says what is wrong with the password; the link stays valid
  */
 export const signInByLink = async (
@@ -171,10 +164,11 @@ export const signInByLink = async (
   password: string | null,
   address: string,
 ): Promise<{ session: string; login: string } | undefined> => {
+  const setsPassword = password !== null;
   const link = await readLink(sql, secret);
-  if (link === undefined || link.sets_password !== (password !== null)) return undefined;
-  if (password !== null) await requireGoodPassword(password, [link.login, link.name]);
-  const password_hash = password === null ? null : await hashPassword(password);
+  if (link === undefined || link.sets_password !== setsPassword) return undefined;
+  if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
+  const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
     const taken = await takeLink(tx, hashSecret(secret));
     if (taken === undefined) return undefined;
@@ -183,10 +177,11 @@ export const signInByLink = async (
       await updateOperator(tx, login, { password_hash });
       // Sessions of the former password end.
       await deleteSessionsOf(tx, login);
-      await forgetAttempts(tx, [`login:${login}`]);
+      await forgetAttempts(tx, [loginKey(login)]);
     }
-    const session = await openSession(tx, login, 'link', address);
-    if (password_hash !== null) {
+    const session = await openSession(tx, { login, by: 'link', address });
+    // Entries of the audit log come last: they lock it until the commit.
+    if (setsPassword) {
       await recordAudit(tx, [
         { ...operatorActor(login), action: 'operator.password', subject: `operator:${login}` },
       ]);
@@ -195,15 +190,13 @@ export const signInByLink = async (
   }) as Promise<{ session: string; login: string } | undefined>;
 };
 
-/** Who has this session? @param touch false: this request does not keep the session open */
-export const readSession = (
+/** Finds the operator of a session. @param touch false: this request does not keep the session open */
+export const readSession = async (
   sql: Queryable,
   session: string | undefined,
   touch: boolean,
 ): Promise<SignedIn | undefined> =>
-  session === undefined || session.length > 100
-    ? Promise.resolve(undefined)
-    : findSession(sql, hashSecret(session), touch);
+  session === undefined ? undefined : findSession(sql, hashSecret(session), touch);
 
 /** Ends a session. */
 export const signOut = (sql: Database, session: string): Promise<void> =>

@@ -11,7 +11,7 @@ import {
   saveKycState,
 } from '#db/queries/kyc.ts';
 import { logRefusal } from '#src/approvals/requests.ts';
-import { BY_DEFAULT, requireSecondPerson, type SecondPerson } from '#src/approvals/rule.ts';
+import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError } from '#src/errors.ts';
 import {
   type Actor,
@@ -35,7 +35,7 @@ export const eraseKyc = async (
   sql: Database,
   application_id: string,
   actor: Actor,
-  second: SecondPerson = BY_DEFAULT,
+  second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<number> => {
   const person = requireActor(actor);
   const { by, reason } = person;
@@ -73,7 +73,7 @@ export const acceptCpId = async (
   application_id: string,
   { by, ...how }: Person,
   expected: string,
-  second: SecondPerson = BY_DEFAULT,
+  second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<ContentProviderRow> => {
   const accepted_by = requireNonEmpty(by, '--by');
   const person = { ...how, by: accepted_by };

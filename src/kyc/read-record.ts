@@ -7,7 +7,12 @@ import {
   lockKycState,
 } from '#db/queries/kyc.ts';
 import { logRefusal } from '#src/approvals/requests.ts';
-import { ApprovalError, BY_DEFAULT, requireSecondPerson, type SecondPerson } from '#src/approvals/rule.ts';
+import {
+  ApprovalError,
+  requireSecondPerson,
+  SECOND_PERSON_BY_DEFAULT,
+  type SecondPerson,
+} from '#src/approvals/rule.ts';
 import {
   type Actor,
   auditActorOf,
@@ -20,13 +25,13 @@ import { maskRecord } from '#src/kyc/mask.ts';
 import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
-/** An application's KYC as an operator reads it. `record` is null when none is stored. */
+/** The KYC of an application as an operator reads it. `record` is null if none is stored. */
 export type KycView = KycOverview & { record: KycFields | null };
 
 const readOverview = async (sql: Database, application_id: string): Promise<KycOverview> =>
   requireRegistered(await findKycOverview(sql, application_id), application_id);
 
-/** Read an application's KYC, its record masked. @throws KeyError when the record does not open */
+/** Reads the KYC of an application, with the record masked. @throws KeyError if the record cannot be decrypted */
 export const showKyc = async (sql: Database, keys: KeyRing, application_id: string): Promise<KycView> => {
   const overview = await readOverview(sql, application_id);
   const row = await findKycRecord(sql, application_id);
@@ -34,17 +39,17 @@ export const showKyc = async (sql: Database, keys: KeyRing, application_id: stri
 };
 
 /**
- * Read an application's KYC, its record in clear. The second person's approval is used up, and the access log and the
- * audit log are written, before the record is opened: if that fails, nothing is shown (design, section 7).
- * @throws UsageError without a name or a reason, ApprovalError without the second person, KeyError when the record does
- * not open
+ * Reads the KYC of an application, with the record in clear. Before the record is decrypted, the approval is marked as
+ * used, and the access log and the audit log are written: if one of these fails, nothing is shown (design, section 7).
+ * @throws UsageError without a name or a reason, ApprovalError if a second person is required and has not approved,
+ * KeyError if the record cannot be decrypted
  */
 export const revealKyc = async (
   sql: Database,
   keys: KeyRing,
   application_id: string,
   actor: Actor,
-  second: SecondPerson = BY_DEFAULT,
+  second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<KycView> => {
   const person = requireActor(actor);
   const auditActor = auditActorOf(person);
@@ -53,12 +58,13 @@ export const revealKyc = async (
   const overview = await readOverview(sql, application_id);
   const row = await logRefusal(sql, { ...auditActor, subject, approval_id }, () =>
     sql.begin(async (tx) => {
-      // A writer that replaces the record waits: the version that was approved is the version that is shown.
+      // A writer that replaces the record waits for this lock: the approved version is the version that is shown.
       await lockKycState(tx, application_id);
       const current = await findKycRecord(tx, application_id);
       if (current === undefined) {
+        // Nothing will be shown, so nothing is logged.
         if (approval_id !== undefined)
-          throw new ApprovalError('The record was erased since: the approval is void.');
+          throw new ApprovalError('The record has been erased since the approval: nothing can be shown.');
         return undefined;
       }
       const { record_id } = current;

@@ -3,7 +3,7 @@ import { findVersion } from '#db/queries/approvals.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
 import { logRefusal } from '#src/approvals/requests.ts';
-import { BY_DEFAULT, requireSecondPerson, type SecondPerson } from '#src/approvals/rule.ts';
+import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { transact } from '#src/review/transact.ts';
 
@@ -24,7 +24,7 @@ export const acceptWithdrawals = (
   run_id: string,
   game_ids: readonly string[] | undefined,
   actor: Actor,
-  second: SecondPerson = BY_DEFAULT,
+  second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<string[]> => {
   const subject = `run:${run_id}`;
   const { approval_id } = second;

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '#db/client.ts';
-import { noteViewer } from '#db/queries/game-viewers.ts';
+import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
@@ -42,7 +42,9 @@ const measureReview = async (sql: Database): Promise<void> => {
     if (lane === 'changed')
       await measure('differences of a changed game', (round) => compareRevisions(sql, row(round).game_id));
   }
-  await measure('who looks at a game', (round) => noteViewer(sql, fresh.games[round]?.game_id ?? '', 'kim'));
+  await measure('who looks at a game', (round) =>
+    recordViewer(sql, fresh.games[round]?.game_id ?? '', 'kim'),
+  );
   const seen = fresh.games.map(({ game_id }) => ({ game_id, revision: 1 }));
   const pass = { audit_status: 'passed', seen_status: 'pending' } as const;
   await sql`

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { noteViewer } from '#db/queries/game-viewers.ts';
+import { recordViewer } from '#db/queries/game-viewers.ts';
 import { listVanishingGames } from '#db/queries/vanishing-games.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { KIM } from '#test/support/factories.ts';
@@ -76,13 +76,15 @@ it('Only the games of the last suspect run are kept, and none of a run that is n
 
 it('Two people who look at one game see each other, until one of them leaves', async () => {
   const game_id = randomUUID();
-  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual([]);
-  expect(await noteViewer(fleet.sql, game_id, 'lee')).toEqual(['kim']);
-  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual(['lee']);
-  expect(await noteViewer(fleet.sql, randomUUID(), 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'lee')).toEqual(['kim']);
+  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual(['lee']);
+  expect(await recordViewer(fleet.sql, randomUUID(), 'kim')).toEqual([]);
   await fleet.sql`update game_viewers set seen_at = now() - interval '2 minutes' where viewer = 'lee'`;
-  expect(await noteViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
   expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(0);
-  await Promise.all(Array.from({ length: 20 }, (_, n) => noteViewer(fleet.sql, game_id, `viewer ${n % 7}`)));
-  expect(await noteViewer(fleet.sql, game_id, 'kim')).toHaveLength(7);
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => recordViewer(fleet.sql, game_id, `viewer ${n % 7}`)),
+  );
+  expect(await recordViewer(fleet.sql, game_id, 'kim')).toHaveLength(7);
 });

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
+import { operatorActor } from '#db/queries/audit.ts';
 import {
   type ApplicationItem,
   countGamesOf,
@@ -35,7 +36,6 @@ import { applicationPage } from '#src/console/pages/application.ts';
 import { optionalText, optionalWord } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { PermanentError } from '#src/errors.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 
 const PAGE = 100;

@@ -1,6 +1,7 @@
 /** `/failures`: what was not stored, grouped by what the application must mend. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { operatorActor } from '#db/queries/audit.ts';
 import { type FailureGroup, groupFailures } from '#db/queries/console.ts';
 import { retryFailedGames } from '#src/actions/pull-games.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
@@ -18,7 +19,6 @@ import {
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { optionalText } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 
 const GROUPS_MAX = 200;
 

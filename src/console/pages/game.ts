@@ -1,7 +1,8 @@
 /** `/games/:game_id`: everything of one game, and the decision. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { noteViewer } from '#db/queries/game-viewers.ts';
+import { operatorActor } from '#db/queries/audit.ts';
+import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisions } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
@@ -14,7 +15,6 @@ import { isId, optionalId } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES, LANES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { decideGames } from '#src/review/decide.ts';
 import { readLane, toCursor } from '#src/review/lanes.ts';
@@ -78,7 +78,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       readTimeline(sql, game.application_id, game.application_game_id),
       listRevisions(sql, game_id),
       listReasons(sql),
-      mayDecide ? noteViewer(sql, game_id, login) : [],
+      mayDecide ? recordViewer(sql, game_id, login) : [],
     ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
@@ -130,7 +130,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get<ById>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
     const { game_id } = request.params;
     if (!isId(game_id)) return reply.code(404).send();
-    const viewers = await noteViewer(sql, game_id, operatorOf(request).login);
+    const viewers = await recordViewer(sql, game_id, operatorOf(request).login);
     return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, viewers)));
   });
 

@@ -1,6 +1,7 @@
 /** `/operators`: who may sign in, with which roles. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { operatorActor } from '#db/queries/audit.ts';
 import { listOperators, type Operator } from '#db/queries/operators.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import { action, ago, badge, html, type SafeHtml, section, table } from '#src/console/html.ts';
@@ -16,7 +17,6 @@ import {
   signOutOperator,
   switchOperator,
 } from '#src/identity/operators.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 
 const words = (text: string): string => text.replaceAll('_', ' ');
 

@@ -1,13 +1,13 @@
 /** `/reasons`: why games are rejected. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { operatorActor } from '#db/queries/audit.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import { action, ago, badge, type Column, html, section, table } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 import { addReason, retireReasonCode } from '#src/review/reasons.ts';
 
 const form = z.object({

@@ -1,6 +1,7 @@
 /** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { operatorActor } from '#db/queries/audit.ts';
 import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
@@ -30,7 +31,6 @@ import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { operatorActor } from '#db/queries/audit.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { approve, askForApproval, listOpenRequests, withdrawRequest } from '#src/approvals/requests.ts';
@@ -15,7 +16,6 @@ import { requestCard } from '#src/console/requests.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { operatorActor } from '#src/identity/sign-in.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 
 /** Games of the gallery. Accepting these shows the next ones. */

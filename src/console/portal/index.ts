@@ -1,14 +1,13 @@
-/** The portal: what an application's developer sees of that application, and of no other. */
+/** The developer portal: each page shows one application, that of the session. */
 import type { FastifyInstance } from 'fastify';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { addPortalGames } from '#src/console/portal/games.ts';
-import { addPortalPages } from '#src/console/portal/overview.ts';
+import { addPortalOverview } from '#src/console/portal/overview.ts';
 import { addPortalSession } from '#src/console/portal/session.ts';
 
-/** Adds `/portal`. */
+/** Adds the routes of `/portal`. */
 export const addPortal = (app: FastifyInstance, options: ConsoleOptions): void => {
-  app.decorateRequest('holder', null);
   addPortalSession(app, options);
+  addPortalOverview(app, options);
   addPortalGames(app, options);
-  addPortalPages(app, options);
 };

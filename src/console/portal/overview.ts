@@ -66,8 +66,8 @@ const FAILURE_COLUMNS: Column<FailureRow>[] = [
   { head: 'Last', from: 640, cell: (row) => ago(row.last_at) },
 ];
 
-/** Adds the pages besides those of games. */
-export const addPortalPages = (portal: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+/** Adds the overview, and the pages of runs, events and checks. */
+export const addPortalOverview = (portal: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
   portal.get('/portal', open, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, games, groups, runs, webhook] = await Promise.all([

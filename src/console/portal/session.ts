@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Holder } from '#db/queries/portal.ts';
+import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { HTML, sendPlain, takeNotice } from '#src/console/answers.ts';
 import { cookieName, isSecure } from '#src/console/cookies.ts';
 import { html, type SafeHtml } from '#src/console/html.ts';
@@ -13,13 +14,12 @@ import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null outside the portal. */
+    /** Who is signed in; null outside the portal and on its public pages. */
     holder: Holder | null;
   }
 }
 
 const COOKIE = 'catalogue_portal';
-const SESSION_S = 12 * 60 * 60;
 const form = z.object({ token: z.string().max(1_024) });
 
 const REFUSALS = {
@@ -54,6 +54,7 @@ export const sendPortal = (request: FastifyRequest, reply: FastifyReply, page: P
 export const addPortalSession = (portal: FastifyInstance, { sql, url }: ConsoleOptions): void => {
   const nameOf = (request: FastifyRequest) => cookieName(request, url(), COOKIE);
 
+  portal.decorateRequest('holder', null);
   portal.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.right !== 'application') return;
     request.holder =
@@ -90,7 +91,7 @@ export const addPortalSession = (portal: FastifyInstance, { sql, url }: ConsoleO
         httpOnly: true,
         sameSite: 'lax',
         secure: isSecure(request, url()),
-        maxAge: SESSION_S,
+        maxAge: SESSION_HOURS * 3_600,
       })
       .redirect('/portal', 303);
   });

@@ -10,7 +10,7 @@ import { ago, clock, facts, html, link, type SafeHtml, section, table } from '#s
 import { readCookie } from '#src/console/sign-in.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { readProof } from '#src/identity/sign-in.ts';
+import { readConfirmationMethod } from '#src/identity/sign-in.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -100,12 +100,12 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, proof, ...asks] = await Promise.all([
+      const [record, former, requests, entries, method, ...asks] = await Promise.all([
         readMasked(options, application_id),
         listFormerRecords(sql, application_id, FORMER_SHOWN),
         listOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
-        readProof(sql, readCookie(request, options.url()) ?? ''),
+        readConfirmationMethod(sql, readCookie(request, options.url()) ?? ''),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),
@@ -114,8 +114,8 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       ]);
       const view: ProofView = {
         login,
-        has_password: proof?.has_password ?? true,
-        confirmed: proof?.confirmed ?? false,
+        has_password: method?.has_password ?? true,
+        confirmed: method?.confirmed ?? false,
         signInAgain: options.oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
       };
       // Each action is requested once, but every officer needs a reveal of their own.
