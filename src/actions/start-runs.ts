@@ -1,4 +1,4 @@
-/** Runs that operators start, with their entries in the audit log. */
+/** Starts runs for operators, each with an entry in the audit log. */
 import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import type { RunRow } from '#db/queries/runs.ts';
@@ -6,8 +6,9 @@ import { startRun } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /**
- * Opens a run of this application and adds its first step, unless it has an open run.
- * @returns the open run, and whether this call opened it; the entry is written only then
+ * Opens a run of an application and adds its first step. If the application has an open run, nothing is changed and
+ * nothing is written to the audit log.
+ * @returns the open run, and whether this call opened it
  */
 export const startManualRun = (
   foundation: { sql: Database; producer: Producer },

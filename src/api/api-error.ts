@@ -3,14 +3,15 @@ import { isPostgresError } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError, isUnreachable } from '#src/errors.ts';
 
-/** An error with the failure code of its response. */
+/** An error that the API responds with. */
 export class ApiError extends CatalogueError {
   override readonly name = 'ApiError';
+  /** Decides `ret_code` and the HTTP status. */
   readonly failure: PlatformFailure;
   /** Headers of the response, by lower-case name. */
   readonly headers: Record<string, string>;
 
-  /** @param message `ret_msg`; the default is the general meaning of the code */
+  /** @param message becomes `ret_msg`; by default the general meaning of the failure */
   constructor(
     failure: PlatformFailure,
     message: string = PLATFORM_FAILURES[failure].meaning,
@@ -22,8 +23,8 @@ export class ApiError extends CatalogueError {
   }
 }
 
-/** Failure codes of Fastify's own errors. */
-const FASTIFY_FAILURES: Record<string, PlatformFailure> = {
+/** Failures for codes of Fastify's errors. */
+const FASTIFY_FAILURES: Partial<Record<string, PlatformFailure>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'wrongContentType',
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
 };
@@ -34,17 +35,18 @@ const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
-/** Convert a thrown value. An unknown error becomes `fault`. */
-export const toApiError = (thrown: unknown): ApiError => {
-  const error = coerceError(thrown);
-  if (error instanceof ApiError) return error;
-  return new ApiError(failureOf(error), undefined, { cause: error });
-};
-
-const failureOf = (error: Error): PlatformFailure => {
+const classifyError = (error: Error): PlatformFailure => {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  if (FASTIFY_FAILURES[code] !== undefined) return FASTIFY_FAILURES[code];
+  const failure = FASTIFY_FAILURES[code];
+  if (failure !== undefined) return failure;
   // Fastify's other client errors: a wrong Content-Length, a malformed path, an incomplete body.
   if (statusCode >= 400 && statusCode < 500) return 'invalidHttp';
   return isUnavailable(error) ? 'unavailable' : 'fault';
+};
+
+/** Converts a thrown value. An error of no known kind becomes `fault`. */
+export const toApiError = (thrown: unknown): ApiError => {
+  const error = coerceError(thrown);
+  if (error instanceof ApiError) return error;
+  return new ApiError(classifyError(error), undefined, { cause: error });
 };

@@ -8,7 +8,7 @@ import { addDocumentRoutes } from '#src/api/documents.ts';
 import { addEventRoutes } from '#src/api/events.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
-import { addRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
+import { createRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
 import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
@@ -66,7 +66,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
 
   const authenticator = createAuthenticator(options.sql);
   app.addHook('onClose', authenticator.close);
-  const limitRate = await addRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
+  const limitRate = await createRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 
   const onRequest = [authenticator.authenticate, limitRate];
   addGameRoutes(app, { ...options, onRequest });

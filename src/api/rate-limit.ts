@@ -1,46 +1,37 @@
 import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Cluster, Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import pTimeout from 'p-timeout';
 import { ApiError } from '#src/api/api-error.ts';
 
 export type RateLimit = {
-  /** Calls of one token within the window. */
+  /** Calls that one token may make within the window. */
   max: number;
   timeWindowMs: number;
 };
 
-/** 20 calls a second on average, with bursts. 100,000 games are listed within a minute. */
+/** 20 calls a second on average, with bursts: 100,000 games are listed within a minute, in 1,000 pages. */
 export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 };
 
-/** Longest wait for Redis. */
+/** Longest wait for Redis; then this process counts the call. */
 const REDIS_WAIT_MS = 250;
 
-/** Tokens whose calls a process counts. */
+/** Tokens whose calls this process counts. The least recently used one is forgotten. */
 const TOKENS_MAX = 10_000;
 
-/** @returns whether Redis counted the call @throws ApiError beyond the limit */
-const countInRedis = async (limited: unknown): Promise<boolean> => {
-  try {
-    await limited;
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    return false;
-  }
-};
+const tokenOf = (request: FastifyRequest): string => request.caller?.token_id ?? '';
 
 /**
- * Create a hook that limits the calls of each token. It runs after authentication. With Redis the limit applies to the
- * whole fleet. While Redis does not answer in time, it applies to each process: the API does not depend on Redis.
+ * Creates a hook that limits the calls of each token. It runs after authentication. The limit applies to the whole fleet
+ * if there is a Redis and it answers in time, otherwise to this process: the API does not depend on Redis.
  */
-export const addRateLimit = async (
+export const createRateLimit = async (
   app: FastifyInstance,
   { max, timeWindowMs }: RateLimit,
   redis: Redis | Cluster | undefined,
 ): Promise<onRequestAsyncHookHandler> => {
-  const tooMany = (waitMs: number): ApiError => {
+  const tooManyRequests = (waitMs: number): ApiError => {
     const seconds = Math.ceil(waitMs / 1_000);
     return new ApiError(
       'tooManyRequests',
@@ -49,35 +40,44 @@ export const addRateLimit = async (
     );
   };
   await app.register(rateLimit, {
+    // Only the hook below limits.
     global: false,
     max,
     timeWindow: timeWindowMs,
-    keyGenerator: (request) => request.caller?.token_id ?? '',
+    keyGenerator: tokenOf,
     redis,
     nameSpace: 'catalogue-api-rate:',
+    // An error of Redis is thrown, so that this process counts the call.
     skipOnError: false,
-    errorResponseBuilder: (_request, { ttl }) => tooMany(ttl),
+    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(ttl),
   });
   const limit = app.rateLimit() as onRequestAsyncHookHandler;
   if (redis === undefined) return limit;
 
-  /** The windows of this process: used while Redis does not answer. */
+  /** @returns whether Redis counted the call @throws ApiError beyond the limit */
+  const countInRedis = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
+    if (redis.status !== 'ready') return false;
+    const counting = (limit.call(app, request, reply) as Promise<unknown>).then(() => true);
+    try {
+      // `message: false` returns undefined at the timeout: an error with its stack would be made for every call.
+      return (await pTimeout(counting, { milliseconds: REDIS_WAIT_MS, message: false })) ?? false;
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      return false;
+    }
+  };
+
   const windows = new LRUCache<string, { calls: number; endsAt: number }>({ max: TOKENS_MAX });
-  const limitHere = (token_id: string): void => {
+  /** @throws ApiError beyond the limit */
+  const countInProcess = (token_id: string): void => {
     const now = performance.now();
     let window = windows.get(token_id);
     if (window === undefined || window.endsAt <= now) window = { calls: 0, endsAt: now + timeWindowMs };
     window.calls += 1;
     windows.set(token_id, window);
-    if (window.calls > max) throw tooMany(window.endsAt - now);
+    if (window.calls > max) throw tooManyRequests(window.endsAt - now);
   };
-  return async function limitCalls(request, reply) {
-    const isCounted =
-      redis.status === 'ready' &&
-      (await pTimeout(countInRedis(limit.call(this, request, reply)), {
-        milliseconds: REDIS_WAIT_MS,
-        message: false,
-      }));
-    if (isCounted !== true) limitHere(request.caller?.token_id ?? '');
+  return async (request, reply) => {
+    if (!(await countInRedis(request, reply))) countInProcess(tokenOf(request));
   };
 };

@@ -7,6 +7,7 @@ import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cl
 import { limitTo } from '#src/cli/parsers.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 
+/** `last_run` is null before the first run ends. */
 const toHealthDocument = (row: ApplicationHealth) => ({
   ...toApplicationDocument(row),
   last_run:
@@ -20,8 +21,8 @@ const toHealthDocument = (row: ApplicationHealth) => ({
         },
 });
 
-/** Why an application is paused or postponed, and why its latest run did not succeed. */
-const formatTrouble = (row: ApplicationHealth): string => {
+/** The reasons of a pause and of the latest run, since when runs fail, and when the next one is attempted. */
+const formatReasons = (row: ApplicationHealth): string => {
   const parts = [row.pause_reason, row.last_reason].filter((reason) => reason !== null);
   if (row.failing_since !== null) parts.push(`failing since ${formatTime(row.failing_since)}`);
   if (row.next_attempt_at !== null) parts.push(`next attempt ${formatTime(row.next_attempt_at)}`);
@@ -37,17 +38,20 @@ export const defineAppList = (app: CommandUnknownOpts): void =>
     parameters: (command) =>
       command
         .addOption(
-          new Option('--status <status>', 'only of this status').choices(['active', 'paused'] as const),
+          new Option('--status <status>', 'only applications of this status').choices([
+            'active',
+            'paused',
+          ] as const),
         )
         .addOption(
-          new Option('--outcome <outcome>', 'only those whose latest run had this outcome').choices(
+          new Option('--outcome <outcome>', 'only applications whose latest run had this outcome').choices(
             RUN_OUTCOMES,
           ),
         )
         .option(...searchIn('id or name'))
         .addOption(sortBy(APPLICATION_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(100_000, 1_000))
+        .option(...limitTo({ max: 100_000, byDefault: 1_000 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { status, outcome, search, ...options }) => {
       const page = choosePage(options, {
@@ -63,7 +67,7 @@ export const defineAppList = (app: CommandUnknownOpts): void =>
           'status',
           ['last run', 'last_outcome'],
           ['ago', (row) => (row.last_finished_at === null ? '' : formatAge(row.last_finished_at))],
-          ['reason', formatTrouble],
+          ['reason', formatReasons],
         ],
         empty: 'No application: npx catalogue app add --help',
       });

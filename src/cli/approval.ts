@@ -26,7 +26,7 @@ export const register = (program: Command): void => {
       command
         .option('--all', 'also those that were used or have ended')
         .addOption(new Option('--kind <kind>', 'only this kind').choices(APPROVAL_KINDS))
-        .option(...limitTo(10_000, 100)),
+        .option(...limitTo({ max: 10_000, byDefault: 100 })),
     run: async ({ openDatabase, out }, { all, kind, limit }) => {
       const sql = await openDatabase();
       const kinds = kind === undefined ? APPROVAL_KINDS : [kind];

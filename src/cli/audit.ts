@@ -58,7 +58,7 @@ export const register = (program: Command): void => {
         .option('--subject <subject>', 'only of this subject, such as application:acme', parseNonEmpty)
         .option('--since <time>', 'only from this day or time on (UTC)', parseTime)
         .option('--until <time>', 'only before this day or time (UTC)', parseTime)
-        .option(...limitTo(10_000, 100)),
+        .option(...limitTo({ max: 10_000, byDefault: 100 })),
     run: async ({ openDatabase, out }, { json: _json, ...filter }) => {
       const entries = (await listAudit(await openDatabase(), filter)).map(
         ({ previous_hash: _previous, hash, ...entry }) => ({

@@ -52,7 +52,7 @@ const runCommand = async (
     process.exitCode =
       (await run(createContext({ shared: config, config: configFor(config, 'operator') }, out, resources))) ??
       EXIT.done;
-    await out.end(config.pager);
+    await out.showPaged(config.pager);
   } catch (thrown) {
     const error = coerceError(thrown);
     const message = explainError(error);

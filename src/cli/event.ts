@@ -41,7 +41,7 @@ export const register = (program: Command): void => {
       command
         .argument(...ONLY_APPLICATION)
         .addOption(new Option('--state <state>', 'only deliveries in this state').choices(EVENT_STATES))
-        .option(...limitTo(10_000, 100))
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, application_id, { state, ...options }) => {
       const sql = await openDatabase();

@@ -28,7 +28,7 @@ export const register = (program: Command): void => {
         .option(...SINCE)
         .addOption(sortBy(FAILURE_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(10_000, 100))
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, application_id, { search, since, ...options }) => {
       const sql = await openDatabase();

@@ -1,8 +1,8 @@
 import type { Database } from '#db/client.ts';
 import { findGame, type GameRow } from '#db/queries/games.ts';
-import { printable } from '#src/cli/output.ts';
 import { style } from '#src/cli/table.ts';
 import { UsageError } from '#src/errors.ts';
+import { toPrintable } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem, TextPart } from '#src/review/diff.ts';
 
@@ -13,44 +13,46 @@ export const requireGame = async (sql: Database, game_id: string): Promise<GameR
   throw new UsageError(`There is no game ${game_id}. List them: npx catalogue game list`);
 };
 
-/** A game without its hashes. */
+/** The JSON document of a game: its row without the hashes. */
 export const toGameDocument = ({ content_hash: _content, list_hash: _list, ...game }: GameRow) => game;
 
-/** The marks and the colours of `git diff --word-diff`. */
-const mark = ({ type, text }: TextPart): string => {
-  if (type === 'same') return text.split('\n').map(printable).join('\n');
+/** Marks a part as `git diff --word-diff` does: `[-removed-]` in red, `{+added+}` in green. */
+const markPart = ({ type, text }: TextPart): string => {
+  if (type === 'same') return text.split('\n').map(toPrintable).join('\n');
   const [open, close, colour] =
     type === 'removed' ? (['[-', '-]', 'red'] as const) : (['{+', '+}', 'green'] as const);
   const lines = `${open}${text}${close}`.split('\n');
-  return lines.map((line) => style(colour, printable(line))).join('\n');
+  return lines.map((line) => style(colour, toPrintable(line))).join('\n');
 };
 
+/** `  2. text`: the item's position in the new list, or in the old one if it was removed. */
 const describeItem = ({ type, value, from, to }: ListItem): string => {
-  if (type === 'moved') return `  ${to}. ${printable(value)} (moved from ${from})`;
-  return `  ${to ?? from}. ${mark({ type, text: value })}`;
+  if (type === 'moved') return `  ${to}. ${toPrintable(value)} (moved from ${from})`;
+  return `  ${to ?? from}. ${markPart({ type, text: value })}`;
 };
 
 const describeField = (diff: FieldDiff): string[] => {
   if (diff.kind === 'list') return [`${diff.field}:`, ...diff.items.map(describeItem)];
-  return `${diff.field}: ${diff.parts.map(mark).join('')}`.split('\n');
+  return `${diff.field}: ${diff.parts.map(markPart).join('')}`.split('\n');
 };
 
-/** The field as it is now, without marks. */
+/** A field that was compared with nothing: the whole text would be marked as added. */
 const withoutMarks = (diff: FieldDiff): FieldDiff =>
   diff.kind === 'text'
     ? { ...diff, parts: diff.parts.map((part) => ({ ...part, type: 'same' })) }
     : { ...diff, items: diff.items.map((item) => ({ ...item, type: 'same' })) };
 
-/** The difference of two revisions as lines: the changed fields, or every field of a game that was never decided. */
+/** Describes a difference in lines: the changed fields, or every field if no earlier revision was decided. */
 export const describeDiff = ({ game, from, to, fields }: GameDiff): string[] => {
-  const who = `${game.game_name} (${game.application_id}, ${game.application_game_id}): ${game.audit_status}`;
-  const head = style('bold', printable(who));
+  const { game_name, application_id, application_game_id, audit_status } = game;
+  const title = `${game_name} (${application_id}, ${application_game_id}): ${audit_status}`;
+  const head = style('bold', toPrintable(title));
   if (from === null)
     return [
-      `${head}. Revision ${to}; no revision before it was decided.`,
+      `${head}. Revision ${to}; no earlier revision was passed or rejected.`,
       ...fields.map(withoutMarks).flatMap(describeField),
     ];
   const changed = fields.filter((field) => field.changed);
-  const summary = changed.length === 0 ? 'Nothing differs between' : 'Differences of';
-  return [`${head}. ${summary} revisions ${from} and ${to}:`, ...changed.flatMap(describeField)];
+  if (changed.length === 0) return [`${head}. Revisions ${from} and ${to} do not differ.`];
+  return [`${head}. Differences of revisions ${from} and ${to}:`, ...changed.flatMap(describeField)];
 };

@@ -47,7 +47,7 @@ export const register = (program: Command): void => {
         .option(...searchIn("the name, the platform's id or the application's id"))
         .addOption(sortBy(GAME_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(100_000, 50))
+        .option(...limitTo({ max: 100_000, byDefault: 50 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { status, application, search, ...options }) => {
       const sql = await openDatabase();

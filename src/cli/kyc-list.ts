@@ -23,7 +23,7 @@ export const defineKycList = (kyc: CommandUnknownOpts): void =>
       command
         .addOption(new Option('--status <state>', 'only of this state').choices(KYC_STATES))
         .option(...searchIn('id or name of the application'))
-        .option(...limitTo(100_000, 1_000))
+        .option(...limitTo({ max: 100_000, byDefault: 1_000 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { status: state, search, ...options }) => {
       const page = choosePage(options, { byDefault: { sort: 'application_id', descending: false } });

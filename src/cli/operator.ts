@@ -83,7 +83,7 @@ export const register = (program: Command): void => {
         .option(...searchIn('the login or the name'))
         .addOption(sortBy(OPERATOR_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(10_000, 100))
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { role, status, search, ...options }) => {
       const page = choosePage(options, {

@@ -1,20 +1,18 @@
 import { formatTime } from '#src/cli/format.ts';
 import { showInPager } from '#src/cli/pager.ts';
 import { renderRecord, renderTable, type TableColumn } from '#src/cli/table.ts';
+import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
 
 type Field<Row> = keyof Row & string;
-
-/**
- * A field of the row, or a header and the source of its values: a field or a function. The header of a field is the
- * field's name without `_at`.
- */
+/** A header, and its values: a field of each row, or a function of the row. */
+type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
+/** A column of a table. The header of a field is its name without `_at`. */
 export type Column<Row> = Field<Row> | NamedColumn<Row>;
 type Columns<Row> = readonly Column<Row>[];
-type NamedColumn<Row> = readonly [header: string, value: Field<Row> | ((row: Row) => unknown)];
 
 /**
  * Prints the result of a command on stdout: text, or one JSON document with `--json`. Notes and errors go to stderr.
- * Replaces or escapes control characters in text that came from applications.
+ * Applications choose texts that are printed: unprintable characters are replaced in text and escaped in JSON.
  */
 export type Output = {
   json: boolean;
@@ -22,54 +20,51 @@ export type Output = {
   document: (document: unknown) => void;
   /** Without `--json`, prints a line of text; otherwise nothing. */
   line: (text?: string) => void;
-  /** Without `--json`, prints lines that may have colours. Text of applications in them must be `printable`. */
+  /** Without `--json`, prints lines that may have colours. The caller makes the texts of applications printable. */
   styled: (lines: readonly string[]) => void;
+  /** Without `--json`, prints a table of the rows; otherwise nothing. */
   table: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
   /** With `--json`, prints the document; otherwise the lines. */
   answer: (document: unknown, ...lines: string[]) => void;
   /** With `--json`, prints the document; otherwise a table of the rows, or the line `empty` if there are none. */
   list: <Row>(document: unknown, rows: readonly Row[], columns: Columns<Row>, empty: string) => void;
-  /** With `--json`, prints the document; otherwise a line `field: value` for each of `fields`. */
+  /**
+   * With `--json`, prints the document; otherwise a line `field: value` for each of `fields`, by default those of the
+   * document.
+   */
   record: (document: object, fields?: object) => void;
+  /** Prints a line on stderr. */
   note: (text: string) => void;
   /** Prints an error. It may have several lines: a list of problems, a stack trace. */
   error: (text: string) => void;
-  /** Shows what a paged command printed; `pager` is a shell command. */
-  end: (pager: string | undefined) => Promise<void>;
+  /** Shows the collected text of a paged command. @param pager a shell command; by default less */
+  showPaged: (pager: string | undefined) => Promise<void>;
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** Makes one line without control characters: applications choose the names and ids that a terminal shows. */
-export const printable = (text: string): string =>
-  text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' ').replaceAll(CONTROL, '\ufffd');
+/** The value on one line, with single spaces. */
+const formatCell = (value: unknown): string =>
+  toPrintable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
 
-const cellText = (value: unknown): string =>
-  printable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
-
-/** Escapes all control characters: `JSON.stringify` escapes only those below U+0020. */
-const escapeControl = (json: string): string =>
-  json.replaceAll(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** Without a terminal on stdout, lines are not cut. */
+/** Infinite if stdout is not a terminal: then no line is cut. */
 const terminalWidth = (): number => process.stdout.columns ?? Number.POSITIVE_INFINITY;
+
+const kindOf = (values: readonly unknown[]): TableColumn['kind'] => {
+  if (values.every(Number.isFinite)) return 'number';
+  return values.some((value) => value instanceof Date) ? 'fixed' : 'text';
+};
 
 const toTableColumn = <Row>(rows: readonly Row[], column: Column<Row>): TableColumn => {
   const [header, value]: NamedColumn<Row> =
     typeof column === 'object' ? column : [column.replace(/_at$/, ''), column];
   const values = rows.map(typeof value === 'function' ? value : (row: Row): unknown => row[value]);
-  const isTime = values.some((each) => each instanceof Date);
-  const kind = values.every(Number.isFinite) ? 'number' : isTime ? 'fixed' : 'text';
-  return { header, cells: values.map(cellText), kind };
+  return { header, cells: values.map(formatCell), kind: kindOf(values) };
 };
 
-/** Each element of a list, or one text. */
-const fieldText = (value: unknown): string | string[] =>
-  Array.isArray(value) ? value.map(cellText) : cellText(value);
+/** @returns the text of a value, or of each element of a list */
+const formatField = (value: unknown): string | string[] =>
+  Array.isArray(value) ? value.map(formatCell) : formatCell(value);
 
-/**
- * @param mode.paged collects what goes to a terminal, so that `end` can show it in a pager
- */
+/** @param mode.paged on a terminal, collects the text until `showPaged` is called */
 export const createOutput = ({ json, paged }: { json: boolean; paged: boolean }): Output => {
   const collected: string[] | undefined = paged && !json && process.stdout.isTTY ? [] : undefined;
   const print = (text: string): void => {
@@ -82,9 +77,9 @@ export const createOutput = ({ json, paged }: { json: boolean; paged: boolean })
   const out: Output = {
     json,
     document: (document) => {
-      if (json) print(escapeControl(JSON.stringify(document)));
+      if (json) print(escapeUnprintable(JSON.stringify(document)));
     },
-    line: (text = '') => styled([printable(text)]),
+    line: (text = '') => styled([toPrintable(text)]),
     styled,
     table: (rows, columns) =>
       styled(
@@ -104,13 +99,13 @@ export const createOutput = ({ json, paged }: { json: boolean; paged: boolean })
     },
     record: (document, fields = document) => {
       out.document(document);
-      styled(renderRecord(Object.entries(fields).map(([field, value]) => [field, fieldText(value)])));
+      styled(renderRecord(Object.entries(fields).map(([field, value]) => [field, formatField(value)])));
     },
-    note: (text) => void process.stderr.write(`${printable(text)}\n`),
-    error: (text) => void process.stderr.write(`catalogue: ${text.split('\n').map(printable).join('\n')}\n`),
-    end: async (pager) => {
-      const lines = collected?.splice(0) ?? [];
-      if (lines.length > 0) await showInPager(lines, pager);
+    note: (text) => void process.stderr.write(`${toPrintable(text)}\n`),
+    error: (text) =>
+      void process.stderr.write(`catalogue: ${text.split('\n').map(toPrintable).join('\n')}\n`),
+    showPaged: async (pager) => {
+      if (collected !== undefined && collected.length > 0) await showInPager(collected, pager);
     },
   };
   return out;

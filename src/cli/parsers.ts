@@ -67,5 +67,5 @@ export const APPROVAL = [
   parseUuid,
 ] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;
-export const limitTo = (max: number, byDefault: number) =>
+export const limitTo = ({ max, byDefault }: { max: number; byDefault: number }) =>
   ['--limit <rows>', 'maximum number of rows', integerBetween(1, max), byDefault] as const;

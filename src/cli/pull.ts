@@ -33,7 +33,7 @@ export const register = (program: Command): void =>
       const { pullGames } = await import('#src/actions/pull-games.ts');
       const request = { application_id, application_game_ids: ids };
       const pulled = await pullGames(foundation, commandLineActor(), request);
-      const only = pulled.games === 1 ? `the game ${ids[0]}` : undefined;
-      return reportPull(foundation, out, { application_id, only }, pulled, wait === true);
+      const application_game_id = pulled.games === 1 ? ids[0] : undefined;
+      return reportPull(foundation, out, { application_id, application_game_id }, pulled, wait === true);
     },
   });

@@ -25,7 +25,7 @@ export const register = (program: Command): void => {
       command
         .option(...searchIn('the code or the label'))
         .addOption(sortBy(REASON_SORTS))
-        .option(...limitTo(10_000, 100))
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { search, ...options }) => {
       const page = choosePage(options, { byDefault: { sort: 'position', descending: false } });

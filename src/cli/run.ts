@@ -40,7 +40,7 @@ export const register = (program: Command): void => {
         .option(...SINCE)
         .addOption(sortBy(RUN_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(1_000, 20))
+        .option(...limitTo({ max: 1_000, byDefault: 20 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, application_id, { outcome, since, ...options }) => {
       const sql = await openDatabase();
@@ -82,7 +82,8 @@ export const register = (program: Command): void => {
       'Also counts runs that are deleted: an application keeps its newest 20 runs, the newest of each outcome, and those of the last 24 hours.',
     examples: ['run days acme', 'run days --limit 30 --json'],
     paged: true,
-    parameters: (command) => command.argument(...ONLY_APPLICATION).option(...limitTo(10_000, 20)),
+    parameters: (command) =>
+      command.argument(...ONLY_APPLICATION).option(...limitTo({ max: 10_000, byDefault: 20 })),
     run: async ({ openDatabase, out }, application_id, { limit }) => {
       const sql = await openDatabase();
       await checkListFilter(sql, application_id);

@@ -53,8 +53,8 @@ export const waitForRuns = async (
     return current.every((run) => run.finished_at !== null) ? current : undefined;
   };
   const show = runs.length === 1 ? `run show ${runIds[0]}` : 'run list';
-  const continues = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
-  return waitForResult(foundation, out, poll, { timeoutMs, continues });
+  const hint = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
+  return waitForResult(foundation, out, poll, { timeoutMs, hint });
 };
 
 /** A run as `sync --json` prints it (design, section 9). `outcome` is null while the run is open. */

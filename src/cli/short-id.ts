@@ -3,52 +3,46 @@ import type { Queryable } from '#db/client.ts';
 import { findIdsByPrefix, type IdTable } from '#db/queries/short-ids.ts';
 import { UsageError } from '#src/errors.ts';
 
+/** What an id is of: in messages, and in the command that lists the ids. */
 const NOUNS: Record<IdTable, string> = {
   games: 'game',
   sync_runs: 'run',
   api_tokens: 'token',
   events: 'event',
 };
-const LISTS: Record<IdTable, string> = {
-  games: 'game list',
-  sync_runs: 'run list',
-  api_tokens: 'token list',
-  events: 'event list',
-};
 
+/** Fewer hexadecimal digits would match too many ids. */
 const DIGITS_MIN = 4;
-const SHOWN = 3;
+const DIGITS_MAX = 32;
+/** Ids that the message about an ambiguous one names. */
+const NAMED_MAX = 3;
 
-/** Is this the beginning of a UUID, or a whole one? */
-export const isIdPrefix = (text: string): boolean => {
-  const digits = text.replaceAll('-', '');
-  return (
-    /^[0-9a-f]{8}(-?[0-9a-f-]*)?$|^[0-9a-f]+$/i.test(text) &&
-    digits.length >= DIGITS_MIN &&
-    digits.length <= 32
-  );
-};
+/** Digits alone, or a UUID with its hyphens that is cut after the first group or later. */
+const ID_PREFIX = /^(?:[0-9a-f]+|[0-9a-f]{8}[0-9a-f-]*)$/i;
 
-/** The beginning of a UUID, in lower case. */
+/** Parses an id, or its first digits. @returns it in lower case */
 export const parseShortId = (text: string): string => {
-  // Lists cut ids without "…", but their reader may have copied one from another place.
+  // Lists cut ids without "…", but an id may be copied from a text that cuts it so.
   const prefix = text.replace(/…$/, '');
-  if (isIdPrefix(prefix)) return prefix.toLowerCase();
-  throw new InvalidArgumentError('Give an id as the list commands print it, or at least its first 4 digits.');
+  const digits = prefix.replaceAll('-', '').length;
+  if (ID_PREFIX.test(prefix) && digits >= DIGITS_MIN && digits <= DIGITS_MAX) return prefix.toLowerCase();
+  throw new InvalidArgumentError(
+    `Give an id as the list commands print it, or at least its first ${DIGITS_MIN} digits.`,
+  );
 };
 
 /**
- * The whole id for one that may be cut short.
- * @throws UsageError when no id begins so, or several do
+ * Finds the id that begins with a prefix.
+ * @throws UsageError if there is none, or more than one
  */
 export const requireId = async (sql: Queryable, table: IdTable, prefix: string): Promise<string> => {
-  const found = await findIdsByPrefix(sql, table, prefix, SHOWN + 1);
-  const [id] = found;
+  const noun = NOUNS[table];
+  const ids = await findIdsByPrefix(sql, table, prefix, NAMED_MAX + 1);
+  const [id] = ids;
   if (id === undefined)
-    throw new UsageError(`There is no ${NOUNS[table]} ${prefix}. List them: npx catalogue ${LISTS[table]}`);
-  if (found.length === 1) return id;
-  const more = found.length > SHOWN ? ' and others' : '';
-  throw new UsageError(
-    `Several ids of ${NOUNS[table]}s begin with ${prefix}: ${found.slice(0, SHOWN).join(', ')}${more}. Give more of its digits.`,
-  );
+    throw new UsageError(`There is no ${noun} ${prefix}. List them: npx catalogue ${noun} list`);
+  if (ids.length === 1) return id;
+  const named = ids.slice(0, NAMED_MAX).join(', ');
+  const others = ids.length > NAMED_MAX ? ' and others' : '';
+  throw new UsageError(`Several ${noun} ids begin with ${prefix}: ${named}${others}. Give more digits.`);
 };

@@ -73,7 +73,7 @@ export const register = (program: Command): void => {
         .option(...searchIn('the name'))
         .addOption(sortBy(TOKEN_SORTS))
         .option(...NEWEST)
-        .option(...limitTo(10_000, 100))
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
         .option(...CURSOR),
     run: async ({ openDatabase, out }, { application, operator, search, ...options }) => {
       if (application !== undefined && operator !== undefined)

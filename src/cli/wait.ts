@@ -11,7 +11,7 @@ import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const POLL_MS = 200;
-/** A worker that has just started appears within this time. */
+/** A worker that is starting records its first heartbeat within this time. */
 const WORKER_START_MS = 15_000;
 
 /** The limit of `--wait` without `--timeout`. */
@@ -30,21 +30,21 @@ export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boo
 };
 
 /**
- * Calls `poll` until it returns a result.
- * @param wait.continues a sentence: what continues without this command, and which command shows it
+ * Calls `poll` until it returns a result. Warns if no worker runs, or a queue is paused.
+ * @param options.hint ends the message of an error: what continues without this command, and which command shows it
  * @throws CatalogueError after `timeoutMs`, after 15 s without a worker, or at Ctrl-C
  */
 export const waitForResult = async <Result>(
   { sql, producer }: Foundation,
   out: Output,
   poll: () => Promise<Result | undefined>,
-  { timeoutMs, continues }: { timeoutMs: number; continues: string },
+  { timeoutMs, hint }: { timeoutMs: number; hint: string },
 ): Promise<Result> => {
   const interruption = Promise.withResolvers<never>();
   let interrupted = false;
   const onSignal = () => {
     interrupted = true;
-    interruption.reject(new CatalogueError(continues, { exitCode: EXIT.interrupted }));
+    interruption.reject(new CatalogueError(hint, { exitCode: EXIT.interrupted }));
   };
   const wait = async (): Promise<Result> => {
     const started = performance.now();
@@ -54,10 +54,11 @@ export const waitForResult = async <Result>(
       const result = await poll();
       if (result !== undefined) return result;
       const waitedMs = performance.now() - started;
-      if (waitedMs > timeoutMs) throw new CatalogueError(`No result in time. ${continues}`);
+      if (waitedMs > timeoutMs) throw new CatalogueError(`No result in time. ${hint}`);
       workerSeen ||= await hasWorker(sql);
       if (!workerSeen && waitedMs > WORKER_START_MS) throw new CatalogueError(NO_WORKER);
       await sleep(POLL_MS);
+      // The command ends: its connections are closed, so this loop must not poll again.
       if (interrupted) return interruption.promise;
     }
   };
@@ -70,22 +71,21 @@ export const waitForResult = async <Result>(
 };
 
 /** Warns if a queue is paused: its jobs wait until it is resumed. */
-export const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promise<void> => {
-  const paused = await Promise.all(queues.map(async (queue) => ((await queue.isPaused()) ? queue.name : [])));
-  const names = paused.flat();
+const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promise<void> => {
+  const isPaused = await Promise.all(queues.map((queue) => queue.isPaused()));
+  const names = queues.filter((_, index) => isPaused[index]).map(({ name }) => name);
   if (names.length > 0)
     out.note(`Paused queues start no jobs: ${names.join(', ')}. Resume them: npx catalogue queue resume`);
 };
 
-/** @returns undefined while the job is open */
-const findResult = async (queue: Queue, id: string | undefined): Promise<JobResult | undefined> => {
-  const job = id === undefined ? undefined : await queue.getJob(id);
+/** @returns the result of a job; undefined until it ends */
+const findResult = async (queue: Queue, { id = '' }: Job): Promise<JobResult | undefined> => {
+  const state = await queue.getJobState(id);
+  if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return undefined;
+  const job = await queue.getJob(id);
   if (job === undefined) return { error: 'the job is no longer in the queue' };
-  const state = await job.getState();
-  if (state !== 'completed' && state !== 'failed') return undefined;
-  // The job may have ended after it was read: it is read again.
-  const ended = await queue.getJob(job.id ?? '');
-  return state === 'completed' ? (ended?.returnvalue ?? {}) : { error: ended?.failedReason ?? 'failed' };
+  if (state === 'completed') return job.returnvalue ?? {};
+  return state === 'failed' ? { error: job.failedReason ?? 'failed' } : undefined;
 };
 
 /**
@@ -102,30 +102,28 @@ export const waitForResults = (
   const queue = foundation.producer.queue(spec);
   const results: JobResult[] = [];
   const poll = async (): Promise<JobResult[] | undefined> => {
-    for (const { id } of jobs.slice(results.length)) {
-      const result = await findResult(queue, id);
+    for (const job of jobs.slice(results.length)) {
+      const result = await findResult(queue, job);
       if (result === undefined) return undefined;
       results.push(result);
     }
     return results;
   };
-  const continues = 'The jobs stay in the queue: npx catalogue queue status';
-  return waitForResult(foundation, out, poll, { timeoutMs: WAIT_TIMEOUT_MS, continues });
+  const hint = 'The jobs stay in the queue: npx catalogue queue status';
+  return waitForResult(foundation, out, poll, { timeoutMs: WAIT_TIMEOUT_MS, hint });
 };
 
-const describeResult = (result: JobResult): string[] =>
-  result.error === undefined
-    ? [
-        Object.entries(result)
-          .map(([key, value]) => `${key} ${value}`)
-          .join(', '),
-      ]
-    : [`Failed: ${result.error}.`];
+/** `inserted 2, unchanged 1` */
+const describeResult = (result: JobResult): string[] => {
+  if (result.error !== undefined) return [`Failed: ${result.error}.`];
+  const values = Object.entries(result).map(([key, value]) => `${key} ${value}`);
+  return [values.join(', ')];
+};
 
 /**
  * Waits until the jobs end and prints their results.
- * @param describe a result in sentences
- * @returns the exit code
+ * @param describe makes the lines for a result
+ * @returns `failed` if a job failed, `partial` if details are invalid, else `done`
  */
 export const waitForJobs = async (
   foundation: Foundation,
@@ -140,33 +138,38 @@ export const waitForJobs = async (
   return results.some((result) => Number(result.invalid ?? 0) > 0) ? EXIT.partial : EXIT.done;
 };
 
-/** `acme: 2 inserted, 1 unchanged.` and, if games are unknown or invalid, what that means. */
-const describePull = (result: JobResult, application_id: string, only: string | undefined): string[] => {
+/** The games that a command pulls. `application_game_id` is given if it is a single one. */
+type PullTarget = { application_id: string; application_game_id?: string | undefined };
+
+/** `acme: 2 inserted, 1 unchanged.`, then a line each for invalid details and for games that are unknown. */
+const describePull = (result: JobResult, { application_id, application_game_id }: PullTarget): string[] => {
   if (result.error !== undefined || result.skipped !== undefined) return describeResult(result);
-  const { missing = 0, invalid = 0 } = result as Partial<DetailCounts>;
+  const counts = result as Partial<DetailCounts>;
+  const { missing = 0, invalid = 0 } = counts;
   const written = (['inserted', 'updated', 'unchanged'] as const)
-    .filter((counter) => Number(result[counter] ?? 0) > 0)
-    .map((counter) => `${result[counter]} ${counter}`);
+    .filter((counter) => (counts[counter] ?? 0) > 0)
+    .map((counter) => `${counts[counter]} ${counter}`);
   const lines = written.length > 0 ? [`${application_id}: ${written.join(', ')}.`] : [];
   if (invalid > 0)
     lines.push(`${formatCount(invalid, 'detail')} invalid: npx catalogue failure list ${application_id}`);
-  if (missing > 0) lines.push(`${application_id} does not know ${only ?? formatCount(missing, 'game')}.`);
+  const unknown =
+    application_game_id === undefined ? formatCount(missing, 'game') : `the game ${application_game_id}`;
+  if (missing > 0) lines.push(`${application_id} does not know ${unknown}.`);
   return lines;
 };
 
-/** Waits for the jobs that pull games, if `wait`, and prints the result. @returns the exit code */
+/** Prints what a pull requested or, with `--wait`, its result. @returns the exit code */
 export const reportPull = async (
   foundation: Foundation,
   out: Output,
-  { application_id, only }: { application_id: string; only?: string | undefined },
+  target: PullTarget,
   { games, jobs }: PulledGames,
   wait: boolean,
 ): Promise<ExitCode> => {
+  const { application_id } = target;
   if (wait) {
     const { pullGameDetail } = await import('#src/ingest/specs.ts');
-    return waitForJobs(foundation, out, pullGameDetail, jobs, (result) =>
-      describePull(result, application_id, only),
-    );
+    return waitForJobs(foundation, out, pullGameDetail, jobs, (result) => describePull(result, target));
   }
   await warnWithoutWorker(foundation.sql, out);
   out.answer(

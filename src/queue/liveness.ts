@@ -14,7 +14,7 @@ const STUCK_CHECKS = 6;
 const CHECK_TIMEOUT_MS = 5_000;
 
 export type Liveness = {
-  /** Did database and queue accept a write within the last 30 s? */
+  /** Did database and queue answer within the last 30 s? */
   isReady: () => boolean;
   stop: () => Promise<void>;
 };

@@ -3,7 +3,7 @@ import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/q
 import { UsageError } from '#src/errors.ts';
 import { diffContent, type FieldDiff } from '#src/review/diff.ts';
 
-/** `from` is null when `to` is compared with nothing: no revision before it was decided. */
+/** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
 
 /**

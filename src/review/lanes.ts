@@ -1,6 +1,6 @@
 /**
- * The review room: what operators, the portal and the command line read and decide. Games wait in one of two lanes
- * (this file); `decide.ts` passes and rejects them, `diff.ts` shows what changed, `timeline.ts` lists what happened to a game.
+ * The review room, for the console, the portal and the command line. Games wait for a decision in one of two lanes (this
+ * file); `decide.ts` passes and rejects them, `diff.ts` shows what changed, `timeline.ts` lists what happened to a game.
  */
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
@@ -16,32 +16,36 @@ import {
   listNewLane,
   readMedianWaitMs,
 } from '#db/queries/lanes.ts';
-import { LANES, type Lane } from '#src/contract/words.ts';
+import type { Lane } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 
-/** A game in a lane. The page after `cursor` begins with the next game, even if this one has been decided. */
+/** A game in a lane. The page after its `cursor` begins with the next game, even if this one has been decided. */
 export type LaneGame = LaneRow & { cursor: string };
-/** `next` is the cursor of the next page; null at the end. With a text, a page before the end may have few games. */
+/**
+ * `next` is the cursor of the next page; null at the end. With a search text, a page may have fewer games than `limit`,
+ * or none, before the end.
+ */
 export type LanePage = { games: LaneGame[]; next: string | null };
 
-export const LANE_PAGE_MAX = 500;
+const LANE_PAGE_MAX = 500;
 
-/** The place of a game in its lane, from which `readLane` continues. */
+/** @returns the cursor of a place: `readLane` continues with the game after it */
 export const toCursor = ({ game_id, since }: LanePlace): string => `${since.getTime()}_${game_id}`;
 
 const CURSOR = /^(\d{1,15})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
-const fromCursor = (cursor: string | undefined): LanePlace | undefined => {
+const parseCursor = (cursor: string | undefined): LanePlace | undefined => {
   if (cursor === undefined) return undefined;
   const [, ms, game_id] = CURSOR.exec(cursor) ?? [];
   if (game_id === undefined)
-    throw new UsageError('This cursor is not one of a lane: begin without a cursor.');
+    throw new UsageError('This is not the cursor of a lane: begin without a cursor.');
   return { game_id, since: new Date(Number(ms)) };
 };
 
 /**
  * Reads one page of a lane, in the order in which games entered it.
- * @throws UsageError for a cursor that no lane returned
+ * @param page.limit at most 500 games; a higher limit counts as 500
+ * @throws UsageError if the cursor has not the form of one
  */
 export const readLane = async (
   sql: Queryable,
@@ -49,29 +53,37 @@ export const readLane = async (
   { cursor, limit, ...filter }: LaneFilter & { cursor?: string | undefined; limit: number },
 ): Promise<LanePage> => {
   const list = lane === 'new' ? listNewLane : listChangedLane;
-  const { rows, last } = await list(sql, filter, fromCursor(cursor), Math.min(limit, LANE_PAGE_MAX));
+  const { rows, last } = await list(sql, filter, parseCursor(cursor), Math.min(limit, LANE_PAGE_MAX));
   return {
     games: rows.map((row) => ({ ...row, cursor: toCursor(row) })),
     next: last === undefined ? null : toCursor(last),
   };
 };
 
-/** How many games a lane has, and since when the first one waits. */
+/** How many games each lane has, and since when the first one waits; null if the lane is empty. */
 export type LaneSummary = Record<Lane, { games: number; oldest: Date | null }>;
 
 /** Summarises both lanes, of all applications or one. */
 export const summariseLanes = async (sql: Queryable, application_id?: string): Promise<LaneSummary> => {
-  const [counts, ...pages] = await Promise.all([
-    countLanes(sql, application_id),
-    ...LANES.map((lane) => readLane(sql, lane, { application_id, limit: 1 })),
-  ]);
-  const summaryOf = (lane: Lane, index: number) => {
-    return { games: counts[lane], oldest: pages[index]?.games[0]?.since ?? null };
+  const readOldest = async (lane: Lane): Promise<Date | null> => {
+    const { games } = await readLane(sql, lane, { application_id, limit: 1 });
+    return games[0]?.since ?? null;
   };
-  return { new: summaryOf('new', 0), changed: summaryOf('changed', 1) };
+  const [counts, oldestNew, oldestChanged] = await Promise.all([
+    countLanes(sql, application_id),
+    readOldest('new'),
+    readOldest('changed'),
+  ]);
+  return {
+    new: { games: counts.new, oldest: oldestNew },
+    changed: { games: counts.changed, oldest: oldestChanged },
+  };
 };
 
-/** Where a game waits: `place` 1 is decided next. `median_wait_ms` is that of the latest decisions, null before any. */
+/**
+ * Where a game waits: the first of the `games` in a lane has `place` 1. `median_wait_ms` is how long games waited for the
+ * latest decisions; null before the first decision.
+ */
 export type WaitingPlace = {
   lane: Lane;
   place: number;
@@ -80,7 +92,7 @@ export type WaitingPlace = {
   median_wait_ms: number | null;
 };
 
-/** Finds a game's place in its lane, among the games of all applications. @returns undefined if it does not wait */
+/** Finds a game's place in its lane, among the games of all applications. @returns undefined if it is in no lane */
 export const findWaitingPlace = async (
   sql: Queryable,
   game: Pick<GameRow, 'game_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,

@@ -8,7 +8,7 @@ import type { Role } from '#src/roles/role.ts';
 
 const DATABASE_CONNECTIONS = 20;
 
-/** Starts the API of the platform (interface document, group A). */
+/** Starts the API of the platform (interface document, group A). @throws UsageError if it cannot listen */
 export const startApi = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
   const { host, port } = config.api;
   await using started = new AsyncDisposableStack();
@@ -23,7 +23,7 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
     }),
   );
   const ready = async (what: 'all' | 'database'): Promise<void> => {
-    await Promise.all([sql`select 1`, what === 'all' && backend.ping()]);
+    await Promise.all([sql`select 1`, ...(what === 'all' ? [backend.ping()] : [])]);
   };
   const api = await buildApi({
     sql,

@@ -1,10 +1,10 @@
-/** A running part of the fleet. */
+/** A part of the fleet that this process runs. */
 export type Role = {
   name: 'worker' | 'api' | 'console' | 'media' | 'kyc-desk';
-  /** URL; null for worker and media. */
+  /** The URL of its HTTP server; null for worker and media, which have none. */
   address: string | null;
-  /** Worker and media: did database and queue answer within the last 30 s? */
+  /** Of worker and media: did database and queue answer within the last 30 s? The other roles are ready once started. */
   isReady?: () => boolean;
-  /** Stops in reverse order of start, within a deadline. */
+  /** Stops what was started, in reverse order. Running jobs are aborted after 20 s. */
   stop: () => Promise<void>;
 };

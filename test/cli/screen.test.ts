@@ -231,7 +231,7 @@ it('run show lists the failures of the run, and an ambiguous id names those that
   const prefix = runs[0].run_id.slice(0, 4);
   const ambiguous = await runCli(['run', 'show', prefix], env);
   expect(ambiguous.exit).toBe(2);
-  expect(ambiguous.stderr).toContain(`Several ids of runs begin with ${prefix}`);
+  expect(ambiguous.stderr).toContain(`Several run ids begin with ${prefix}`);
 });
 
 it('shows long output in the pager, and none of it in a pipe', async () => {

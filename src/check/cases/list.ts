@@ -8,11 +8,12 @@ import {
   PAGE_SIZE_MAX,
 } from '#src/contract/application.ts';
 
-/** A page size with which most applications have two pages. */
-const SMALL = 2;
+/** Most applications have more games than fit on a page of this size. */
+const SMALL_PAGE = 2;
+/** A page that no application has. */
 const FAR_PAGE = 1_000_000;
 
-const shape: Case = {
+const shapeCase: Case = {
   name: 'list.shape',
   section: '4.4',
   rule: 'data.total is the total number of games, an integer; data.list is an array.',
@@ -25,24 +26,25 @@ const shape: Case = {
   },
 };
 
-const pageSize: Case = {
+const pageSizeCase: Case = {
   name: 'list.page-size',
   section: '4.4',
   rule: 'A page has page_size rows, or all rows that are left.',
   check: async (session) => {
-    const { call, total, rows } = await fetchPage(session, 1, SMALL);
-    const expected = Math.min(SMALL, total);
+    const { call, total, rows } = await fetchPage(session, 1, SMALL_PAGE);
+    const expected = Math.min(SMALL_PAGE, total);
     return judge(rows.length === expected, `the page has ${rows.length} rows instead of ${expected}`, call);
   },
 };
 
-const pageSizeMaximum: Case = {
+const pageSizeMaximumCase: Case = {
   name: 'list.page-size-maximum',
   section: '4.4, 8',
   rule: `page_size is at most ${PAGE_SIZE_MAX}: a larger one is refused, or returns at most that many rows.`,
   check: async (session) => {
     const call = await session.call('query_game_list', { page_num: 1, page_size: 10 * PAGE_SIZE_MAX });
     if (call.status === undefined) return skipped('there is no response');
+    // A refusal has no rows, and passes.
     const json = 'json' in call.response ? call.response.json : null;
     const list = (json as { data?: { list?: unknown } } | null)?.data?.list;
     const rows = Array.isArray(list) ? list.length : 0;
@@ -50,14 +52,14 @@ const pageSizeMaximum: Case = {
   },
 };
 
-const secondPage: Case = {
+const secondPageCase: Case = {
   name: 'list.page-2',
   section: '4.4',
   rule: 'page_num selects the page: the second page has other games than the first.',
   check: async (session) => {
-    const first = await fetchPage(session, 1, SMALL);
-    if (first.total <= SMALL) return skipped(`a second page needs more than ${SMALL} games`);
-    const second = await fetchPage(session, 2, SMALL);
+    const first = await fetchPage(session, 1, SMALL_PAGE);
+    if (first.total <= SMALL_PAGE) return skipped(`a second page needs more than ${SMALL_PAGE} games`);
+    const second = await fetchPage(session, 2, SMALL_PAGE);
     if (second.rows.length === 0)
       return failed(`the second page is empty, but total is ${first.total}`, second.call);
     const repeated = second.ids.filter((id) => first.ids.includes(id));
@@ -65,7 +67,7 @@ const secondPage: Case = {
   },
 };
 
-const defaults: Case = {
+const defaultsCase: Case = {
   name: 'list.defaults',
   section: '4.4, 8',
   rule: `page_num and page_size are optional: their defaults are 1 and ${PAGE_SIZE_DEFAULT}.`,
@@ -76,11 +78,11 @@ const defaults: Case = {
     if (rows.length !== expected.rows.length) {
       return failed(`the page has ${rows.length} rows instead of ${expected.rows.length}`, call);
     }
-    return judge(ids.join('\n') === expected.ids.join('\n'), 'it is not the first page', call);
+    return judge(ids.join('\n') === expected.ids.join('\n'), 'the games are not those of page 1', call);
   },
 };
 
-const pastTheEnd: Case = {
+const pastTheEndCase: Case = {
   name: 'list.past-the-end',
   section: '4.4',
   rule: 'data.list is an empty array [] if there is no data.',
@@ -92,26 +94,26 @@ const pastTheEnd: Case = {
   },
 };
 
-const total: Case = {
+const totalCase: Case = {
   name: 'list.total',
   section: '4.4',
   rule: 'data.total is the number of games: the same on every page, and equal to the rows of all pages.',
   check: async (session) => {
     const { pages, isComplete } = await fetchPages(session);
     const [first] = pages;
-    const other = pages.find((page) => page.total !== first?.total);
-    if (other !== undefined)
-      return failed(`total is ${other.total}, on another page ${first?.total}`, other.call);
-    const rows = pages.reduce((sum, page) => sum + page.rows.length, 0);
-    const isWrong = isComplete ? rows !== first?.total : rows > (first?.total ?? 0);
     const last = pages.at(-1);
-    return isWrong && last !== undefined
-      ? failed(`total is ${last.total}, the pages have ${rows} rows`, last.call)
-      : passed;
+    if (first === undefined || last === undefined) return skipped('there is no page');
+    const { total } = first;
+    const other = pages.find((page) => page.total !== total);
+    if (other !== undefined) return failed(`total is ${other.total}, but ${total} on page 1`, other.call);
+    const rows = pages.reduce((sum, page) => sum + page.rows.length, 0);
+    // Of a long list, only the first pages were read.
+    const isRight = isComplete ? rows === total : rows <= total;
+    return judge(isRight, `total is ${total}, but the pages have ${rows} rows`, last.call);
   },
 };
 
-const distinct: Case = {
+const distinctCase: Case = {
   name: 'list.distinct',
   section: '2.4',
   rule: 'game_id is the unique identifier of a game: the list has each once.',
@@ -127,20 +129,20 @@ const distinct: Case = {
   },
 };
 
-const rows = fieldCases('list', '2.4', applicationGameSummarySchema, async (session) => {
+const rowCases = fieldCases('list', '2.4', applicationGameSummarySchema, async (session) => {
   const page = await fetchPage(session, 1, PAGE_SIZE_MAX);
   return page.rows.map((value, index) => ({ value, call: page.call, where: `list.${index}` }));
 });
 
-/** game.queryList, section 4.4. */
+/** The application-side game.queryList, section 4.4. */
 export const listCases: readonly Case[] = [
-  shape,
-  ...rows,
-  pageSize,
-  pageSizeMaximum,
-  secondPage,
-  defaults,
-  pastTheEnd,
-  total,
-  distinct,
+  shapeCase,
+  ...rowCases,
+  pageSizeCase,
+  pageSizeMaximumCase,
+  secondPageCase,
+  defaultsCase,
+  pastTheEndCase,
+  totalCase,
+  distinctCase,
 ];
