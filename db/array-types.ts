@@ -8,7 +8,9 @@ const serializeArray = (elements: unknown, serialize: Serialize): unknown => {
   const literals = elements.map((element) => {
     if (Array.isArray(element)) return serializeArray(element, serialize);
     if (element === null) return 'null';
-    return `"${String(serialize(element as never)).replace(/["\\]/g, '\\$&')}"`;
+    return `"${String(serialize(element as never))
+      .replaceAll('\\', '\\\\')
+      .replaceAll('"', '\\"')}"`;
   });
   return `{${literals.join(',')}}`;
 };

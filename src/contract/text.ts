@@ -21,61 +21,74 @@ const countCharacters = (text: string): number => {
   return count;
 };
 
-/** A failed check ends the validation (`abort`): later checks require a text of bounded length. */
-const refinement = (code: string, error: string) => ({ params: { code }, error, abort: true });
+type Rule = { code: string; error: string; isKept: (text: string) => boolean };
+
+const atMost = (maxLength: number): Rule => ({
+  code: 'too_long',
+  error: `is longer than ${maxLength} characters`,
+  isKept: (text) =>
+    text.length <= maxLength || (text.length <= 2 * maxLength && countCharacters(text) <= maxLength),
+});
+
+const STORABLE: Rule = {
+  code: 'not_storable',
+  error: 'contains U+0000 or a lone surrogate, which Postgres cannot store',
+  isKept: (text) => !text.includes(NUL) && text.isWellFormed(),
+};
+
+/** Only the first broken rule is reported: a rule is checked on a text that keeps those before it. */
+const textWithRules = (...rules: Rule[]) =>
+  z.string().check(({ value, issues }) => {
+    const broken = rules.find((rule) => !rule.isKept(value));
+    if (broken === undefined) return;
+    const { code, error } = broken;
+    issues.push({ code: 'custom', input: value, params: { code }, message: error, continue: false });
+  });
 
 /**
  * Text that Postgres stores and returns unchanged: no U+0000 and no lone surrogate (decision 12). `null` and numbers
  * are invalid (decision 10).
  */
 export const storableText = (maxLength: number) =>
-  z
-    .string()
-    .refine(
-      (text) =>
-        text.length <= maxLength || (text.length <= 2 * maxLength && countCharacters(text) <= maxLength),
-      refinement('too_long', `is longer than ${maxLength} characters`),
-    )
-    .refine(
-      (text) => !text.includes(NUL) && text.isWellFormed(),
-      refinement('not_storable', 'contains U+0000 or a lone surrogate, which Postgres cannot store'),
-    )
-    .meta({ maxLength });
+  textWithRules(atMost(maxLength), STORABLE).meta({ maxLength });
 
 /** A non-empty identifier: `game_id`, `cp_id` (decision 10). */
 export const identifier = storableText(IDENTIFIER_MAX).min(1);
 
-const AUTHORITY = /^https?:\/\/([^/\\?#]+)/i;
+const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes these characters
 const REMOVED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
+/** Of a URL whose authority is longer than one label may be. */
+const LONG_AUTHORITY = /^https?:\/\/([^/\\?#]{64,})/i;
 
 /**
  * URL.canParse encodes each label of a host as Punycode, in time quadratic in the label's different characters: 0.2 ms
  * for 253 Han characters, 20 to 40 ms for 2,000. Without this limit, 256 hostile rows block the process for seconds.
  */
-const isHostTooLong = (authority: string): boolean => {
+const isHostTooLong = (url: string): boolean => {
+  const authority = LONG_AUTHORITY.exec(url)?.[1];
+  if (authority === undefined) return false;
   const host = authority.replace(/^.*@|:\d*$/g, '');
   return host.length > HOST_MAX || host.split('.').some((label) => label.length > LABEL_MAX);
 };
 
-/** Rejects a text that a URL parser would repair, because the text is stored unchanged. */
-const isHttpUrl = (text: string): boolean => {
-  const [, authority = ''] = AUTHORITY.exec(text) ?? [];
-  return authority !== '' && !REMOVED_BY_PARSER.test(text) && !isHostTooLong(authority) && URL.canParse(text);
-};
+/** False also for a text that a URL parser would repair, because the text is stored unchanged. */
+const isHttpUrl = (text: string): boolean =>
+  HTTP_HOST.test(text) && !REMOVED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);
 
 /** A URL in the OpenAPI document. */
 const HTTP_URL = { format: 'uri', pattern: '^https?://', maxLength: URL_MAX };
 
 /** An http or https URL, stored exactly as it was sent (decision 11). */
-export const httpUrl = storableText(URL_MAX)
-  .refine(isHttpUrl, refinement('not_http_url', 'is not an http or https URL'))
-  .meta(HTTP_URL);
+export const httpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
+  code: 'not_http_url',
+  error: 'is not an http or https URL',
+  isKept: isHttpUrl,
+}).meta(HTTP_URL);
 
 /** "" or an http or https URL. */
-export const optionalHttpUrl = storableText(URL_MAX)
-  .refine(
-    (text) => text === '' || isHttpUrl(text),
-    refinement('not_http_url', 'is neither "" nor an http or https URL'),
-  )
-  .meta({ anyOf: [{ const: '' }, HTTP_URL] });
+export const optionalHttpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
+  code: 'not_http_url',
+  error: 'is neither "" nor an http or https URL',
+  isKept: (text) => text === '' || isHttpUrl(text),
+}).meta({ anyOf: [{ const: '' }, HTTP_URL] });

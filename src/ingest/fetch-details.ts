@@ -13,14 +13,17 @@ export type WantedGame = readonly [application_game_id: string, list_hash: strin
 
 export type FailedCall = { application_game_id: string; error: WebhookError; game?: undefined };
 
+/** With the bytes of its content as Postgres stores it, before compression. */
+export type FetchedDetail = FetchedGame & { bytes: number };
+
 /** The result of a detail call. `game` is null if its data is: not an error (design, section 5, decision 13). */
 export type DetailResult =
   | FailedCall
-  | { application_game_id: string; error?: undefined; game: FetchedGame | null };
+  | { application_game_id: string; error?: undefined; game: FetchedDetail | null };
 
 /** Bytes of the content of these results. */
 export const bytesOf = (results: readonly DetailResult[]): number =>
-  results.reduce((bytes, { game }) => bytes + (game ? contentBytes(game) : 0), 0);
+  results.reduce((bytes, { game }) => bytes + (game?.bytes ?? 0), 0);
 
 /** A crash costs at most this much of a slow application's responses, and pages that began together take turns to write. */
 const BATCH_MS = 1_000;
@@ -39,12 +42,13 @@ const toFetchedGame = (
   [application_game_id, list_hash]: WantedGame,
   detail: ApplicationGameDetail,
   fetched_at: Date,
-): FetchedGame => {
+): FetchedDetail => {
   const content = toGameContent(detail);
   return {
     game_id: randomUUIDv7(),
     application_game_id,
     ...content,
+    bytes: contentBytes(content),
     content_hash: contentHash(content),
     list_hash,
     fetched_at,

@@ -76,7 +76,7 @@ const readRows = async (
     await takeTurn();
     from = performance.now();
   };
-  const page = await readPage(rows, () => (isTurnSpent() ? pause() : undefined));
+  const page = await readPage(rows, isTurnSpent, pause);
   pace.charge(applicationId, { bytes: 0, ms: ms + performance.now() - from });
   return page;
 };

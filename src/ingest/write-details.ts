@@ -9,7 +9,6 @@ import { failureReasons } from '#src/ingest/explain-failures.ts';
 import { bytesOf, type DetailResult, type FailedCall, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { isAnswered } from '#src/rules/down.ts';
-import { contentBytes } from '#src/rules/mapping.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 
@@ -120,10 +119,7 @@ export const writeGames = async (
     invalid: invalid.length,
     failed: notRetried.length,
     missing: fetched.length - games.length,
-    stored_bytes: stored.reduce(
-      (bytes, game) => bytes + Math.max(contentBytes(game), STORAGE.bytesOfGame),
-      0,
-    ),
+    stored_bytes: stored.reduce((sum, { bytes }) => sum + Math.max(bytes, STORAGE.bytesOfGame), 0),
   };
 };
 

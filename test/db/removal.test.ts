@@ -9,7 +9,14 @@ import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts'
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { gamesOf } from '#test/ingest/landed.ts';
-import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import {
+  aDetail,
+  addApplication,
+  anOpenRun,
+  fetchedDetail,
+  fetchedGame,
+  summaryOf,
+} from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -58,7 +65,7 @@ const shown = async (application_id: string): Promise<string[]> =>
     .filter((game) => game.withdrawn_at === null)
     .map((game) => game.application_game_id);
 
-const later = (game_id: string) => fetchedGame({ game_id, game_info: 'Changed.' }, new Date());
+const later = (game_id: string) => fetchedDetail({ game_id, game_info: 'Changed.' }, new Date());
 
 it('removing an application withdraws what a running batch writes, and closes its run after the batch', async () => {
   const { application_id } = await ownApplication('known', 'untouched');

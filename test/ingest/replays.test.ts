@@ -10,7 +10,14 @@ import type { DetailResult, FailedCall } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { WebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
-import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import {
+  aDetail,
+  addApplication,
+  anOpenRun,
+  fetchedDetail,
+  fetchedGame,
+  summaryOf,
+} from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -58,7 +65,7 @@ const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
   const ids = (outcome: Outcome) => [...outcomes].filter(([, own]) => own === outcome).map(([id]) => id);
   return {
     batch: [
-      ...ids('fetched').map((id) => ({ application_game_id: id, game: fetchedGame({ game_id: id }) })),
+      ...ids('fetched').map((id) => ({ application_game_id: id, game: fetchedDetail({ game_id: id }) })),
       ...ids('missing').map((application_game_id) => ({ application_game_id, game: null })),
       ...failedCalls(ids('invalid'), 'invalid_data'),
       ...failedCalls(ids('retried'), 'timeout'),

@@ -5,7 +5,7 @@ import { findRunStep } from '#db/queries/run-steps.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
-import { aDetail, addApplication, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { aDetail, addApplication, fetchedDetail, summaryOf } from '#test/support/factories.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -44,7 +44,7 @@ const answerDetails = async (run: RunRow, page_num: number, { live }: Applicatio
     .map((application_game_id) => ({
       application_game_id,
       game: live.includes(application_game_id)
-        ? fetchedGame({ game_id: application_game_id }, new Date())
+        ? fetchedDetail({ game_id: application_game_id }, new Date())
         : null,
     }));
   const failures = ids.filter(fails).map((application_game_id) => ({

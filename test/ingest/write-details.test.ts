@@ -8,7 +8,7 @@ import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fe
 import { writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
-import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
+import { aDetail, addApplication, anOpenRun, fetchedDetail, summaryOf } from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -31,7 +31,7 @@ const openGames = async (run_id: string) =>
   Object.keys((await findPage(database.sql, run_id, 1))?.open_games ?? {});
 
 const batchOf = (ids: readonly string[], missing: string[] = []): DetailResult[] => [
-  ...ids.map((id) => ({ application_game_id: id, game: fetchedGame({ game_id: id }) })),
+  ...ids.map((id) => ({ application_game_id: id, game: fetchedDetail({ game_id: id }) })),
   ...missing.map((application_game_id) => ({ application_game_id, game: null })),
 ];
 

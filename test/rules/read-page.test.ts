@@ -87,7 +87,8 @@ it('reads names of objects’ own machinery like any other', async () => {
 
 it('reads the next row when the pause before it ends', async () => {
   const ends: (() => void)[] = [];
-  const read = readPage([row('a'), row('b')], () => new Promise((end) => ends.push(end)));
+  const pause = () => new Promise<void>((end) => ends.push(end));
+  const read = readPage([row('a'), row('b')], () => true, pause);
   for (const pauses of [1, 2]) {
     await setImmediate();
     expect(ends).toHaveLength(pauses);

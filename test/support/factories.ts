@@ -10,6 +10,7 @@ import type { Actor } from '#db/queries/audit.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
@@ -84,7 +85,7 @@ export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary
   game_icon: detail.game_icon[0] ?? '',
 });
 
-/** A detail call's outcome, ready to be written. */
+/** A game of a detail call, ready to be written. */
 export const fetchedGame = (
   changes: Partial<ApplicationGameDetail> = {},
   fetched_at = new Date('2026-03-01T12:00:00.000Z'),
@@ -100,6 +101,12 @@ export const fetchedGame = (
     fetched_at,
   };
 };
+
+/** The same with its size, as a result of a call has it. */
+export const fetchedDetail = (...args: Parameters<typeof fetchedGame>): FetchedDetail => ({
+  ...fetchedGame(...args),
+  bytes: 100,
+});
 
 /** A run of this application that is open now. */
 export const anOpenRun = async (
