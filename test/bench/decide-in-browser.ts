@@ -1,14 +1,9 @@
 // How long a reviewer waits for the next game after a decision, in Chromium with the keyboard:
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
-import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
-import { buildConsole } from '#src/console/app.ts';
 import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
-import { jobSpecs } from '#src/ingest/specs.ts';
-import { openQueueBackend } from '#src/queue/backend.ts';
-import { createProducer } from '#src/queue/producer.ts';
-import { listen } from '#src/roles/listen.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
+import { serveConsole } from '#test/bench/console.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { launchBrowser } from '#test/support/browser.ts';
@@ -21,29 +16,7 @@ await withDatabase(async (_, databaseUrl) => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
   await loadReviewedGames(sql, Number(games));
-  const backend = openQueueBackend({
-    databaseUrl,
-    redisUrl: undefined,
-    prefix: '{bench}',
-    role: 'producer',
-    onError: () => {},
-  });
-  stack.defer(() => backend.close());
-  await backend.migrate();
-  const producer = createProducer(backend, jobSpecs, () => {});
-  stack.defer(() => producer.close());
-  let url = '';
-  const app = await buildConsole({
-    sql,
-    producer,
-    url: () => url,
-    trustedProxies: [],
-    oidc: null,
-    fourEyes: { kinds: [], onceTwo: false },
-    logger: pino({ level: 'silent' }),
-  });
-  stack.defer(() => app.close());
-  url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');
+  const url = await serveConsole(sql, databaseUrl, stack);
 
   const login = `bench-${Date.now()}`;
   await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
