@@ -21,6 +21,9 @@ export const findViolations = async (page: Page): Promise<string[]> => {
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });
   await session.detach();
+  // A new colour scheme is a transition: while it lasts, the contrast is that of neither scheme.
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished))`);
   const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
     violations: Violation[];
   };
