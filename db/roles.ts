@@ -78,6 +78,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
   },
+  detail_turns: { worker: 'select, insert, update' },
   event_deliveries: {
     worker: EVERYTHING,
     console: 'select, insert, update',

@@ -7,6 +7,7 @@ import { CatalogueError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainFailedGames, longestRetryAfter } from '#src/ingest/explain-failures.ts';
 import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
+import { createJobPace } from '#src/ingest/for-each-paced.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { finalFailures, writeBatches, writeGames } from '#src/ingest/write-details.ts';
 import { defineJob } from '#src/queue/job.ts';
@@ -31,7 +32,7 @@ export const pullGameDetailJob = defineJob(
 
     const target = await deps.openTarget(application);
     const wanted = application_game_ids.map((id): WantedGame => [id, '']);
-    const pace = { concurrency: application.concurrency, rate: application.rate, signal };
+    const pace = createJobPace(sql, application, signal);
     const answers = deps.memory.track();
     const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, await readClock(sql));
     const results = await writeBatches(wanted, batches, answers, write);

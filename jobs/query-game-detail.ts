@@ -6,6 +6,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
 import { type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { failOverrun, failRun } from '#src/ingest/finish-run.ts';
+import { createJobPace } from '#src/ingest/for-each-paced.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
@@ -29,7 +30,7 @@ export const queryGameDetailJob = defineJob(
     if (overrun !== undefined) return { outcome: 'failed', reason: overrun };
 
     const target = await deps.openTarget(application);
-    const pace = { concurrency: application.concurrency, rate: application.rate, signal };
+    const pace = createJobPace(sql, application, signal);
     const answers = deps.memory.track();
     const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, clock);
     const results = await writeBatches(wanted, batches, answers, (batch) =>

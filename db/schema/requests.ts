@@ -40,6 +40,15 @@ export const refreshTurns = pgTable('refresh_turns', {
   day_started_at: moment('day_started_at').notNull().defaultNow(),
 });
 
+/**
+ * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash
+ * of Postgres may lose it: the calls of at most one turn then follow too soon.
+ */
+export const detailTurns = pgTable('detail_turns', {
+  application_id: text().primaryKey(),
+  ends_at: moment('ends_at').notNull(),
+});
+
 /** `app check`, run by a worker for a page, with its report. */
 export const applicationChecks = pgTable(
   'application_checks',

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedGame } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { coerceError } from '#src/errors.ts';
+import { forEachPaced, type Pace } from '#src/ingest/for-each-paced.ts';
 import { contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
 import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
@@ -55,47 +56,6 @@ const toFetchedGame = (
   };
 };
 
-export type Pace = {
-  /** Calls in flight at once. */
-  concurrency: number;
-  /** Calls started per second. */
-  rate: number;
-  signal: AbortSignal;
-};
-
-/** Shorter waits are skipped: timers are not more precise. */
-const TICK_MS = 2;
-
-/**
- * Runs `work` for each item, at most `concurrency` at once and at most `rate` starts per second, until the items end,
- * `work` resolves to `'stop'`, or the signal aborts. Resolves when all started work has ended. `work` must not reject.
- */
-const forEachPaced = async <Item>(
-  items: readonly Item[],
-  pace: Pace,
-  work: (item: Item) => Promise<'go on' | 'stop'>,
-): Promise<void> => {
-  const spacingMs = 1_000 / pace.rate;
-  let nextStart = performance.now();
-  let next = 0;
-  let stopped = false;
-  const worker = async (): Promise<void> => {
-    while (!stopped && !pace.signal.aborted && next < items.length) {
-      const item = items[next] as Item;
-      next += 1;
-      const now = performance.now();
-      const start = Math.max(nextStart, now);
-      nextStart = start + spacingMs;
-      if (start - now >= TICK_MS) {
-        await sleep(start - now, undefined, { signal: pace.signal }).catch(() => {});
-        if (stopped || pace.signal.aborted) return;
-      }
-      if ((await work(item)) === 'stop') stopped = true;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, worker));
-};
-
 /**
  * Call the application-side game.queryDetail (section 4.5) for each game, at the application's pace, and yield the
  * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes
@@ -103,7 +63,7 @@ const forEachPaced = async <Item>(
  *
  * No further call begins while too much is unwritten, once the application requests a delay (Retry-After), once the
  * pace's signal aborts, or after as many transport failures in a row as calls may be in flight (at least three). Games
- * without a call are in no batch.
+ * without a call are in no batch. Throws when a turn cannot be taken, after the last batch.
  *
  * @param unwritten counts the content that is read; the caller removes what it has written
  * @param clock the database's: details that different workers fetch are compared by the time of their request
@@ -144,11 +104,14 @@ export async function* fetchDetails(
     return isStopped ? 'stop' : 'go on';
   };
 
-  const calls = forEachPaced(shuffled(wanted), pace, fetchDetail).finally(() => {
-    haveEnded = true;
-  });
-  // A failure while the caller writes is thrown by the next await.
-  calls.catch(() => {});
+  let failure: unknown;
+  const calls = forEachPaced(shuffled(wanted), pace, fetchDetail)
+    .catch((error: unknown) => {
+      failure = error;
+    })
+    .finally(() => {
+      haveEnded = true;
+    });
   try {
     for (let isLast = false; !isLast; ) {
       await Promise.race([calls, unwritten.filled(), sleep(batchMs, undefined, { ref: false })]);
@@ -157,6 +120,7 @@ export async function* fetchDetails(
       batch = [];
       yield results;
     }
+    if (failure !== undefined) throw failure;
   } finally {
     isStopped = true;
     // Calls that wait for room end without a call; those in flight may add answers that are not written.

@@ -19,15 +19,14 @@ type Foundation = { sql: Database; producer: Producer };
 const BATCH = 1_000;
 /** Games of one job: as many as the rate allows in this time, so that a job ends soon. */
 const JOB_S = 5;
-/** While a run fetches details at the application's rate, refreshes add this part of it. */
-const SHARE_BESIDE_RUN = 0.1;
 /** The whole list is read at most once in this time. */
 const LIST_PAUSE_MS = 60_000;
 
 /** Adds a job for games that the application has changed, unless one runs. */
-const pullGames = async ({ sql, producer }: Foundation, due: DueRefresh): Promise<void> => {
-  const { application_id, has_open_run } = due;
-  const rate = due.rate * (has_open_run ? SHARE_BESIDE_RUN : 1);
+const pullGames = async (
+  { sql, producer }: Foundation,
+  { application_id, rate }: DueRefresh,
+): Promise<void> => {
   const limit = Math.min(PULL_MAX, Math.max(1, Math.floor(rate * JOB_S)));
   const { games } = await listRefreshes(sql, application_id, limit);
   if (games.length === 0) return;
@@ -55,8 +54,8 @@ const readList = async (
 };
 
 /**
- * Pull what applications have requested by `game/refresh`: at most one job an application at a time, at its own rate. A
- * request is deleted when its job is in the queue, so none is lost; one that is repeated meanwhile is pulled again.
+ * Pull what applications have requested by `game/refresh`: at most one job an application at a time, at its own rate, which
+ * the job shares with a run by turns (src/ingest/for-each-paced.ts). A request is deleted when its job is in the queue, so none is lost; one that is repeated meanwhile is pulled again.
  */
 export const addRefreshes = async (foundation: Foundation): Promise<void> => {
   const due = await listDueRefreshes(foundation.sql, BATCH, STORAGE.bytesPerDay);

@@ -62,7 +62,8 @@ export const pullGameDetail = defineSpec({
     application_id: z.string(),
     application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
   }),
-  options: { attempts: 3, backoffMs: 2_000, concurrency: 10 },
+  // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
+  options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },
   title: ({ application_id, application_game_ids }) =>
     application_game_ids.length === 1
       ? `${application_id} game ${application_game_ids[0]}`

@@ -16,7 +16,7 @@ const database = useTestDatabase();
 
 const IDS = ['g-1', 'g-2', 'g-3', 'g-4'];
 const WANTED = IDS.map((id): WantedGame => [id, '']);
-const PACE = { concurrency: 4, rate: 10_000, signal: new AbortController().signal };
+const PACE = { concurrency: 4, rate: 10_000, signal: new AbortController().signal, takeTurn: async () => 0 };
 
 /** A run of a new application whose first page waits for four details. */
 const aRecordedRun = async () => {
@@ -206,4 +206,29 @@ it('gives up when a full batch cannot be written: its answers must not pile up',
   for (const game_id of IDS) calls.answer(game_id, aDetail({ game_id, game_store_pic }));
   await expect(results).rejects.toThrow('the disk is full');
   expect(memory.isFull()).toBe(false);
+});
+
+it('keeps what has come when the next turn cannot be taken, and says why', async () => {
+  const calls = callsByHand();
+  let turns = 0;
+  const takeTurn = async () => {
+    turns += 1;
+    if (turns > 1) throw new Error('the database is down');
+    return 0;
+  };
+  // One call a second, so two in a turn.
+  const pace = { ...PACE, rate: 1, concurrency: 1, takeTurn };
+  const written: string[] = [];
+  const counts: DetailCounts = { inserted: 1, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
+  const results = writeBatches(WANTED, fetching(calls, 60_000, pace), answers(), async (batch) => {
+    written.push(...batch.map(({ application_game_id }) => application_game_id));
+    return counts;
+  });
+  results.catch(() => {});
+  for (let called = 1; called <= 2; called += 1) {
+    await expect.poll(() => calls.pending.size, { timeout: 10_000 }).toBe(called);
+    calls.answer([...calls.pending.keys()].at(-1) as string);
+  }
+  await expect(results).rejects.toThrow('the database is down');
+  expect(written).toEqual([...calls.pending.keys()]);
 });

@@ -1,0 +1,24 @@
+import type { Queryable } from '#db/client.ts';
+import { onlyRow } from '#db/rows.ts';
+
+/** No turn begins later than this: the clock of Postgres may have been set back. */
+const WAIT_MAX_MS = 60_000;
+
+/**
+ * Take the next turn to call the details of an application, after the turns that are taken already.
+ * @returns milliseconds until it begins
+ */
+export const takeDetailTurn = async (
+  sql: Queryable,
+  application_id: string,
+  durationMs: number,
+): Promise<number> => {
+  const row = await onlyRow(sql<{ wait_ms: number }[]>`
+    insert into detail_turns as t (application_id, ends_at)
+    values (${application_id}, clock_timestamp() + ${durationMs} * interval '1 millisecond')
+    on conflict (application_id) do update
+      set ends_at = greatest(least(t.ends_at, clock_timestamp() + ${WAIT_MAX_MS} * interval '1 millisecond'),
+                             clock_timestamp()) + ${durationMs} * interval '1 millisecond'
+    returning (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 - ${durationMs}::float8 as wait_ms`);
+  return Math.max(0, row.wait_ms);
+};

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queryable } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import { takeDetailTurn } from '#db/queries/detail-turns.ts';
+import { coerceError } from '#src/errors.ts';
+
+export type Pace = {
+  /** Calls in flight at once. */
+  concurrency: number;
+  /** Calls started per second. */
+  rate: number;
+  signal: AbortSignal;
+  /**
+   * Takes the application's next turn, which lasts this long.
+   * @returns milliseconds until it begins
+   */
+  takeTurn: (durationMs: number) => Promise<number>;
+};
+
+/** The pace of a job that calls the details of an application. */
+export const createJobPace = (
+  sql: Queryable,
+  { application_id, concurrency, rate }: Pick<ApplicationRow, 'application_id' | 'concurrency' | 'rate'>,
+  signal: AbortSignal,
+): Pace => ({
+  concurrency,
+  rate,
+  signal,
+  takeTurn: (durationMs) => takeDetailTurn(sql, application_id, durationMs),
+});
+
+/** A job takes at most this much of the rate at once: then other jobs of the application have their turn. */
+export const TURN_MS = 2_000;
+/** Calls of a turn may be this late, because timers and applications are. Later ones need another turn. */
+const LATE_MS = 500;
+/** Shorter waits are skipped: timers are not more precise. */
+const TICK_MS = 2;
+
+/**
+ * Hands out the starts of calls, at most `rate` per second, within turns of the application: all jobs of all workers
+ * that call its details take turns, so they share its rate.
+ * @param left calls that have no start yet
+ * @returns a function that resolves to the start of the next call, in milliseconds of the monotonic clock
+ */
+const createStarts = ({ rate, takeTurn }: Pace, left: () => number): (() => Promise<number>) => {
+  const spacingMs = 1_000 / rate;
+  const most = Math.max(1, Math.floor(TURN_MS / spacingMs));
+  const turn = { calls: 0, next: 0, until: 0 };
+  let taking: Promise<void> | undefined;
+  const take = async (): Promise<void> => {
+    const calls = Math.min(left(), most);
+    const durationMs = calls * spacingMs;
+    const next = (await takeTurn(durationMs)) + performance.now();
+    Object.assign(turn, { calls, next, until: next + durationMs + LATE_MS });
+  };
+  return async () => {
+    while (turn.calls === 0 || performance.now() > turn.until) {
+      taking ??= take().finally(() => {
+        taking = undefined;
+      });
+      await taking;
+    }
+    turn.calls -= 1;
+    const start = Math.max(turn.next, performance.now());
+    turn.next = start + spacingMs;
+    return start;
+  };
+};
+
+/**
+ * Runs `work` for each item, at most `concurrency` at once, started at the application's pace, until the items end,
+ * `work` resolves to `'stop'`, or the signal aborts. Resolves when all started work has ended.
+ * @throws what `work` or `takeTurn` throws, when all started work has ended
+ */
+export const forEachPaced = async <Item>(
+  items: readonly Item[],
+  pace: Pace,
+  work: (item: Item) => Promise<'go on' | 'stop'>,
+): Promise<void> => {
+  let next = 0;
+  let started = 0;
+  let failure: Error | undefined;
+  let stopped = false;
+  const isOver = (): boolean => stopped || pace.signal.aborted;
+  const nextStart = createStarts(pace, () => items.length - started);
+  const startNext = async (): Promise<void> => {
+    const item = items[next] as Item;
+    next += 1;
+    const start = await nextStart();
+    started += 1;
+    const waitMs = start - performance.now();
+    if (waitMs >= TICK_MS && !isOver())
+      await sleep(waitMs, undefined, { signal: pace.signal }).catch(() => {});
+    if (!isOver() && (await work(item)) === 'stop') stopped = true;
+  };
+  const worker = async (): Promise<void> => {
+    try {
+      while (!isOver() && next < items.length) await startNext();
+    } catch (error) {
+      failure ??= coerceError(error);
+      stopped = true;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, worker));
+  if (failure !== undefined) throw failure;
+};

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { insertRefreshes } from '#db/queries/refreshes.ts';
+import { findApplicationGame } from '#db/queries/timeline.ts';
+import { pullGames } from '#src/actions/pull-games.ts';
+import { addPromptWork } from '#src/ingest/prompt-work.ts';
+import { aDetail, decideGame, KIM, moveWebhooks } from '#test/support/factories.ts';
+import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { type Gate, startGate } from '#test/support/gate.ts';
+import { until } from '#test/support/until.ts';
+
+const CONCURRENCY = 4;
+/** Seconds that the calls of one turn may be late (src/ingest/for-each-paced.ts). */
+const LATE_S = 0.5;
+
+let fleet: TestFleet;
+const gates: Gate[] = [];
+beforeAll(async () => {
+  fleet = await startTestFleet('postgres');
+  await fleet.startWorker();
+  await fleet.startWorker();
+});
+afterAll(async () => {
+  for (const gate of gates) await gate.close();
+  await fleet.stop();
+});
+
+const prompt = () => addPromptWork(fleet.sql, fleet.producer);
+
+/** A synced application behind a gate that notes when each detail is called, in seconds. */
+const aWatched = async (application_id: string, games: number, rate: number) => {
+  const { server } = await fleet.addApplication(application_id, games, { concurrency: CONCURRENCY });
+  await fleet.sync(application_id);
+  const gate = await startGate(server.url);
+  gates.push(gate);
+  const calls: { id: string; at: number }[] = [];
+  gate.block(({ operation, body }) => {
+    if (operation === 'query_game_detail')
+      calls.push({ id: body.game_id ?? '', at: performance.now() / 1_000 });
+    return false;
+  });
+  await moveWebhooks(fleet.sql, application_id, webhooksAt(gate.url));
+  await fleet.sql`update applications set rate = ${rate} where application_id = ${application_id}`;
+  const ids = server.games.all().map(({ game_id }) => game_id);
+  return { server, gate, calls, ids };
+};
+
+it('a run, the refreshes of a ping and the pulls of an operator stay within the rate together, with two workers', async () => {
+  const RATE = 100;
+  const { calls, ids } = await aWatched('acme', 200, RATE);
+  await insertRefreshes(fleet.sql, 'acme', ids);
+  const run = await fleet.startRun('acme', { full: true });
+  await Promise.all([
+    prompt(),
+    pullGames(fleet, KIM, { application_id: 'acme', application_game_ids: ids.slice(0, 100) }),
+  ]);
+  await until('every detail was called', async () => {
+    await prompt();
+    return calls.length >= 500;
+  });
+  await fleet.ended(run.run_id);
+  const burst = RATE * LATE_S + CONCURRENCY;
+  const most = calls.reduce(
+    (max, { at: from }, first) =>
+      calls
+        .slice(first)
+        .reduce((inner, { at }, index) => Math.max(inner, index + 1 - RATE * (at - from)), max),
+    0,
+  );
+  // In each window of time: no more calls than the rate allows in it, and the burst.
+  expect(most).toBeLessThanOrEqual(burst);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(200);
+});
+
+it('a changed description is pending again while a long run is open', async () => {
+  const { server, calls, ids } = await aWatched('long', 1, 10);
+  const [id = ''] = ids;
+  const game = () => findApplicationGame(fleet.sql, 'long', id);
+  await decideGame(fleet.sql, { game_id: (await game())?.game_id ?? '', audit_status: 'passed' });
+  for (let n = 0; n < 1_000; n += 1) server.games.add(aDetail({ game_id: `new-${n}` }));
+  const run = await fleet.startRun('long');
+  await until('the run calls details', () => calls.length > 0);
+  server.games.update(id, { game_info: 'Another description.' });
+  await insertRefreshes(fleet.sql, 'long', [id]);
+  await prompt();
+  await until('the game is pending', async () => (await game())?.audit_status === 'pending');
+  const [row] = await fleet.sql<{ open: boolean }[]>`
+    select finished_at is null as open from sync_runs where run_id = ${run.run_id}`;
+  expect(row).toEqual({ open: true });
+  expect(calls.filter((call) => call.id === id)).toHaveLength(1);
+  await fleet.sql`update applications set status = 'removed' where application_id = 'long'`;
+});
+
+it('applications that never answer delay the refresh of no other', async () => {
+  const SILENT = 24;
+  for (let n = 0; n < SILENT; n += 1) {
+    const { gate, ids } = await aWatched(`silent-${n}`, 1, 50);
+    gate.block(({ operation }) => operation === 'query_game_detail');
+    await insertRefreshes(fleet.sql, `silent-${n}`, ids);
+    await prompt();
+    await gate.blocked(1);
+  }
+  const { calls, ids } = await aWatched('quick', 1, 50);
+  await insertRefreshes(fleet.sql, 'quick', ids);
+  await prompt();
+  await until('the game is called', () => calls.length === 1);
+});
