@@ -46,6 +46,8 @@ export type BackendOptions = {
   role: 'producer' | 'worker';
   /** Stores the trace in each job. Undefined: no traces. */
   telemetry?: Telemetry | undefined;
+  /** PostgreSQL cancels a statement of the queue that takes longer. */
+  statementMs?: number;
   onError: (error: Error) => void;
 };
 
@@ -113,6 +115,9 @@ const createRecoveringBackend: typeof createPostgresBackend = (name, options, mo
 
 const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
 
+/** As of the tables' own statements (db/client.ts). A migration has no limit. */
+const STATEMENT_MS = 60_000;
+
 const openPostgres = (options: BackendOptions): QueueBackend => {
   const classes = withBackend(createRecoveringBackend);
   // The driver prefers the URL's `options` to ours: one value has both, and the last search_path applies.
@@ -124,6 +129,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     connectionString: url.href,
     max: POOL_MAX[options.role],
     options: `${given} -c search_path=${QUEUE_SCHEMA}`.trim(),
+    // A session that waits for a notification runs no statement, so LISTEN is not limited.
+    statement_timeout: options.statementMs ?? STATEMENT_MS,
     application_name: 'catalogue queue',
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
@@ -144,11 +151,13 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     migrate: async (queues = []) => {
       const client = await pool.connect();
       try {
+        await client.query('set statement_timeout = 0');
         await runMigrations(client, QUEUE_SCHEMA);
         // BullMQ creates a sequence at the first job of a queue: a process whose role only adds jobs may not.
         await client.query(CREATE_SEQUENCES, [queues]);
       } finally {
-        client.release();
+        // Not back into the pool: its statements have no limit.
+        client.release(true);
       }
     },
     redis: undefined,

@@ -16,6 +16,16 @@ export const MAX_BODY_BYTES: Record<Operation, number> = {
   query_cp_kyc: 256 * KIB,
 };
 
+/** What a response may have around its body. */
+export const WIRE = {
+  /** Bytes that a connection receives for one call: those of the largest body, and as many besides. */
+  bytes: 8 * MIB,
+  /** Interim (1xx) responses before the response itself. */
+  interimResponses: 16,
+  /** Work of the event loop on one piece of a body. A body of 1 MiB in pieces of one byte takes 0.4 s. */
+  pieceMs: 0.0004,
+};
+
 /** Levels of JSON nesting. A response needs four: envelope, data, list, element. */
 export const MAX_JSON_DEPTH = 32;
 

@@ -10,9 +10,9 @@ import {
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
-import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
+import { MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { WebhookError } from '#src/webhooks/errors.ts';
+import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
@@ -77,13 +77,26 @@ export const createWebhookClient = (
       bytes = size;
     };
     const meter = { admitLarge: () => admit(signal), charge, time: watch.time };
+    const traffic = { pieces: 0 };
     try {
-      const response = await http.post({ url, accessToken, body, maxBytes, admitLarge: admit, signal });
+      const response = await http.post({
+        url,
+        accessToken,
+        body,
+        maxBytes,
+        admitLarge: admit,
+        traffic,
+        signal,
+      });
       const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
       return watch.time(() => readData(schema, data));
+    } catch (error) {
+      // The connection was destroyed before the body had ended.
+      if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
+      throw error;
     } finally {
       release();
-      pace.charge(applicationId, { bytes, ms: watch.ms });
+      pace.charge(applicationId, { bytes, ms: watch.ms + traffic.pieces * WIRE.pieceMs });
     }
   };
 

@@ -6,6 +6,7 @@ import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY } from '#src/rules/budgets.
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
+import { countPieces, limitWireBytes, type Traffic } from '#src/webhooks/traffic.ts';
 import { connectError, exchangeError } from '#src/webhooks/transport-errors.ts';
 
 /** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
@@ -33,6 +34,8 @@ export type PostRequest = {
   maxBytes: number;
   /** Resolves when a body larger than `MEMORY.ordinaryBytes` may be read. */
   admitLarge?: Admission['admit'];
+  /** Counts what arrives, also of a call that fails. */
+  traffic?: Traffic;
   signal: AbortSignal;
 };
 
@@ -73,7 +76,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
   const agent = createAgent(egress, connectTimeoutMs);
 
   const send = async (request: PostRequest, url: URL, signal: EventEmitter): Promise<PostResponse> => {
-    const { accessToken, body, headers: own, maxBytes, admitLarge } = request;
+    const { accessToken, body, headers: own, maxBytes, admitLarge, traffic = { pieces: 0 } } = request;
     const response = await agent
       .request({
         origin: url.origin,
@@ -85,6 +88,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
             : { ...HEADERS, authorization: `Bearer ${accessToken}` },
         body,
         signal,
+        opaque: traffic,
       })
       .catch((error: unknown) => Promise.reject(exchangeError(error, false)));
     const { statusCode: status, headers } = response;
@@ -129,7 +133,10 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
   };
 };
 
-const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher => {
+const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher =>
+  createPlainAgent(egress, connectTimeoutMs).compose(countPieces);
+
+const createPlainAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher => {
   const options = {
     allowH2: false,
     pipelining: 1,
@@ -167,9 +174,10 @@ const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnec
   const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
   return (options, callback) =>
     connect(options, (...result) => {
-      const [error] = result;
-      if (error === null) callback(...result);
-      else callback(connectError(error, options.protocol === 'https:'), null);
+      const [error, socket] = result;
+      if (error !== null) return callback(connectError(error, options.protocol === 'https:'), null);
+      limitWireBytes(socket);
+      callback(...result);
     });
 };
 

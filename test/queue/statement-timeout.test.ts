@@ -1,0 +1,58 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const database = useTestDatabase();
+
+const STATEMENT_TEST_MS = 300;
+
+/** Over a URL with options of its own. */
+const openBackend = (statementMs: number): QueueBackend => {
+  const url = new URL(database.databaseUrl);
+  url.searchParams.set('options', '-c work_mem=5MB');
+  const databaseUrl = url.href;
+  const backend = openQueueBackend({
+    databaseUrl,
+    prefix: '',
+    role: 'worker',
+    statementMs,
+    onError: () => {},
+  });
+  onTestFinished(backend.close);
+  return backend;
+};
+
+test('a statement of the queue that waits for a lock is cancelled, and the queue works afterwards', async () => {
+  const backend = openBackend(STATEMENT_TEST_MS);
+  await backend.migrate(['timeouts']);
+  const queue = backend.createQueue('timeouts');
+  onTestFinished(() => queue.close());
+  await queue.add('first', {});
+  const locking = database.sql.begin(async (tx) => {
+    await tx`lock table bullmq.job in access exclusive mode`;
+    await expect(queue.add('second', {})).rejects.toMatchObject({ code: '57014' });
+  });
+  await locking;
+  await queue.add('third', {});
+  expect(await queue.getWaitingCount()).toBe(2);
+});
+
+test('a worker that has listened for longer than a statement may take still gets jobs', async () => {
+  const backend = openBackend(STATEMENT_TEST_MS);
+  await backend.migrate(['listening']);
+  const queue = backend.createQueue('listening');
+  onTestFinished(() => queue.close());
+  const done: string[] = [];
+  const worker = backend.createWorker('listening', async (job) => done.push(job.name), {
+    autorun: true,
+    drainDelay: 60,
+  });
+  worker.on('error', () => {});
+  onTestFinished(() => worker.close());
+  await worker.waitUntilReady();
+  await setTimeout(3 * STATEMENT_TEST_MS);
+  await queue.add('late', {});
+  await until('the job is done', async () => done.includes('late'));
+});
