@@ -17,6 +17,8 @@ export type FleetApplication = {
   block: (which: (call: Call) => boolean) => void;
   blocked: (count: number) => Promise<void>;
   release: () => void;
+  /** End every open connection. */
+  cut: () => void;
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -65,6 +67,7 @@ export const startFleetApplication = async (
     },
     blocked: async (count) => void (await until(`${count} calls are blocked`, () => waiting.length >= count)),
     release,
+    cut: server.cut,
     [Symbol.asyncDispose]: async () => {
       release();
       await server.close();

@@ -26,7 +26,7 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
     await world.quiet();
     await scheduled(world);
     const actual = await world.snapshot();
-    const wrong = await (fault.findWrong?.(world) ?? differences(expected, actual));
+    const wrong = await (fault.findWrong?.(world, expected) ?? differences(expected, actual));
     if (wrong.length > 0) throw new Error(`the tables differ:\n${wrong.join('\n')}`);
     const blamed = await findBlamed(world);
     if (blamed.length > 0) throw new Error(blamed.join('\n'));

@@ -32,17 +32,23 @@ export const poll = async (
   }
 };
 
-/** Add a tick of games for every application, and wait until each has had this many scheduled runs. */
-export const tickAll = async ({ sql, databaseUrl, queue }: World, runs: number): Promise<void> => {
+/** Add a tick of games for every application, and wait until each tick has ended and each application has a new run. */
+export const tickAll = async ({ sql, databaseUrl, queue }: World): Promise<void> => {
   await using foundation = openProducer(databaseUrl, queue.redisUrl);
+  const ticks = foundation.producer.queue(tick);
+  const countRuns = () => sql<{ application_id: string; runs: number }[]>`
+    select application_id, count(r.run_id)::int as runs
+    from applications a left join sync_runs r using (application_id)
+    where r.run_id is null or trigger = 'schedule' group by application_id`;
+  const before = new Map((await countRuns()).map(({ application_id, runs }) => [application_id, runs]));
   const applications = await sql<{ application_id: string }[]>`select application_id from applications`;
   for (const { application_id } of applications)
     await foundation.producer.add(tick, { application_id, schedule: 'games' as const });
-  await poll(`every application has had ${runs} scheduled runs`, async () => {
-    const late = await sql`
-      select from applications a where ${runs} > (
-        select count(*) from sync_runs r where r.application_id = a.application_id and trigger = 'schedule') limit 1`;
-    return late.length === 0;
+  await poll('every application has a new run of its schedule', async () => {
+    const now = (await countRuns()).filter(
+      ({ application_id, runs }) => runs > (before.get(application_id) ?? 0),
+    );
+    return now.length === applications.length && (await ticks.getJobCountByTypes('waiting', 'active')) === 0;
   });
 };
 

@@ -52,3 +52,13 @@ export const differences = (expected: Snapshot, actual: Snapshot): string[] =>
       ...(wanted.length === found.length ? [] : [`${table}: ${found.length} rows for ${wanted.length}`]),
     ].slice(0, 6);
   });
+
+/** The part of a snapshot that lasts: games and revisions of some applications. */
+export const lastingRows = (
+  { rows, tables: { games = [], revisions = [] } }: Snapshot,
+  application_ids: readonly string[],
+): Snapshot => {
+  const belongs = (row: string) =>
+    application_ids.some((id) => row.startsWith(`${id} `) || row.includes(`"application_id":"${id}"`));
+  return { rows, tables: { games: games.filter(belongs), revisions: revisions.filter(belongs) } };
+};

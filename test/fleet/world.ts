@@ -66,7 +66,8 @@ export type World = {
 };
 
 const silent = pino({ level: 'silent' });
-const POLL_MS = 20;
+/** Many worlds share a machine: a long wait polls less often. */
+const POLL_MS = { first: 20, most: 1_000 };
 const QUIET_MS = 180_000;
 /** A supervisor's delay before it starts a process again. */
 const RESTART_MS = 500;
@@ -178,7 +179,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
       ),
     quiet: async (withinMs = QUIET_MS) => {
       const deadline = Date.now() + withinMs;
-      for (;;) {
+      for (let pollMs = POLL_MS.first; ; pollMs = Math.min(pollMs * 1.2, POLL_MS.most)) {
         const open = await sql<{ application_id: string; fence: number; next_page: number }[]>`
           select application_id, fence, next_page from sync_runs where finished_at is null`.catch(() => [
           { application_id: 'no answer' },
@@ -188,7 +189,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
           throw new Error(
             `not quiet after ${withinMs} ms: ${JSON.stringify(await describeStandstill(sql, queue, open))}`,
           );
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        await new Promise((resolve) => setTimeout(resolve, pollMs));
       }
     },
     snapshot: () => takeSnapshot(sql),

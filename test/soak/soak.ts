@@ -1,21 +1,14 @@
 // npm run soak -- [--queue redis|postgres|both] [--rounds N] [--minutes N] [--only TEXT] [--at-once N]
 // Rounds share the places of --at-once: with as many places as rounds, one long silence serves them all.
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase } from '#db/client.ts';
-import { migrateDatabase } from '#db/migrate.ts';
-import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import type { Fault } from '#test/fleet/faults/fault.ts';
+import { type Fault, pause } from '#test/fleet/faults/fault.ts';
 import { faultsOf, type QueueKind } from '#test/fleet/faults.ts';
 import { landOnce } from '#test/fleet/land-once.ts';
 import { survive } from '#test/fleet/one-fault.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
-import { mayMount, openSmallDisk } from '#test/fleet/small-disk.ts';
+import { mayMount } from '#test/fleet/small-disk.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
 import type { Ground } from '#test/fleet/world.ts';
+import { startGround } from '#test/soak/ground.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,39 +25,13 @@ const queues: readonly QueueKind[] = (['redis', 'postgres'] as const).filter((ki
 const rounds = Number(values.rounds);
 const deadline = Date.now() + Number(values.minutes) * 60_000;
 const atOnce = Number(values['at-once']);
+/** Places begin one after another: worlds whose Redis is silent do not all wake at once. */
+const STAGGER_MS = 3_000;
 
 /** One fault of one kind of queue. */
 type Case = { fault: Fault; tally: Tally };
 type Tally = { injected: number; rows: number; calls: number; longestMs: number; failed: number };
 const say = (line: string) => process.stdout.write(`${line}\n`);
-
-const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {
-  const home = await mkdtemp(join(tmpdir(), 'catalogue-soak-'));
-  stack.defer(() => rm(home, { recursive: true, force: true }));
-  const start = () => startEmbeddedPostgres({ home, settings: { fsync: 'off', max_connections: '1000' } });
-  let instance = await start();
-  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
-  stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
-  stack.defer(() => instance.stop());
-  // Its port changes at each start: clients connect to a proxy whose port stays.
-  const stable = stack.use(await startProxy(() => Number(new URL(instance.databaseUrl).port)));
-  const adminUrl = stable.through(instance.databaseUrl);
-  const name = `template_${randomBytes(4).toString('hex')}`;
-  const admin = openDatabase(adminUrl, { max: 1 });
-  await admin.unsafe(`create database ${name}`);
-  await admin.end();
-  await migrateDatabase(Object.assign(new URL(adminUrl), { pathname: name }).href);
-  return {
-    adminUrl,
-    template: `template ${name}`,
-    postgresPort: () => Number(new URL(instance.databaseUrl).port),
-    restartPostgres: async () => {
-      await instance.stop();
-      instance = await start();
-    },
-    ...(mayMount() ? { openSmallDisk: () => openSmallDisk(adminUrl) } : {}),
-  };
-};
 
 const chooseCases = (): Case[] => {
   const faults = queues.flatMap(faultsOf).filter(({ name }) => name.includes(values.only));
@@ -91,7 +58,11 @@ const main = async (): Promise<number> => {
   const lane = async (waiting: Iterable<Case>) => {
     for (const one of waiting) if (Date.now() < deadline) await inject(one);
   };
-  await Promise.all(Array.from({ length: atOnce }, () => lane(together)));
+  const laneAfter = async (delayMs: number) => {
+    await pause(delayMs);
+    await lane(together);
+  };
+  await Promise.all(Array.from({ length: atOnce }, (_, index) => laneAfter(index * STAGGER_MS)));
   await lane(repeated(cases.filter(({ fault }) => fault.alone)));
   say('');
   say('injected  rows compared  most calls  longest s  failed  queue     fault');

@@ -10,6 +10,8 @@ export type RawServer = {
   connections(): number;
   /** Connections that are open now. */
   openConnections(): number;
+  /** Ends every open connection. */
+  cut(): void;
   close(): Promise<void>;
 };
 
@@ -25,15 +27,19 @@ const serve = async (server: Server, scheme: string, host: string): Promise<RawS
   server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
   return {
     url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     connections: () => connections,
     openConnections: () => open.size,
+    cut,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of open) socket.destroy();
+      cut();
       await closed;
     },
   };

@@ -1,4 +1,5 @@
 import type { FleetApplication } from '#test/fleet/application.ts';
+import type { Snapshot } from '#test/fleet/snapshot.ts';
 import type { World, WorldOptions } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
 
@@ -16,8 +17,8 @@ export type Fault = {
   alone?: boolean;
   /** A worker may end by itself: its supervisor starts it again. */
   endsWorkers?: boolean;
-  /** What is wrong in a world that does not end as an undisturbed one, in words. */
-  findWrong?: (world: World) => Promise<string[]>;
+  /** What is wrong, in words, in a world whose runs cannot equal those of an undisturbed one. */
+  findWrong?: (world: World, expected: Snapshot) => Promise<string[]>;
 };
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -7,6 +7,7 @@ const SILENCES = [
 ] as const;
 /** Many worlds wake at once: the locks of 2 s expire again on a busy machine. */
 const MOST_CALLS = 6;
+const QUIET_MS = 15 * 60_000;
 
 /** Redis that is silent for a while: `npm run soak -- --only silent --at-once 20` runs many worlds through one silence. */
 export const SILENCE_FAULTS: readonly Fault[] = SILENCES.flatMap(([duration, ms]): Fault[] => [
@@ -19,6 +20,7 @@ export const SILENCE_FAULTS: readonly Fault[] = SILENCES.flatMap(([duration, ms]
       world.redis.server.signal('SIGSTOP');
       await pause(ms);
       world.redis.server.signal('SIGCONT');
+      await world.quiet(QUIET_MS);
     },
   },
   {
@@ -31,6 +33,7 @@ export const SILENCE_FAULTS: readonly Fault[] = SILENCES.flatMap(([duration, ms]
       await pause(ms);
       world.redis.network.resume();
       world.redis.network.cut();
+      await world.quiet(QUIET_MS);
     },
   },
 ]);

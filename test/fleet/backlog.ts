@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
+import { addApplications, scheduled } from '#test/fleet/schedules.ts';
+import type { World } from '#test/fleet/world.ts';
+
+const CLOCK = fileURLToPath(new URL('./wrong-clock.ts', import.meta.url));
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * Register applications without games whose schedules are overdue by one tick, as after a day without workers: a worker
+ * whose clock is a day behind sets them.
+ * @returns the server of all of them
+ */
+export const addBacklog = async (world: World, count: number): Promise<FleetApplication> => {
+  await using opened = new AsyncDisposableStack();
+  const server = opened.use(await startFleetApplication('many', { games: 0 }));
+  await addApplications(world, server.url, count);
+  await world.sql`update applications set every_ms = ${DAY_MS}`;
+  const behind = await world.startWorker({ preload: `${CLOCK}?-24` });
+  await scheduled(world);
+  await behind.stop();
+  opened.move();
+  return server;
+};
+
+/** Applications that lack a finished run of their schedule. */
+export const countOverdue = async ({ sql }: World): Promise<number> => {
+  const [row] = await sql<{ overdue: number }[]>`
+    select count(*)::int as overdue from applications a where not exists (
+      select from sync_runs r
+      where r.application_id = a.application_id and trigger = 'schedule' and finished_at is not null)`;
+  return row?.overdue ?? 0;
+};
