@@ -154,7 +154,7 @@ export const listApplications = (sql: Queryable): Promise<ApplicationRow[]> =>
 
 export type ScheduleRow = Pick<ApplicationRow, 'application_id' | 'status' | 'every_ms' | 'kyc_every_ms'>;
 
-/** Intervals of the active applications after this id. */
+/** Status and intervals of the applications after this id, in the order of their ids. */
 export const listSchedules = (sql: Queryable, after: string, limit: number): Promise<ScheduleRow[]> =>
   sql<ScheduleRow[]>`
     select application_id, status, every_ms, kyc_every_ms from applications where application_id > ${after}

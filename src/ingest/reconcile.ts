@@ -7,30 +7,32 @@ import { FIRST_SCHEDULE, reconcileSchedules, type SchedulePosition } from '#src/
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** A session that leaves a statement incomplete for this time is ended: its process was stopped. */
+/** A session that has sent only a part of a statement for this time is ended: its process was stopped. */
 const SILENT_MS = 30_000;
 
-/**
- * A pass ends at this deadline, and the next one continues. `SESSION_IDLE` is longer: after it, Postgres ends the
- * session of a reconciler that was stopped, and another worker gets the lock.
- */
+/** A pass ends at this deadline, and the next one continues. */
 const PASS_MS = 40_000;
+/** Longer than a pass: Postgres ends the session of a reconciler whose process was stopped, and releases its lock. */
 const SESSION_IDLE = '60s';
 
 type Context = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
-/** @param from where the former pass of this process ended */
-type Options = { idleMs?: number | undefined; passMs?: number; from?: SchedulePosition };
+type Options = {
+  /** Overrides both limits: how long a session may be silent, and how long a run may be without a job. */
+  idleMs?: number | undefined;
+  passMs?: number;
+  /** What the pass before returned. */
+  from?: SchedulePosition;
+};
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
  * is lost, end silent sessions, free job locks with a wrong expiry, and delete the rows of killed workers. Repeating it
  * is safe. A worker that does not get the reconciler's lock does nothing.
  *
- * The lock belongs to a transaction that does nothing else, because Postgres may end its session while the pass waits
- * for the queue. If the lock is lost, the pass is aborted. `reconcile` returns when the pass has ended, so a process
- * runs at most one pass at a time.
+ * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
+ * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
+ * @param context its queues fail while the queue is unreachable (role `producer`) instead of waiting, so a pass ends
  * @returns where the next pass of this process continues: a pass covers 50,000 schedules
- * @param context its queues have the role `producer`: calls fail while the queue is unreachable, so a pass ends
  */
 export const reconcile = async (
   context: Context,
@@ -74,9 +76,8 @@ const runPass = async (
   if (runs.status === 'rejected') throw runs.reason;
   if (schedules.status === 'rejected') throw schedules.reason;
   await deleteSilentWorkers(sql);
-  const { next, ...counts } = schedules.value;
+  const { next, isComplete, ...counts } = schedules.value;
   const changes = { ...counts, ...runs.value, sessionsEnded, locksFreed: locks.value };
-  const isComplete = !signal.aborted && next === FIRST_SCHEDULE;
   if (!isComplete || Object.values(changes).some((count) => count > 0))
     logger.info({ ...changes, isComplete }, 'reconciled');
   return next;

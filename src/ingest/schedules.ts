@@ -10,31 +10,42 @@ import { type Producer, retryOptions } from '#src/queue/producer.ts';
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
 const PAGE = 1_000;
-/** Schedulers looked up and changed at a time: they share round trips and leave room for the commands of the workers. */
-const AT_ONCE = 50;
+/** Schedulers that are looked up and changed concurrently: enough to share round trips, few enough not to delay workers. */
+const CONCURRENCY = 50;
 /** Schedulers that one pass looks up. A lookup costs Redis about 0.02 ms, a change 0.1 ms. */
 const LOOKUPS_A_PASS = 50_000;
-/** While more ticks wait than this, schedules stay as they are: the workers need the queue. */
-const BACKLOG = 1_000;
-/** A tick this late is lost, unless it waits in its queue. */
-const LOST_MS = 60_000;
+/** While more ticks than this wait, a pass ends: it would slow the queue that the workers need. */
+const BACKLOG_MAX = 1_000;
+/** A tick that is later than this is lost, unless its job is still in the queue. */
+const LOST_AFTER_MS = 60_000;
 
 /** Each tick begins a new trace; otherwise one trace would grow from tick to tick. */
 const OWN_TRACE = { telemetry: { omitContext: true } };
 
-/** The schedule and the application whose scheduler was looked up last. */
+/** Where a pass continues: at the first scheduler of this schedule whose application id is greater than `after`. */
 export type SchedulePosition = { schedule: Schedule; after: string };
 export const FIRST_SCHEDULE: SchedulePosition = { schedule: 'games', after: '' };
 
-/** Schedulers that were set, removed, or could not be; and where the next call continues: after the last at the first. */
-export type ReconciledSchedules = { set: number; removed: number; failed: number; next: SchedulePosition };
+export type ReconciledSchedules = {
+  /** Schedulers that were set, that were removed, and that could not be set or removed. */
+  set: number;
+  removed: number;
+  failed: number;
+  /** Did this call reach the last scheduler? */
+  isComplete: boolean;
+  /** Where the next call continues; after a complete one, at the first scheduler. */
+  next: SchedulePosition;
+};
 
 /**
- * Make BullMQ's schedulers agree with the `applications` table: schedulers are derived state, and a flushed Redis gets
- * them back. Looks up the schedulers of games, then those of KYC records, in the order of their applications, and
- * changes what differs. One caller at a time (`reconcile` has a lock): setting a scheduler twice at once leaves two
- * ticks with the queue in Postgres.
- * @param from where the former call ended, at its `lookupsMax` or its `signal`: a fleet of any size makes progress
+ * Make BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets
+ * them back. Looks up the schedulers of games, then those of KYC records, in the order of application ids, and changes
+ * those that differ. A call ends early at `lookupsMax`, at `signal` and at a backlog of ticks.
+ *
+ * Only one caller at a time (`reconcile` has a lock): if the queue is in Postgres, setting the same scheduler twice
+ * concurrently adds two ticks.
+ * @param from `next` of the call before
+ * @throws the error of the queue when it is down
  */
 export const reconcileSchedules = async (
   sql: Queryable,
@@ -45,47 +56,50 @@ export const reconcileSchedules = async (
 ): Promise<ReconciledSchedules> => {
   const now = (await readClock(sql))().getTime();
   const ticks = watchQueue(producer.queue(tick), now, signal);
-  const result: ReconciledSchedules = { set: 0, removed: 0, failed: 0, next: from };
-  if (!signal.aborted) await reconcileScheduler(watchQueue(producer.queue(prune), now, signal), HOURLY_PRUNE);
-  for (
-    let left = lookupsMax;
-    left > 0 && !signal.aborted && (await ticks.queue.getWaitingCount()) <= BACKLOG;
-  ) {
+  const result: ReconciledSchedules = { set: 0, removed: 0, failed: 0, isComplete: false, next: from };
+  if (!signal.aborted)
+    await reconcileScheduler(watchQueue(producer.queue(prune), now, signal), HOURLY_PRUNE).catch(() => {
+      result.failed += 1;
+    });
+  let lookupsLeft = lookupsMax;
+  while (lookupsLeft > 0 && !signal.aborted && (await ticks.queue.getWaitingCount()) <= BACKLOG_MAX) {
     const { schedule, after } = result.next;
-    const rows = await listSchedules(sql, after, Math.min(PAGE, left));
-    for (let start = 0; start < rows.length; start += AT_ONCE) {
-      const batch = rows.slice(start, start + AT_ONCE);
+    const rows = await listSchedules(sql, after, Math.min(PAGE, lookupsLeft));
+    for (let start = 0; start < rows.length; start += CONCURRENCY) {
+      const batch = rows.slice(start, start + CONCURRENCY);
       const changes = await Promise.allSettled(
         batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule))),
       );
       const failures = changes.filter((change) => change.status === 'rejected');
-      // One scheduler that cannot be set does not stop the others; a queue that is down does.
-      if (failures.length === batch.length) throw failures[0]?.reason;
+      // One scheduler that cannot be set does not stop the others. If several fail and none succeeds, the queue is down;
+      // after a single one, `getWaitingCount` throws if it is.
+      if (failures.length === batch.length && batch.length > 1) throw failures[0]?.reason;
       result.failed += failures.length;
       for (const change of changes)
         if (change.status === 'fulfilled' && change.value !== undefined) result[change.value] += 1;
       if (signal.aborted) return result;
       result.next = { schedule, after: batch.at(-1)?.application_id ?? after };
     }
-    left -= rows.length;
+    lookupsLeft -= rows.length;
     if (rows.length > 0) continue;
-    if (schedule === 'kyc') return { ...result, next: FIRST_SCHEDULE };
+    if (schedule === 'kyc') return { ...result, isComplete: true, next: FIRST_SCHEDULE };
     result.next = { schedule: 'kyc', after: '' };
   }
   return result;
 };
 
-/** A scheduler as it should be; without `timing` there should be none. */
+/** A scheduler as it should be. */
 type Wanted = {
   id: string;
-  /** Interval and offset, in milliseconds. */
+  /** Interval and offset, in milliseconds. Undefined: there should be no such scheduler. */
   timing: { every: number; offset: number } | undefined;
   template: { name: string; data: object; opts: JobSchedulerTemplateOptions };
 };
 
 /**
- * When in its interval an application ticks, from its id: applications that share an interval are spread over it, and
- * a restored scheduler keeps its place. At least 1, because BullMQ takes 0 for "now".
+ * The offset of a scheduler's ticks in their interval, in milliseconds, derived from its id. Schedulers of the same
+ * interval are spread over it, and a restored scheduler ticks at the same moments as before. At least 1: BullMQ takes 0
+ * for "now".
  */
 export const tickOffset = (scheduler_id: string, everyMs: number): number =>
   1 + (createHash('sha256').update(scheduler_id).digest().readUInt32BE() % (everyMs - 1));
@@ -116,11 +130,12 @@ const HOURLY_PRUNE: Wanted = {
   template: { name: prune.name, data: {}, opts: { removeOnComplete: { count: 10 }, ...OWN_TRACE } },
 };
 
-/** A queue during one pass: its unfinished jobs are read once, when a scheduler is late. */
+/** A queue during one pass. */
 type WatchedQueue = {
   queue: Queue;
-  /** The database's clock at the start of the pass. */
+  /** The database's time at the start of the pass, in milliseconds since 1970. */
   now: number;
+  /** Reads the unfinished jobs at the first call; later calls return the same. */
   readJobs: () => Promise<ReadonlyMap<string, QueuedState>>;
   signal: AbortSignal;
 };
@@ -134,7 +149,7 @@ const watchQueue = (queue: Queue, now: number, signal: AbortSignal): WatchedQueu
   return { queue, now, readJobs, signal };
 };
 
-/** Set or remove one scheduler if it differs. An update of an unchanged one would make its tick again. */
+/** Set or remove one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
 const reconcileScheduler = async (
   watched: WatchedQueue,
   { id, timing, template }: Wanted,
@@ -143,15 +158,16 @@ const reconcileScheduler = async (
   const existing = await queue.getJobScheduler(id);
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
-    const lost = await findLost(watched, existing);
+    const fault = await findFault(watched, existing);
     const { every, offset, template: found } = existing;
+    // Of the template, only `attempts` is compared: an earlier version set no retries.
     const agrees =
       every === timing.every && offset === timing.offset && found?.opts?.attempts === template.opts.attempts;
-    if (agrees && lost === undefined) return undefined;
-    // An update moves a late scheduler to its next moment, but keeps a moment that is too far ahead.
-    if (lost === 'ahead') {
+    if (agrees && fault === undefined) return undefined;
+    // An update moves a late scheduler to its next tick. It does not move one that is ahead: that one is set anew.
+    if (fault === 'ahead') {
       await queue.removeJobScheduler(id);
-      // The ticks that ran ahead of their moments have the job ids of those moments.
+      // A tick's job id contains its planned time. Ticks that ran too early must not block the ids of the next ones.
       await queue.clean(0, 0, 'completed');
     }
   }
@@ -160,21 +176,22 @@ const reconcileScheduler = async (
 };
 
 /**
- * Does this scheduler no longer tick? Each tick adds the next one: if a tick was deleted (on the board, by a failover
- * that lost writes), its scheduler keeps a moment in the past. If a worker whose clock is ahead took ticks, the next
- * moment is further away than two intervals; within two, one tick was promoted and the next one is in time.
+ * Finds out why a scheduler would not tick in time. Each tick adds the next one.
+ * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
+ * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
+ *   A tick that an operator promoted moves the next one by one interval only.
  */
-const findLost = async (
+const findFault = async (
   { queue, now, readJobs, signal }: WatchedQueue,
   { key, next = now, every = 0 }: JobSchedulerJson,
 ): Promise<'late' | 'ahead' | undefined> => {
   if (next > now + 2 * every) return 'ahead';
-  if (next >= now - LOST_MS || (await readJobs()).has(`repeat:${key}:${next}`)) return undefined;
-  // It may have ticked while the jobs were read, and an aborted read is incomplete.
+  if (next >= now - LOST_AFTER_MS || (await readJobs()).has(`repeat:${key}:${next}`)) return undefined;
+  // The scheduler may have ticked while the jobs were read. An aborted read misses jobs.
   return !signal.aborted && (await queue.getJobScheduler(key))?.next === next ? 'late' : undefined;
 };
 
-/** When the games of an application are due next. @returns null if it has no schedule */
+/** Reads when the games of an application are pulled next. @returns null if it has no schedule */
 export const readNextTick = async (producer: Producer, application_id: string): Promise<Date | null> => {
   const scheduler = await producer.queue(tick).getJobScheduler(schedulerId('games', application_id));
   return scheduler?.next === undefined ? null : new Date(scheduler.next);

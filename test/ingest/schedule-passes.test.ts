@@ -16,6 +16,21 @@ onBothBackends('A pass over schedules', (kind) => {
   const world = useScheduledFleet(kind);
   const { reconcile, schedulers, setNext } = world;
 
+  /** A producer that cannot set the schedulers of these ids. */
+  const failing = (fails: (id: string) => boolean): Producer => ({
+    ...world.fleet.producer,
+    queue: (job) =>
+      new Proxy(world.fleet.producer.queue(job), {
+        get: (target, name) => {
+          if (name !== 'upsertJobScheduler') return Reflect.get(target, name);
+          return async (...args: Parameters<Queue['upsertJobScheduler']>) => {
+            if (fails(args[0])) throw new Error('scheduler job slots busy');
+            return target.upsertJobScheduler(...args);
+          };
+        },
+      }),
+  });
+
   it('are left alone while a late tick waits in its queue, and restored when it is lost', async () => {
     await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     await reconcile();
@@ -56,9 +71,10 @@ onBothBackends('A pass over schedules', (kind) => {
     await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     const ticks = world.fleet.producer.queue(tick);
     await ticks.addBulk(Array.from({ length: 1_001 }, () => ({ name: 'tick', data: {} })));
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    const pass = () => reconcileSchedules(world.fleet.sql, world.fleet.producer, live);
+    expect(await pass()).toMatchObject({ set: 0, removed: 0, isComplete: false });
     await ticks.drain();
-    expect(await reconcile()).toEqual({ set: 2, removed: 0 });
+    expect(await pass()).toMatchObject({ set: 2, removed: 0, isComplete: true });
   });
 
   it('of a large fleet are set pass by pass: each continues where the former ended, games first', async () => {
@@ -67,7 +83,7 @@ onBothBackends('A pass over schedules', (kind) => {
       reconcileSchedules(world.fleet.sql, world.fleet.producer, live, from, 2);
     const keys = async () => (await schedulers()).map(({ key }) => key).sort();
     const first = await pass();
-    expect(first).toMatchObject({ set: 2, removed: 0 });
+    expect(first).toMatchObject({ set: 2, removed: 0, isComplete: false });
     expect(await keys()).toEqual(['games.one', 'games.three']);
     await setApplicationStatus(world.fleet.sql, 'one', 'paused');
     const second = await pass(first.next);
@@ -76,7 +92,8 @@ onBothBackends('A pass over schedules', (kind) => {
     const third = await pass(second.next);
     expect(third).toMatchObject({ set: 2, removed: 0 });
     const last = await pass(third.next);
-    expect(last).toEqual({ failed: 0, set: 0, removed: 0, next: { schedule: 'games', after: '' } });
+    const atStart = { isComplete: true, next: { schedule: 'games', after: '' } };
+    expect(last).toEqual({ failed: 0, set: 0, removed: 0, ...atStart });
     expect(await pass(last.next)).toMatchObject({ set: 0, removed: 1 });
     expect(await keys()).toEqual(['games.three', 'games.two', 'kyc.three', 'kyc.two']);
     expect(await world.fleet.producer.queue(tick).getDelayedCount()).toBe(4);
@@ -100,7 +117,8 @@ onBothBackends('A pass over schedules', (kind) => {
     expect(next).toMatchObject({ schedule: 'games' });
     expect(next.after).not.toBe('');
     const rest = await reconcileSchedules(world.fleet.sql, producer, live, next);
-    expect(rest).toEqual({ failed: 0, set: 100, removed: 0, next: { schedule: 'games', after: '' } });
+    const atStart = { isComplete: true, next: { schedule: 'games', after: '' } };
+    expect(rest).toEqual({ failed: 0, set: 100, removed: 0, ...atStart });
     expect(await ticks.getDelayedCount()).toBe(200);
   });
 
@@ -129,27 +147,22 @@ onBothBackends('A pass over schedules', (kind) => {
 
   it('are set although one of them cannot be, and a queue that is down ends the pass', async () => {
     for (const id of ['one', 'two', 'three']) await addApplication(world.fleet.sql, id);
-    const ticks = world.fleet.producer.queue(tick);
-    const failing = (fails: (id: string) => boolean): Producer => {
-      const proxy = new Proxy(ticks, {
-        get: (target, name) => {
-          if (name !== 'upsertJobScheduler') return Reflect.get(target, name);
-          return async (...args: Parameters<Queue['upsertJobScheduler']>) => {
-            if (fails(args[0])) throw new Error('scheduler job slots busy');
-            return ticks.upsertJobScheduler(...args);
-          };
-        },
-      });
-      return {
-        ...world.fleet.producer,
-        queue: (job) => (job === tick ? proxy : world.fleet.producer.queue(job)),
-      };
-    };
     const one = failing((id) => id === 'games.one');
     expect(await reconcileSchedules(world.fleet.sql, one, live)).toMatchObject({ set: 5, failed: 1 });
     await world.fleet.flushQueue();
     const all = failing(() => true);
     await expect(reconcileSchedules(world.fleet.sql, all, live)).rejects.toThrow('slots busy');
+  });
+
+  it('of a batch of one do not end the pass either, nor does the pruning, when they cannot be set', async () => {
+    await addApplication(world.fleet.sql, 'one');
+    const two = failing((id) => id === 'games.one' || id === 'prune');
+    expect(await reconcileSchedules(world.fleet.sql, two, live)).toMatchObject({
+      set: 1,
+      failed: 2,
+      isComplete: true,
+    });
+    expect((await schedulers()).map(({ key }) => key)).toEqual(['kyc.one']);
   });
 
   it('cost a pass no lookup of single jobs, however many ticks wait', async () => {

@@ -23,7 +23,7 @@ export const useScheduledFleet = (kind: BackendKind) => {
     },
     /** One pass over all applications, in which nothing fails. @returns how many schedulers it set and removed */
     reconcile: async (producer = fleet.producer) => {
-      const { next, failed, ...counts } = await reconcileSchedules(fleet.sql, producer, live);
+      const { next, failed, isComplete: _, ...counts } = await reconcileSchedules(fleet.sql, producer, live);
       expect(failed).toBe(0);
       expect(next).toEqual({ schedule: 'games', after: '' });
       return counts;
