@@ -5,18 +5,25 @@ import type { eventWebhooks } from '#db/schema/events.ts';
 
 export type EventWebhookRow = InferSelectModel<typeof eventWebhooks>;
 
-/** The address of an application's events and its health, without the secrets. */
+/** Where an application's events are sent, with the health of that address, without the secrets. */
 export type EventWebhook = Omit<EventWebhookRow, 'secret' | 'former_secret' | 'secret_keys'>;
 
-type Sealed = Pick<EventWebhookRow, 'application_id' | 'url' | 'secret' | 'former_secret' | 'secret_keys'>;
+/** Where an application's events are sent, with the sealed secrets that sign them. */
+export type SealedEventWebhook = Pick<
+  EventWebhookRow,
+  'application_id' | 'url' | 'secret' | 'former_secret' | 'secret_keys'
+>;
 
-/** The health of an address that is new, or switched on again. */
-const healthy = (sql: Queryable) => sql`
+/** Columns of an address that is new or was switched on again: active, without failures. */
+const activeAndHealthy = (sql: Queryable) => sql`
   status = 'active', off_reason = null, off_at = null, failures = 0, failing_since = null, next_attempt_at = now(),
   last_error = null`;
 
-/** Set the address of an application's events. What it had before is replaced. */
-export const upsertEventWebhook = async (tx: Queryable, webhook: Sealed): Promise<void> => {
+/** Set the address of an application's events. It replaces the former address, with its secrets and its health. */
+export const upsertEventWebhook = async (
+  tx: Queryable,
+  webhook: Omit<SealedEventWebhook, 'former_secret'>,
+): Promise<void> => {
   const { application_id, url, secret } = webhook;
   const keys = tx.json(webhook.secret_keys);
   await tx`
@@ -24,25 +31,26 @@ export const upsertEventWebhook = async (tx: Queryable, webhook: Sealed): Promis
     values (${application_id}, ${url}, ${secret}, ${keys})
     on conflict (application_id) do update
       set url = ${url}, secret = ${secret}, secret_keys = ${keys}, former_secret = null, former_until = null,
-          created_at = now(), last_attempt_at = null, last_success_at = null, ${healthy(tx)}`;
+          created_at = now(), last_attempt_at = null, last_success_at = null, ${activeAndHealthy(tx)}`;
 };
 
 /**
- * Replace the secret; the former one signs too for `bothMs`.
- * @param before the sealed secret that was rotated. @returns false if it was changed since
+ * Replace the secret. For `bothMs`, the former secret signs too.
+ * @param expected the sealed secret that the caller has read
+ * @returns false if the stored secret is another one by now
  */
 export const replaceEventSecret = (
   tx: Queryable,
-  { application_id, secret, former_secret }: Sealed,
-  before: Uint8Array,
+  { application_id, secret, former_secret }: SealedEventWebhook,
+  expected: Uint8Array,
   bothMs: number,
 ): Promise<boolean> =>
   isOneRow(tx`
     update event_webhooks
     set secret = ${secret}, former_secret = ${former_secret}, former_until = now() + ${bothMs} * interval '1 millisecond'
-    where application_id = ${application_id} and secret = ${before}`);
+    where application_id = ${application_id} and secret = ${expected}`);
 
-/** Delete the address and what was to be sent there. @returns false if there is none */
+/** Delete the address. Its pending deliveries end as failed. @returns false if there is no address */
 export const deleteEventWebhook = async (tx: Queryable, application_id: string): Promise<boolean> => {
   await tx`
     update event_deliveries set state = 'failed', last_error = 'address_removed'
@@ -50,37 +58,39 @@ export const deleteEventWebhook = async (tx: Queryable, application_id: string):
   return isOneRow(tx`delete from event_webhooks where application_id = ${application_id}`);
 };
 
-/** An address with its sealed secrets; the former one only while it signs. `is_due`: may an event be sent now? */
+/** Where events are sent, with the sealed secrets: the former one only while it signs. `is_due`: may an event be sent now? */
 export const findSendingAddress = (sql: Queryable, application_id: string) =>
-  firstRow(sql<(Sealed & Pick<EventWebhookRow, 'failures'> & { is_due: boolean })[]>`
+  firstRow(sql<(SealedEventWebhook & Pick<EventWebhookRow, 'failures'> & { is_due: boolean })[]>`
     select application_id, url, secret, case when former_until > now() then former_secret end as former_secret,
            secret_keys, failures, status = 'active' and next_attempt_at <= now() as is_due
     from event_webhooks where application_id = ${application_id}`);
 
-/** Columns without secrets: the console may read no other. */
-const seen = (sql: Queryable) => sql`
+/** All columns but the secrets, which the console's database role may not read. */
+const publicColumns = (sql: Queryable) => sql`
   application_id, url, former_until, status, off_reason, off_at, failures, failing_since, next_attempt_at,
   last_attempt_at, last_success_at, last_error, created_at`;
 
 export const findEventWebhook = (sql: Queryable, application_id: string): Promise<EventWebhook | undefined> =>
   firstRow(
-    sql<EventWebhook[]>`select ${seen(sql)} from event_webhooks where application_id = ${application_id}`,
+    sql<
+      EventWebhook[]
+    >`select ${publicColumns(sql)} from event_webhooks where application_id = ${application_id}`,
   );
 
-/** Switch an address on that was switched off. @returns whether it was off */
+/** Switch an address on again. @returns false if it was not off */
 export const switchEventWebhookOn = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
-    update event_webhooks set ${healthy(tx)} where application_id = ${application_id} and status = 'off'`);
+    update event_webhooks set ${activeAndHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
 
-/** Addresses that need a person: switched off, or failing for an hour. */
+/** Addresses that an operator should look at: switched off, or failing for more than an hour. */
 export const listTroubledEventWebhooks = (sql: Queryable, limit: number): Promise<EventWebhook[]> =>
   sql<EventWebhook[]>`
-    select ${seen(sql)} from event_webhooks
+    select ${publicColumns(sql)} from event_webhooks
     where status = 'off' or failing_since < now() - interval '1 hour'
     order by status desc, failing_since limit ${limit}`;
 
-/** Postpone an address whose secret does not open here: that is not the receiver's fault. */
-export const postponeEventWebhook = async (
+/** Postpone the next attempt because this process cannot decrypt the secret. It does not count as a failure of the address. */
+export const postponeNextAttempt = async (
   sql: Queryable,
   application_id: string,
   error: string,

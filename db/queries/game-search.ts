@@ -25,7 +25,7 @@ const findGamesById = (sql: Queryable, text: string): Promise<GameItem[]> =>
     order by g.game_id limit 50`;
 
 /**
- * Searches games that are not withdrawn, latest first: by part of the name, with filters. The first page of a search also
+ * Searches games that are not withdrawn, newest first: by part of the name, with filters. The first page of a search also
  * has the games with that id, withdrawn ones too. With a text, a page before the end may have few games.
  */
 export const searchGames = async (
@@ -39,7 +39,8 @@ export const searchGames = async (
   },
 ): Promise<GamePage> => {
   const { text, status, application_id, before, limit } = filter;
-  const scanMax = text === undefined ? limit : COMPARED_MAX;
+  // One game more than the page shows whether there is a next page.
+  const scanMax = text === undefined ? limit + 1 : COMPARED_MAX;
   const start = before ?? LAST_ID;
   const statuses: AuditStatus[] = status === undefined ? ['pending', 'passed', 'rejected'] : [status];
   // One scan of an index for each status: an array of one keeps the order of the index (db/queries/api-games.ts).
@@ -60,7 +61,7 @@ export const searchGames = async (
       select * from (${union}) as every_status order by game_id desc limit ${scanMax}
     ), found as (
       select game_id from scanned where ${text === undefined ? sql`true` : sql`game_name ilike ${like}`}
-      order by game_id desc limit ${limit}
+      order by game_id desc limit ${limit + 1}
     )
     select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time, g.revision,
            g.withdrawn_at, a.name as application_name, ending.scanned, ending.last_id
@@ -68,12 +69,13 @@ export const searchGames = async (
           from scanned) ending
     left join (found join games g using (game_id) join applications a using (application_id)) on true
     order by g.game_id desc`;
-  const games: GameItem[] = rows
+  const found: GameItem[] = rows
     .filter((row) => row.game_id !== null)
     .map(({ last_id: _last, scanned: _scanned, ...game }) => game);
+  const games = found.slice(0, limit);
   const [first] = rows;
   const isCut = first !== undefined && first.scanned === scanMax;
-  const next = games.length === limit ? (games.at(-1)?.game_id ?? null) : isCut ? first.last_id : null;
+  const next = found.length > limit ? (games.at(-1)?.game_id ?? null) : isCut ? first.last_id : null;
   if (text === undefined || before !== undefined) return { games, next };
   const byId = await findGamesById(sql, text);
   const others = games.filter(({ game_id }) => byId.every((game) => game.game_id !== game_id));

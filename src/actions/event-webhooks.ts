@@ -5,25 +5,33 @@ import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
   deleteEventWebhook,
-  type EventWebhookRow,
   replaceEventSecret,
+  type SealedEventWebhook,
   switchEventWebhookOn,
   upsertEventWebhook,
 } from '#db/queries/event-webhooks.ts';
 
-type Sealed = Pick<EventWebhookRow, 'application_id' | 'url' | 'secret' | 'former_secret' | 'secret_keys'>;
-
-/** Both secrets sign for this time after a rotation. */
+/** For this time after a rotation, events are signed with both secrets. */
 export const BOTH_SECRETS_MS = 24 * 60 * 60_000;
 
-/** The address without query and fragment, which may contain secrets. */
+/** Ids that one entry of the audit log names. */
+const LOGGED_IDS_MAX = 100;
+
+/** The URL without query and fragment, which may contain secrets. */
 const describeUrl = (text: string): string => {
   const url = URL.parse(text);
   return url === null ? '' : `${url.origin}${url.pathname}`;
 };
 
-/** Sets where an application's events are sent, and the secret that signs them. @returns false if it was removed */
-export const setEventWebhook = (sql: Database, actor: Actor, webhook: Sealed): Promise<boolean> =>
+/**
+ * Sets where an application's events are sent, and the secret that signs them.
+ * @returns false if the application was removed
+ */
+export const setEventWebhook = (
+  sql: Database,
+  actor: Actor,
+  webhook: Omit<SealedEventWebhook, 'former_secret'>,
+): Promise<boolean> =>
   sql.begin(async (tx) => {
     const { application_id, url } = webhook;
     if (!(await lockActiveApplication(tx, application_id))) return false;
@@ -35,7 +43,7 @@ export const setEventWebhook = (sql: Database, actor: Actor, webhook: Sealed): P
     return true;
   }) as Promise<boolean>;
 
-/** Deletes the address: from now on events are only pulled. @returns false if there was no address */
+/** Deletes the address: no event is sent any more, the application can still fetch them. @returns false if there is none */
 export const removeEventWebhook = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
   sql.begin(async (tx) => {
     if (!(await deleteEventWebhook(tx, application_id))) return false;
@@ -45,15 +53,19 @@ export const removeEventWebhook = (sql: Database, actor: Actor, application_id: 
     return true;
   }) as Promise<boolean>;
 
-/** Replaces the secret. @param before the sealed secret that was rotated. @returns false if it was changed since */
+/**
+ * Replaces the secret.
+ * @param expected the sealed secret that the caller has read
+ * @returns false if the stored secret is another one by now
+ */
 export const rotateEventSecret = (
   sql: Database,
   actor: Actor,
-  webhook: Sealed,
-  before: Uint8Array,
+  webhook: SealedEventWebhook,
+  expected: Uint8Array,
 ): Promise<boolean> =>
   sql.begin(async (tx) => {
-    if (!(await replaceEventSecret(tx, webhook, before, BOTH_SECRETS_MS))) return false;
+    if (!(await replaceEventSecret(tx, webhook, expected, BOTH_SECRETS_MS))) return false;
     await recordAudit(tx, [
       { ...actor, action: 'event_secret.rotate', subject: `application:${webhook.application_id}` },
     ]);
@@ -61,8 +73,8 @@ export const rotateEventSecret = (
   }) as Promise<boolean>;
 
 /**
- * Sends events again, and switches the address on if it was off.
- * @param event_ids absent: every event since the address was set that is not delivered
+ * Sends events of an application again, and switches its address on if it was off.
+ * @param event_ids events of this application; absent: all since the address was set that are not delivered
  * @returns the number of events, and whether the address was switched on
  */
 export const retryEvents = (
@@ -75,7 +87,10 @@ export const retryEvents = (
     const switched_on = await switchEventWebhookOn(tx, application_id);
     const events = await requestDeliveries(tx, event_ids === undefined ? { application_id } : { event_ids });
     const subject = `application:${application_id}`;
-    const details = { events, ...(event_ids !== undefined && { event_ids: event_ids.slice(0, 100) }) };
+    const details = {
+      events,
+      ...(event_ids !== undefined && { event_ids: event_ids.slice(0, LOGGED_IDS_MAX) }),
+    };
     await recordAudit(tx, [
       ...(switched_on ? [{ ...actor, action: 'event_webhook.on', subject } as const] : []),
       ...(events > 0 ? [{ ...actor, action: 'event.retry', subject, details } as const] : []),

@@ -13,7 +13,7 @@ import {
   releaseDeliveries,
   switchAddressOff,
 } from '#db/queries/event-deliveries.ts';
-import { findSendingAddress, postponeEventWebhook } from '#db/queries/event-webhooks.ts';
+import { findSendingAddress, postponeNextAttempt } from '#db/queries/event-webhooks.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { DELIVERY, nextDeliveryMs, probeMs } from '#src/rules/deliveries.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
@@ -162,7 +162,7 @@ export const createEventSender = ({ sql, keys, http, formatAuditTime }: Options)
         if (address?.is_due !== true) break;
         const secrets = await openSecrets(address).catch(async (error: unknown) => {
           const code = isKeyError(error) ? error.code : 'internal';
-          await postponeEventWebhook(sql, application_id, code, DELIVERY.probeMaxMs);
+          await postponeNextAttempt(sql, application_id, code, DELIVERY.probeMaxMs);
           throw error;
         });
         const claimed = await claimDeliveries(

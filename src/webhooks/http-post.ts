@@ -28,9 +28,9 @@ export type PostRequest = {
   accessToken: string | null;
   /** JSON text. */
   body: string;
-  /** Besides those of every request. */
+  /** Added to the headers that every request has. */
   headers?: Record<string, string>;
-  /** Most bytes of the response's body, before decompression. */
+  /** At most this many bytes of the response's body are read, before decompression. */
   maxBytes: number;
   /** Resolves when a body larger than `MEMORY.ordinaryBytes` may be read. */
   admitLarge?: Admission['admit'];
@@ -49,15 +49,15 @@ export type PostResponse = {
 
 export type HttpPostOptions = {
   egress: EgressPolicy;
-  /** The whole call, a trickling body included. */
+  /** Deadline of the whole call, until the last byte of the body. */
   callTimeoutMs?: number | undefined;
-  /** Look-up, connection and TLS handshake together. */
+  /** Deadline of name look-up, connection and TLS handshake together. */
   connectTimeoutMs?: number | undefined;
 };
 
 export type HttpPost = {
   /**
-   * Sends one POST over a kept-alive connection. Every status except a redirect is a response.
+   * Sends one POST over a kept-alive connection. Resolves with any status, 4xx and 5xx too, except a redirect.
    *
    * @throws WebhookError `forbidden_address`, `name_not_found`, `connect_failed`, `tls_failed`, `timeout`,
    *   `connection_lost`, `redirect` or `aborted`
@@ -82,19 +82,20 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'POST',
-        headers:
-          accessToken === null
-            ? { ...HEADERS, ...own }
-            : { ...HEADERS, authorization: `Bearer ${accessToken}` },
+        headers: {
+          ...HEADERS,
+          ...own,
+          ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }),
+        },
         body,
         signal,
         opaque: traffic,
       })
-      .catch((error: unknown) => Promise.reject(exchangeError(error, false)));
+      .catch((error: unknown) => Promise.reject(exchangeError(error, { isResponding: false })));
     const { statusCode: status, headers } = response;
     const admit = () => admitLarge?.(toAbortSignal(signal));
     const bytes = await readBytes(response.body, maxBytes, admit).catch((error: unknown) =>
-      Promise.reject(exchangeError(error, true)),
+      Promise.reject(exchangeError(error, { isResponding: true })),
     );
     // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
     await nextTurn();
@@ -143,7 +144,7 @@ const createPlainAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispa
     keepAliveTimeout: IDLE_CONNECTION_MS,
     // Keep-Alive of a response may shorten the idle time, not extend it.
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    // The deadline over the whole call covers both.
+    // `callTimeoutMs` covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   };

@@ -29,8 +29,8 @@ export const connectError = (error: Error, isTls: boolean): WebhookError => {
   return new WebhookError('connect_failed', `no connection (${code})`);
 };
 
-/** The error of a connection that broke. @param isResponding whether a response had begun */
-export const exchangeError = (error: unknown, isResponding: boolean): WebhookError => {
+/** The error of a connection that broke. @param isResponding whether the response had begun */
+export const exchangeError = (error: unknown, { isResponding }: { isResponding: boolean }): WebhookError => {
   if (isWebhookError(error)) return error;
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
   // The codes of undici: headers over 16 KiB, a body whose length is not Content-Length.

@@ -37,7 +37,7 @@ const fill = async (application_id: string, word: string) => {
   const { sql } = database;
   await addApplication(sql, application_id, { name: `${word} Games` });
   const webhook = { application_id, url: `https://${word}.example/events`, secret: Buffer.alloc(0) };
-  await upsertEventWebhook(sql, { ...webhook, former_secret: null, secret_keys: [] });
+  await upsertEventWebhook(sql, { ...webhook, secret_keys: [] });
   const games = ['passed', 'rejected', 'pending'].map((name) =>
     fetchedGame({ game_id: `${word}-${name}`, game_name: `${word} ${name}`, game_info: word }),
   );
@@ -101,6 +101,28 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
   const all = (await Promise.all([...PAGES, '/portal/game?id=amber-broken'].map(page))).join('');
   for (const secret of ['kim', 'private note', token]) expect(all).not.toContain(secret);
   expect(await page('/portal/events')).toContain('game.rejected');
+});
+
+test('a list of games has a next page only if there are more games', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'elm');
+  const { token } = await addToken(sql, 'elm');
+  const cookie = await signIn(token);
+  const page = async (path: string) => (await call(path, cookie)).text();
+  const names = Array.from({ length: 51 }, (_, index) => `elm-${index}`);
+  const games = names.map((game_id) => fetchedGame({ game_id }));
+  await upsertGames(sql, 'elm', games.slice(0, 50));
+  expect(await page('/portal/games')).not.toContain('>Next</a>');
+
+  await upsertGames(sql, 'elm', games.slice(50));
+  const first = await page('/portal/games');
+  const [, next = ''] = /href="([^"]*before=[^"]*)"[^>]*>Next<\/a>/.exec(first) ?? [];
+  const second = await page(next.replaceAll('&amp;', '&'));
+  const shown = (html: string) =>
+    names.filter((name) => html.includes(`<small class="mono">${name}</small>`));
+  expect(shown(first)).toHaveLength(50);
+  expect([...shown(first), ...shown(second)].sort()).toEqual(names.sort());
+  expect(second).not.toContain('>Next</a>');
 });
 
 test("no page, parameter or action shows or changes another application's anything", async () => {

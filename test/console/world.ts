@@ -51,7 +51,6 @@ export const fillConsole = async (
       application_id,
       url: `https://games.${application_id}.example/hooks/catalogue/events`,
       secret: Buffer.alloc(0),
-      former_secret: null,
       secret_keys: [],
     });
   await sql`update applications set failing_since = now() - interval '26 hours', failed_runs = 4,

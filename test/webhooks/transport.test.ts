@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -6,7 +7,7 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
 import type { WebhookErrorCode } from '#src/webhooks/errors.ts';
-import type { HttpPostOptions } from '#src/webhooks/http-post.ts';
+import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 import {
@@ -17,6 +18,7 @@ import {
   envelope,
   errorOf,
   live,
+  loopback,
   respondWith,
   TOKEN,
   targetAt,
@@ -261,4 +263,22 @@ test('a token that a header cannot carry is never shown', async () => {
     expect(error.code).toBe('connect_failed');
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain(TOKEN);
   }
+});
+
+test("a request has its caller's headers and the access token", async () => {
+  const received: IncomingHttpHeaders[] = [];
+  const { url } = await aServer((request, response) => {
+    received.push(request.headers);
+    request.resume().on('end', () => response.end());
+  });
+  const http = createHttpPost({ egress: loopback });
+  onTestFinished(() => http.close());
+  const request = { url, body: '{}', headers: { 'webhook-id': 'one' }, maxBytes: 1_024, signal: live() };
+  await http.post({ ...request, accessToken: TOKEN });
+  await http.post({ ...request, accessToken: null });
+  expect(received).toMatchObject([
+    { 'webhook-id': 'one', authorization: `Bearer ${TOKEN}`, 'user-agent': 'game-catalogue' },
+    { 'webhook-id': 'one', 'user-agent': 'game-catalogue' },
+  ]);
+  expect(received[1]).not.toHaveProperty('authorization');
 });

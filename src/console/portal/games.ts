@@ -49,7 +49,7 @@ const columnsOf = (status: (typeof AUDIT_STATUSES)[number]): Column<PortalGame>[
     : { head: 'Decided', from: 640, cell: (game) => ago(game.audit_time) },
 ];
 
-/** Finds a game by its id, also one that was never stored. */
+/** The form that finds a game by its id, stored or not. */
 export const findForm = (id = ''): SafeHtml =>
   html`<form method="get" action="/portal/game" class="filters" role="search"><label class="field grow"><span>Your game_id</span><input type="search" name="id" value="${id}" required></label><button class="button">Where is it?</button></form>`;
 
@@ -58,10 +58,11 @@ export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions)
   portal.get('/portal/games', { config: { right: 'application' } }, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status = 'pending', before } = query.parse(request.query);
-    const [games, counts] = await Promise.all([
-      listPortalGames(sql, application_id, { status, before, limit: PAGE }),
+    const [found, counts] = await Promise.all([
+      listPortalGames(sql, application_id, { status, before, limit: PAGE + 1 }),
       countGamesOf(sql, application_id),
     ]);
+    const games = found.slice(0, PAGE);
     const tabs = html`<nav class="tabs" aria-label="Status">${AUDIT_STATUSES.map(
       (each) =>
         html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} ${number(counts[each])}</a>`,
@@ -72,13 +73,13 @@ export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions)
     )}
 ${pager([
   ['First', before === undefined ? null : link('/portal/games', { status })],
-  ['Next', games.length === PAGE ? link('/portal/games', { status, before: games.at(-1)?.game_id }) : null],
+  ['Next', found.length > PAGE ? link('/portal/games', { status, before: games.at(-1)?.game_id }) : null],
 ])}`;
     return sendPortal(request, reply, {
       title: 'Games',
       at: '/portal/games',
       body,
-      lead: 'Games that your list does not name any more are not shown; look for them by their id.',
+      lead: 'Games that your list no longer names are not shown here: find them by their id.',
     });
   });
 
@@ -88,7 +89,7 @@ ${pager([
     if (id === undefined) return reply.redirect('/portal/games', 303);
     const timeline = forApplication(await readTimeline(sql, application_id, id));
     const { game } = timeline;
-    const standing =
+    const gameSection =
       game === null
         ? null
         : section(
@@ -115,7 +116,7 @@ ${pager([
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       lead: html`<span class="mono">${id}</span>`,
-      body: html`${findForm(id)}${timelineCard(timeline)}${standing}`,
+      body: html`${findForm(id)}${timelineCard(timeline)}${gameSection}`,
     });
   });
 };

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { searchGames } from '#db/queries/game-search.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+
+test.each([undefined, 'lantern'])(
+  'a page of games has a next one only if more games match %s',
+  async (text) => {
+    const { sql } = database;
+    const application_id = `acme-${text ?? 'all'}`;
+    await addApplication(sql, application_id);
+    const ids = ['one', 'two', 'three'];
+    const games = ids.map((game_id) => fetchedGame({ game_id, game_name: `Lantern ${game_id}` }));
+    const search = (before?: string) => searchGames(sql, { text, application_id, before, limit: 2 });
+    await upsertGames(sql, application_id, games.slice(0, 2));
+    expect(await search()).toMatchObject({ games: [{}, {}], next: null });
+
+    await upsertGames(sql, application_id, games.slice(2));
+    const first = await search();
+    const second = await search(first.next ?? '');
+    expect(first.next).toBe(first.games[1]?.game_id);
+    const found = [...first.games, ...second.games].map((game) => game.application_game_id);
+    expect(found.sort()).toEqual(ids.sort());
+    expect(second).toMatchObject({ games: [{}], next: null });
+  },
+);
