@@ -9,5 +9,5 @@ export const LOCKS = {
   /** One transaction assigns positions to events, so that positions appear in their order. */
   eventPositions: 7_205_311_849,
   /** One worker adds the jobs that events and refreshes need; the others skip the turn. */
-  promptWork: 7_205_311_850,
+  urgentJobs: 7_205_311_850,
 } as const;

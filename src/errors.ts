@@ -29,7 +29,7 @@ export class UsageError extends CatalogueError {
   }
 }
 
-/** An error that a retry cannot mend: BullMQ does not retry the job. */
+/** An error that a retry cannot fix: BullMQ does not retry the job. */
 export class PermanentError extends CatalogueError {
   override readonly name = 'PermanentError';
 }

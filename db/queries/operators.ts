@@ -1,18 +1,19 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
-/** An operator as pages and commands show it: without the hash of the password. */
+/** An operator as pages and commands show it: without the password's hash and the id at the OIDC provider. */
 export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject'> & {
   signs_in_by: 'password' | 'oidc' | 'link';
   open_sessions: number;
 };
 
-/** @returns false when the login is taken */
+/** Adds an operator. @returns false if the login or the `oidc_subject` is already in use */
 export const insertOperator = (
   sql: Queryable,
   operator: { login: string; name: string; roles: readonly Role[]; oidc_subject?: string },
@@ -29,6 +30,7 @@ export const findOperator = (sql: Queryable, login: string): Promise<OperatorRow
 export const lockOperator = (sql: Queryable, login: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where login = ${login} for update`);
 
+/** Locks the operator whom the OIDC provider knows by this subject, until the transaction ends. */
 export const lockOperatorBySubject = (sql: Queryable, subject: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where oidc_subject = ${subject} for update`);
 
@@ -37,7 +39,8 @@ const operatorColumns = (sql: Queryable) => sql`
   case when oidc_subject is not null then 'oidc' when password_hash is not null then 'password'
        else 'link' end as signs_in_by,
   (select count(*)::int from operator_sessions s where s.login = o.login
-     and s.started_at > now() - interval '12 hours' and s.seen_at > now() - interval '30 minutes') as open_sessions`;
+     and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
+     and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute') as open_sessions`;
 
 export const listOperators = (sql: Queryable): Promise<Operator[]> =>
   sql<Operator[]>`select ${operatorColumns(sql)} from operators o order by login`;
@@ -73,6 +76,7 @@ export const listOperatorPage = (
   });
 };
 
+/** Changes these columns. @returns false if there is no such operator */
 export const updateOperator = (
   sql: Queryable,
   login: string,

@@ -9,7 +9,10 @@ import type { Producer } from '#src/queue/producer.ts';
 export const requestKycRecord = (producer: Producer, application_id: string): Promise<Job> =>
   producer.add(queryCpKyc, { application_id }, { once: application_id });
 
-/** Pulls the record of an application. The queue may be in Redis, so the entry is written before the job is added. */
+/**
+ * Adds a job that pulls the record of an application, with its entry in the audit log. No transaction covers both, because
+ * the queue may be in Redis: the entry is written first.
+ */
 export const pullKycRecord = async (
   { sql, producer }: { sql: Database; producer: Producer },
   actor: Actor,

@@ -145,7 +145,7 @@ export const approve = async (
 };
 
 /** Ends a request: its asker cancels it, another operator declines it. Its subject can be requested again. */
-export const withdrawRequest = async (
+export const endRequest = async (
   sql: Database,
   login: string,
   kinds: readonly ApprovalKind[],

@@ -49,8 +49,11 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
 
 const namesOf = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');
 
-/** What one person alone can do by the setting; null: nothing. For every page, and the log at start. */
-export const describeFourEyes = ({ kinds, onceTwo }: FourEyes): string | null => {
+/**
+ * Warns of what the setting FOUR_EYES lets one person do alone. Every page shows it, and each process logs it at start.
+ * @returns null if it lets one person do nothing alone
+ */
+export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): string | null => {
   const alone = onceTwo ? [] : APPROVAL_KINDS.filter((kind) => !kinds.includes(kind));
   if (alone.length === 0) return null;
   const deeds = alone.map((kind) => APPROVAL_DEEDS[kind]).join(', ');

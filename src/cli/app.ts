@@ -47,7 +47,7 @@ export const register = (program: Command): void => {
 
   defineCommand(app, 'add', {
     summary: 'register an application',
-    details: 'Its first run starts with its schedule. To start one now, use sync.',
+    details: 'Its schedule starts its first run. To start a run now, use sync.',
     examples: [
       'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list \\\n      --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc \\\n      --access-token-file acme.token',
     ],
@@ -60,6 +60,7 @@ export const register = (program: Command): void => {
         .option(...TOKEN_ENV);
     },
     run: async (context, application_id, options) => {
+      // Complete: each setting is a required option or has a default.
       const settings = toSettings(options) as ApplicationSettings;
       const token = await readGivenToken(options);
       if (token === undefined)
@@ -150,12 +151,12 @@ export const register = (program: Command): void => {
   defineCommand(app, 'resume', {
     summary: 'start its schedules again',
     details:
-      'With --all, every application that failed runs have paused or delayed, as after an outage of the fleet. An application that an operator has paused stays paused.',
+      'With --all, it resumes each application that is paused or delayed because its runs failed, as after an outage of the fleet. An application that an operator has paused stays paused.',
     examples: ['app resume acme', 'app resume --all'],
     parameters: (command) =>
       command
         .argument('[application_id]', 'the application', parseApplicationId)
-        .option('--all', 'every application that failed runs have paused or delayed'),
+        .option('--all', 'every application that is paused or delayed because its runs failed'),
     run: async (context, application_id, { all }) => {
       if ((application_id === undefined) === (all === undefined))
         throw new UsageError('Name one application, or use --all.');

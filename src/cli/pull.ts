@@ -6,7 +6,7 @@ import { requireApplication } from '#src/cli/require-application.ts';
 import { reportPull } from '#src/cli/wait.ts';
 import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
 
-/** An application's own id of a game (interface document, section 2.4). */
+/** Parses an application's own id of a game (interface document, section 2.4). */
 export const parseApplicationGameId = (text: string): string => {
   if (identifier.safeParse(text).success) return text;
   throw new InvalidArgumentError(
@@ -33,6 +33,7 @@ export const register = (program: Command): void =>
       const { pullGames } = await import('#src/actions/pull-games.ts');
       const request = { application_id, application_game_ids: ids };
       const pulled = await pullGames(foundation, commandLineActor(), request);
+      // The same id may be given twice.
       const application_game_id = pulled.games === 1 ? ids[0] : undefined;
       return reportPull(foundation, out, { application_id, application_game_id }, pulled, wait === true);
     },

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { cookieName, isSecure } from '#src/console/cookies.ts';
 import { html, type SafeHtml } from '#src/console/html.ts';
-import { type Page, plainPage, type SiteLook, signedInPage } from '#src/console/layout.ts';
+import { type Page, plainPage, type SiteFrame, signedInPage } from '#src/console/layout.ts';
 import type { Right } from '#src/contract/roles.ts';
 
 declare module 'fastify' {
@@ -11,7 +11,7 @@ declare module 'fastify' {
     right?: Right | 'public' | 'signed_in' | 'application';
   }
   interface FastifyInstance {
-    look: SiteLook;
+    frame: SiteFrame;
   }
   interface FastifyRequest {
     /** Null on public routes. */
@@ -93,14 +93,14 @@ export const sendPage = (request: FastifyRequest, reply: FastifyReply, page: Pag
   const notice = page.notice ?? takeNotice(request, reply);
   return reply
     .type(HTML)
-    .send(String(signedInPage(operatorOf(request), { ...page, notice }, request.server.look)));
+    .send(String(signedInPage(operatorOf(request), { ...page, notice }, request.server.frame)));
 };
 
 /** Sends a page that needs no sign-in. */
 export const sendPlain = (reply: FastifyReply, title: string, body: SafeHtml): FastifyReply => {
-  // Bull Board is a server of its own, without a look.
-  const look = reply.server.look as SiteLook | undefined;
-  return reply.type(HTML).send(String(plainPage(title, body, look?.warning ?? null)));
+  // Bull Board is a server of its own, without a frame.
+  const frame = reply.server.frame as SiteFrame | undefined;
+  return reply.type(HTML).send(String(plainPage(title, body, frame?.warning ?? null)));
 };
 
 export type ErrorAnswer = { status: number; title: string; message: string };

@@ -1,6 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
-import { describeFourEyes } from '#src/approvals/rule.ts';
+import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import { NAVIGATION } from '#src/console/layout.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { addPages } from '#src/console/pages/index.ts';
@@ -8,16 +8,15 @@ import { addPortal } from '#src/console/portal/index.ts';
 import { addQueues } from '#src/console/queues.ts';
 import { createSite } from '#src/console/site.ts';
 
-/** Builds the console, not listening. */
+/** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
-  const warning = describeFourEyes(options.fourEyes);
-  const look = {
+  const frame = {
     name: 'Game Catalogue',
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
-    warning,
+    warning: describeSinglePersonActions(options.fourEyes),
   };
-  const app = await createSite(options, look);
+  const app = await createSite(options, frame);
   addPages(app, options);
   addPortal(app, options);
   await addQueues(app, options);

@@ -43,7 +43,10 @@ const report = (check: CheckRow): SafeHtml => {
  * @param here the address of the page
  * @param mayRun shows the button, which posts `act=check` to `here`
  */
-export const checkSection = (check: CheckRow | undefined, here: string, mayRun: boolean): SafeHtml => {
+export const checkSection = (
+  check: CheckRow | undefined,
+  { here, mayRun }: { here: string; mayRun: boolean },
+): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
   const poll = html` hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks" hx-swap="outerHTML"`;
   const button =
@@ -52,7 +55,7 @@ export const checkSection = (check: CheckRow | undefined, here: string, mayRun: 
     check === undefined
       ? html`<div class="empty"><p>The webhooks were not checked here yet. The checks call each one and compare its answers with the interface document.</p></div>`
       : isRunning
-        ? html`<div class="empty"${poll}><p>The checks run since ${ago(check.requested_at)}. This takes up to a few minutes.</p></div>`
+        ? html`<div class="empty"${poll}><p>The checks began ${ago(check.requested_at)}. They take up to a few minutes.</p></div>`
         : report(check);
   return section('Checks', body, { id: 'checks', ...(button !== undefined && { aside: button }) });
 };

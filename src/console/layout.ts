@@ -8,7 +8,7 @@ import { hasRight, type Right } from '#src/contract/roles.ts';
 export type Navigation = readonly (readonly [path: string, label: string, right: Right, icon: string])[];
 
 /** What the pages of a site have in common. */
-export type SiteLook = {
+export type SiteFrame = {
   name: string;
   /** On the sign-in page. */
   lead: string;
@@ -108,13 +108,13 @@ ${page.body}
 export const signedInPage = (
   operator: SignedIn,
   page: Page,
-  look: SiteLook,
+  frame: SiteFrame,
 ): SafeHtml => html`${head(page.title)}
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="side">
-<a class="brand" href="/"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${look.name}</span></a>
-<nav aria-label="Main"><ul>${look.navigation
+<a class="brand" href="/"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${frame.name}</span></a>
+<nav aria-label="Main"><ul>${frame.navigation
   .filter(([, , right]) => hasRight(operator.roles, right))
   .map(
     ([path, label, , shape]) =>
@@ -123,7 +123,7 @@ export const signedInPage = (
 <div class="who"><div><strong>${operator.name}</strong><span>${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}</span></div>
 <form method="post" action="/sign-out"><button class="button quiet">Sign out</button></form></div>
 </header>
-${pageContent(page, look.warning)}
+${pageContent(page, frame.warning)}
 <dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
 <dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`)}</dl>
 <form method="dialog"><button class="button">Close</button></form></dialog>

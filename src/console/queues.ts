@@ -7,7 +7,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
-import { describeFourEyes } from '#src/approvals/rule.ts';
+import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
 import { ASSETS } from '#src/console/assets.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
@@ -39,7 +39,7 @@ export const buildBoard = async (
   { producer, logger, fourEyes }: Pick<ConsoleOptions, 'producer' | 'logger' | 'fourEyes'>,
   readOnlyMode: boolean,
 ): Promise<FastifyInstance> => {
-  const label = [readOnlyMode ? 'Read only.' : null, describeFourEyes(fourEyes)]
+  const label = [readOnlyMode ? 'Read only.' : null, describeSinglePersonActions(fourEyes)]
     .filter((text) => text !== null)
     .join(' ');
   const serverAdapter = new FastifyAdapter();

@@ -64,7 +64,7 @@ const endedLink = html`<h1>This link has ended</h1><p>A sign-in link works once,
 export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   const { sql } = options;
   const hasOidc = options.oidc !== null;
-  const { lead } = app.look;
+  const { lead } = app.frame;
   const warn = createLimitedLog();
   const open = { config: { right: 'public' } } as const;
 
@@ -155,7 +155,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     return oidc;
   };
 
-  /** @returns the message of the page @throws an error that is not the operator's to mend */
+  /** @returns the message of the page @throws an error that the operator cannot fix */
   const refuse = (request: FastifyRequest, error: unknown): string => {
     if (!(error instanceof CatalogueError)) throw error;
     request.log.warn({ cause: (error.cause as Error | undefined)?.name }, 'sign-in by OIDC refused');

@@ -9,7 +9,7 @@ import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { HTTPS_ONLY, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
 import { addAssets } from '#src/console/assets.ts';
 import { isSecure } from '#src/console/cookies.ts';
-import type { SiteLook } from '#src/console/layout.ts';
+import type { SiteFrame } from '#src/console/layout.ts';
 import type { SiteOptions } from '#src/console/options.ts';
 import { changesState, isForged } from '#src/console/origin.ts';
 import { addSignIn, readCookie } from '#src/console/sign-in.ts';
@@ -38,7 +38,7 @@ export const isPolling = (request: FastifyRequest): boolean =>
   (request.url.startsWith('/queues/api/') || request.headers['hx-request'] === 'true');
 
 /** Builds a site without its pages: it serves its own files and the sign-in. */
-export const createSite = async (options: SiteOptions, look: SiteLook): Promise<FastifyInstance> => {
+export const createSite = async (options: SiteOptions, frame: SiteFrame): Promise<FastifyInstance> => {
   const { sql, logger, trustedProxies } = options;
   const app = createServer(logger, BOUNDS, {
     trustProxy: trustedProxies.length === 0 ? false : trustedProxies,
@@ -54,7 +54,7 @@ export const createSite = async (options: SiteOptions, look: SiteLook): Promise<
   const warn = createLimitedLog();
   await app.register(fastifyCookie);
   app.decorateRequest('operator', null);
-  app.decorate('look', look);
+  app.decorate('frame', frame);
   app.decorate('siteUrl', options.url);
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

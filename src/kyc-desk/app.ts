@@ -1,6 +1,6 @@
 /** The KYC desk: the only web process with keys, and its only page that opens a record in clear. */
 import type { FastifyInstance } from 'fastify';
-import { describeFourEyes } from '#src/approvals/rule.ts';
+import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Navigation } from '#src/console/layout.ts';
 import { createSite } from '#src/console/site.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -16,13 +16,13 @@ const NAVIGATION: Navigation = [
   ['/reveals', 'Reveals', 'kyc', 'M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zM12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4z'],
 ];
 
-/** Builds the desk, not listening. */
+/** Builds the server of the desk; it does not listen yet. */
 export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstance> => {
   const app = await createSite(options, {
     name: 'KYC desk',
     lead: 'The KYC desk of the Game Catalogue.',
     navigation: NAVIGATION,
-    warning: describeFourEyes(options.fourEyes),
+    warning: describeSinglePersonActions(options.fourEyes),
   });
   addDevelopers(app, options);
   addDeveloper(app, options);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { describeFourEyes } from '#src/approvals/rule.ts';
+import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Config } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
@@ -21,7 +21,7 @@ export const startConsole = async (config: Config, databaseUrl: string, logger: 
       logger,
     }),
   );
-  const warning = describeFourEyes(config.fourEyes);
+  const warning = describeSinglePersonActions(config.fourEyes);
   if (warning !== null) logger.warn(warning);
   const app = await buildConsole({
     sql,

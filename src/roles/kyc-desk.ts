@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { describeFourEyes } from '#src/approvals/rule.ts';
+import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Config } from '#src/config.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
@@ -26,7 +26,7 @@ export const startKycDesk = async (config: Config, databaseUrl: string, logger: 
   const keys = await openKeyRing(config);
   if (keys.records.length === 0)
     logger.warn('no key for KYC records: set ENCRYPTION_KEYS. Until then the desk opens none.');
-  const warning = describeFourEyes(fourEyes);
+  const warning = describeSinglePersonActions(fourEyes);
   if (warning !== null) logger.warn(warning);
   let address = '';
   const app = await buildKycDesk({

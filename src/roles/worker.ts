@@ -9,10 +9,10 @@ import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT } from '#src/errors.ts';
 import { createEventSender } from '#src/events/deliver.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
-import { addPromptWork } from '#src/ingest/prompt-work.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
@@ -35,7 +35,7 @@ const DATABASE_CONNECTIONS = 20;
 /** Running jobs are aborted after it. Longer than the timeout of a webhook call, 15 s. */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
-const PROMPT_MS = 1_000;
+const URGENT_JOBS_MS = 1_000;
 const CUT_OFF_LOG_MS = 60 * 60_000;
 /**
  * V8 collects its old space when the heap has grown by this percentage (default: up to 300). A run of 100,000 games then
@@ -68,7 +68,7 @@ const logRuns = (logger: Logger): (() => void) => {
 
 /**
  * Starts a worker: the jobs of every queue, the liveness check, and two chores of one worker of the fleet at a time: the
- * reconciler and the prompt work.
+ * reconciler and the urgent jobs.
  * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
@@ -150,12 +150,12 @@ export const startWorker = async (
   const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', async () => {
     from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
   });
-  const prompting = repeatUntilAborted(PROMPT_MS, chores.signal, logger, 'prompt work', () =>
-    addPromptWork(sql, queues.producer),
+  const addingUrgentJobs = repeatUntilAborted(URGENT_JOBS_MS, chores.signal, logger, 'urgent jobs', () =>
+    addUrgentJobs(sql, queues.producer),
   );
   started.defer(async () => {
     chores.abort();
-    await Promise.all([reconciling, prompting]);
+    await Promise.all([reconciling, addingUrgentJobs]);
   });
   const all = started.move();
   return {

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { type Choices, choicesFrom } from '#src/sample-application/random.ts';
 
-/** The types that applications send, with their names in paths. */
+/** The media types of pictures, by file extension. */
 export const PICTURE_TYPES = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' } as const;
 export type PictureExtension = keyof typeof PICTURE_TYPES;
 
@@ -21,7 +21,7 @@ const hills = (choices: Choices, width: number, height: number, top: number, fil
   return `<path d="${line.join('')}V${height}H0Z" fill="${fill}"/>`;
 };
 
-/** A landscape of one hue: sky, sun or moon, three rows of hills, and small houses or stars. */
+/** A landscape with colours around one hue: sky, sun or (at night) moon and stars, three rows of hills, small houses. */
 const landscape = (key: string, { width, height }: { width: number; height: number }): string => {
   const choices = choicesFrom(key);
   const hue = choices.below(360);
@@ -47,13 +47,13 @@ const landscape = (key: string, { width, height }: { width: number; height: numb
     const [x, y] = [choices.below(width - size), height - size * (1.2 + choices.below(2))];
     const wall = `<rect x="${x}" y="${y}" width="${size}" height="${size}" fill="hsl(${hue + 20} 60% 88%)"/>`;
     const roof = `<path d="M${x - size / 5} ${y}L${x + size / 2} ${y - size / 1.4}L${x + size * 1.2} ${y}Z" fill="hsl(${hue + 330} 62% 48%)"/>`;
-    const light = `<rect x="${x + size / 2.8}" y="${y + size / 2.6}" width="${size / 3.2}" height="${size / 1.7}" fill="hsl(45 95% 60%)"/>`;
-    return wall + roof + light;
+    const door = `<rect x="${x + size / 2.8}" y="${y + size / 2.6}" width="${size / 3.2}" height="${size / 1.7}" fill="hsl(45 95% 60%)"/>`;
+    return wall + roof + door;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="hsl(${hue} 60% ${sky[0]}%)"/><stop offset="1" stop-color="hsl(${hue + 30} 70% ${sky[1]}%)"/></linearGradient></defs><rect width="100%" height="100%" fill="url(#sky)"/>${stars.join('')}${sun}${rows.join('')}${houses.join('')}</svg>`;
 };
 
-/** A picture of a game that depends on `key` alone: the same bytes at every request. */
+/** Draws a picture. The same arguments always give the same bytes. */
 export const drawPicture = (key: string, kind: PictureKind, extension: PictureExtension): Promise<Buffer> => {
   const drawing = sharp(Buffer.from(landscape(key, SIZES[kind]))).flatten();
   if (extension === 'png') return drawing.png({ palette: true }).toBuffer();

@@ -10,7 +10,7 @@ export type KeyProvider = {
   readonly key_id: string;
   /** Wrap a data key (32 bytes) for one record. @throws KeyError `key_service` */
   wrap: (dataKey: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
-  /** Unwrap it for the same record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
+  /** Unwrap a data key that was wrapped for this record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
   unwrap: (wrapped: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
 };
 
@@ -18,7 +18,7 @@ export type KeyProvider = {
 export type KeyRing = {
   /** For KYC records: the first seals, all open. Empty: this process has no key for records. */
   readonly records: readonly KeyProvider[];
-  /** For access tokens: these seal; these and the keys for records open. */
+  /** For access tokens: each of these seals; each of these and of the keys for records opens. */
   readonly tokens: readonly KeyProvider[];
   /** Access tokens that are bound to no origin do not open (REFUSE_UNBOUND_TOKENS). */
   readonly refuseUnbound?: boolean;
@@ -56,8 +56,9 @@ export const wrapDataKey = async (
 };
 
 /**
- * Unwrap a data key by the first wrap that opens. Keys are found by id: no key is tried on the wrap of another.
- * @throws KeyError `unknown_key` when no wrap is by a key of `providers`, else the failure of the last wrap
+ * Unwrap a data key that was wrapped by several keys: the first wrap that opens counts. The key of each wrap is found by
+ * its id.
+ * @throws KeyError `unknown_key` if `providers` has the key of no wrap, else the failure of the last wrap
  */
 export const unwrapDataKey = async (
   providers: readonly KeyProvider[],

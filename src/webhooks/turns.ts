@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TURN_MS } from '#src/rules/budgets.ts';
 
-/** When the work of this turn of the event loop began; undefined before it. A process has one event loop. */
+/** When work on responses began in this turn of the event loop; undefined if it has not. A process has one event loop. */
 let startedAt: number | undefined;
 
 /** Has the work on responses taken its share of this turn of the event loop? */
@@ -10,7 +10,7 @@ export const isTurnSpent = (): boolean => startedAt !== undefined && performance
 /**
  * Resolves when work on a response may begin: at once, or in a later turn of the event loop when this turn's work has
  * taken `TURN_MS`. Responses that arrive together are therefore processed one after another, with turns in between for
- * timers, locks and probes.
+ * timers, the renewal of job locks, and health probes.
  */
 export const takeTurn = async (): Promise<void> => {
   while (isTurnSpent()) await nextTurn();

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
-import { approve, askForApproval, listOpenRequests, withdrawRequest } from '#src/approvals/requests.ts';
+import { approve, askForApproval, endRequest, listOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { setRoles, switchOperator } from '#src/identity/operators.ts';
@@ -134,11 +134,11 @@ it('a cancelled and a declined request end, leave a trace, and what they were ab
   const kinds = APPROVAL_KINDS;
   const cancelled = await ask();
   await expect(ask()).rejects.toThrow('You have asked for this already');
-  await withdrawRequest(sql, 'kim', kinds, cancelled);
+  await endRequest(sql, 'kim', kinds, cancelled);
   await expect(approveBy('lee', cancelled)).rejects.toThrow('This request was cancelled');
   const declined = await ask();
   await approveBy('lee', declined);
-  await withdrawRequest(sql, 'olga', kinds, declined);
+  await endRequest(sql, 'olga', kinds, declined);
   await expect(reveal('kim', declined)).rejects.toThrow('This request was declined');
   expect(await open()).toEqual([]);
   expect(await actionsOn(sql, subject)).toEqual(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { addPromptWork } from '#src/ingest/prompt-work.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { addToken } from '#test/api/support.ts';
 import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { startTestConsole, type TestConsole } from '#test/console/support.ts';
@@ -48,7 +48,7 @@ const fill = async () => {
     text,
   });
   await decideGame(fleet.sql, { game_id: await idOf(passed.game_id), audit_status: 'passed' });
-  await addPromptWork(fleet.sql, fleet.producer);
+  await addUrgentJobs(fleet.sql, fleet.producer);
   await until('the first delivery has failed', async () => {
     const [row] = await fleet.sql`select from event_webhooks where failures > 0`;
     return row !== undefined;

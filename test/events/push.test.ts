@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { addPromptWork } from '#src/ingest/prompt-work.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { aReceiver, withEvents } from '#test/events/support.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
@@ -17,17 +17,17 @@ onBothBackends('Deliveries', (kind) => {
       select state, count(*)::int as count from event_deliveries group by state`;
     return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
   };
-  const prompt = () => addPromptWork(fleet.sql, fleet.producer);
+  const addJobs = () => addUrgentJobs(fleet.sql, fleet.producer);
 
   it('an event is lost neither with the worker nor with the queue, and one job an application sends it', async () => {
     const { received, url } = await aReceiver();
     const { application_id } = await withEvents(fleet.sql, url, 5);
-    await Promise.all([prompt(), prompt(), prompt()]);
+    await Promise.all([addJobs(), addJobs(), addJobs()]);
     const queue = fleet.producer.queue(deliverEvent);
     expect(await queue.getWaitingCount()).toBe(1);
     await fleet.flushQueue();
     const worker = await fleet.startWorker();
-    await prompt();
+    await addJobs();
     await until('all events are delivered', async () => (await states()).delivered === 5);
     await worker.stop(0);
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
@@ -44,7 +44,7 @@ onBothBackends('Deliveries', (kind) => {
       await withEvents(fleet.sql, alive.url, 2);
     }
     await fleet.startWorker();
-    await prompt();
+    await addJobs();
     await until('every live receiver has its events', () => alive.received.length === 2 * COUNT);
     expect(dead.received.length).toBeLessThanOrEqual(2 * COUNT);
     await until('the deliveries are recorded', async () => (await states()).delivered === 5 + 2 * COUNT);

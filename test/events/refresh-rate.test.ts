@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { pullGames } from '#src/actions/pull-games.ts';
-import { addPromptWork } from '#src/ingest/prompt-work.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { aDetail, decideGame, KIM, moveWebhooks } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-const prompt = () => addPromptWork(fleet.sql, fleet.producer);
+const addJobs = () => addUrgentJobs(fleet.sql, fleet.producer);
 
 /** A synced application behind a gate that notes when each detail is called, in seconds. */
 const aWatched = async (application_id: string, games: number, rate: number) => {
@@ -50,11 +50,11 @@ it('a run, the refreshes of a ping and the pulls of an operator stay within the 
   await insertRefreshes(fleet.sql, 'acme', ids);
   const run = await fleet.startRun('acme', { full: true });
   await Promise.all([
-    prompt(),
+    addJobs(),
     pullGames(fleet, KIM, { application_id: 'acme', application_game_ids: ids.slice(0, 100) }),
   ]);
   await until('every detail was called', async () => {
-    await prompt();
+    await addJobs();
     return calls.length >= 500;
   });
   await fleet.ended(run.run_id);
@@ -81,7 +81,7 @@ it('a changed description is pending again while a long run is open', async () =
   await until('the run calls details', () => calls.length > 0);
   server.games.update(id, { game_info: 'Another description.' });
   await insertRefreshes(fleet.sql, 'long', [id]);
-  await prompt();
+  await addJobs();
   await until('the game is pending', async () => (await game())?.audit_status === 'pending');
   const [row] = await fleet.sql<{ open: boolean }[]>`
     select finished_at is null as open from sync_runs where run_id = ${run.run_id}`;
@@ -96,11 +96,11 @@ it('applications that never answer delay the refresh of no other', async () => {
     const { gate, ids } = await aWatched(`silent-${n}`, 1, 50);
     gate.block(({ operation }) => operation === 'query_game_detail');
     await insertRefreshes(fleet.sql, `silent-${n}`, ids);
-    await prompt();
+    await addJobs();
     await gate.blocked(1);
   }
   const { calls, ids } = await aWatched('quick', 1, 50);
   await insertRefreshes(fleet.sql, 'quick', ids);
-  await prompt();
+  await addJobs();
   await until('the game is called', () => calls.length === 1);
 });

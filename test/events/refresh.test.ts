@@ -4,7 +4,7 @@ import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { buildApi } from '#src/api/app.ts';
 import { LIST_EVENTS_PATH, REFRESH_PATH } from '#src/contract/events.ts';
-import { addPromptWork } from '#src/ingest/prompt-work.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { addToken, post } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-const prompt = () => addPromptWork(fleet.sql, fleet.producer);
+const addJobs = () => addUrgentJobs(fleet.sql, fleet.producer);
 const aSynced = async (application_id: string, games: number, rate = 1_000) => {
   const { server } = await fleet.addApplication(application_id, games);
   await fleet.sync(application_id);
@@ -57,7 +57,7 @@ it('a changed description of a decided game is pending again, and says so', asyn
   server.games.update(id, { game_info: 'Another description.' });
   const before = { ...server.calls };
   expect(await ping([id, id])).toMatchObject({ status: 200, body: { ret_code: 0, data: { accepted: 1 } } });
-  await prompt();
+  await addJobs();
   await until('the game is pending', async () => (await game())?.audit_status === 'pending');
   expect(server.calls).toEqual({ ...before, query_game_detail: before.query_game_detail + 1 });
   const { body } = await post(url, LIST_EVENTS_PATH, token, { after: '' });
@@ -75,8 +75,8 @@ it('a thousand pings cost the application its own rate, and others nothing', asy
   for (let n = 0; n < 1_000; n += 1) await insertRefreshes(fleet.sql, 'busy', [busy.ids[n % 40] ?? '']);
   await busy.ping(busy.ids);
   expect(await waiting('busy')).toHaveLength(40);
-  await Promise.all([prompt(), prompt()]);
-  await prompt();
+  await Promise.all([addJobs(), addJobs()]);
+  await addJobs();
   // Five seconds of its rate.
   expect(await waiting('busy')).toHaveLength(20);
   const [turn] = await fleet.sql<{ wait_s: number }[]>`
@@ -85,7 +85,7 @@ it('a thousand pings cost the application its own rate, and others nothing', asy
   expect(turn?.wait_s).toBeLessThanOrEqual(5);
   await passTurn('busy');
   // The first job still runs, so there is no second one.
-  await prompt();
+  await addJobs();
   expect(await waiting('busy')).toHaveLength(20);
   await until(
     'the first job ends',
@@ -102,7 +102,7 @@ it('ids that are not stored, also those of another application, request the list
   const before = { ...other.server.calls };
   expect((await mine.ping([other.ids[0], 'nobody', mine.ids[1]])).body.data).toEqual({ accepted: 3 });
   expect(await waiting('mine')).toEqual(['', mine.ids[1]]);
-  await prompt();
+  await addJobs();
   const run = await until('a run has ended', async () =>
     (await listRuns(fleet.sql, { application_id: 'mine', limit: 10 })).find(
       ({ trigger, finished_at }) => trigger === 'refresh' && finished_at !== null,
@@ -111,10 +111,10 @@ it('ids that are not stored, also those of another application, request the list
   expect(run).toMatchObject({ full: false, outcome: 'succeeded', listed: 2 });
   // The next list is read a minute later.
   await mine.ping([]);
-  await prompt();
+  await addJobs();
   expect(await waiting('mine')).toEqual(['']);
   await passTurn('mine');
-  await prompt();
+  await addJobs();
   await until('the whole list is pulled', async () =>
     (await listRuns(fleet.sql, { application_id: 'mine', limit: 10 })).some(({ full }) => full),
   );
@@ -143,15 +143,15 @@ it('a paused application is not called; what pulls have stored counts against a 
   const count = async () => (await waiting('paused')).length;
   await fleet.sql`update applications set status = 'paused' where application_id = 'paused'`;
   await ping(ids);
-  await prompt();
+  await addJobs();
   expect(await count()).toBe(2);
   await fleet.sql`update applications set status = 'active' where application_id = 'paused'`;
   await fleet.sql`
     insert into refresh_turns (application_id, next_at, stored_bytes) values ('paused', now(), 2147483648)`;
-  await prompt();
+  await addJobs();
   expect(await count()).toBe(2);
   await fleet.sql`
     update refresh_turns set day_started_at = now() - interval '25 hours' where application_id = 'paused'`;
-  await prompt();
+  await addJobs();
   expect(await count()).toBe(0);
 });

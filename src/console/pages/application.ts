@@ -149,7 +149,7 @@ ${section(
   { aside: html`<a href="${link('/failures', { application: id })}">All failures</a>` },
 )}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
-${checkSection(check, here, mayManage)}
+${checkSection(check, { here, mayRun: mayManage })}
 ${section(
   'Settings',
   facts([

@@ -156,7 +156,9 @@ ${pager([
       try {
         if (act === 'check') {
           const opened = await requestCheck({ sql, producer }, actor, application_id);
-          const text = opened ? 'The checks have begun.' : 'The checks have just run, or still do.';
+          const text = opened
+            ? 'The checks have begun.'
+            : 'Not started: the checks are running, or began less than a minute ago.';
           return redirectWith(reply, `${here}#checks`, text, opened ? 'good' : 'bad');
         }
         const options = { full: act === 'sync_full', accept_withdrawals: false };

@@ -1,4 +1,4 @@
-/** `/failures`: what was not stored, grouped by what the application must mend. */
+/** `/failures`: what was not stored, grouped by what the application must fix. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
@@ -70,7 +70,7 @@ export const explainFailure = ({
 
 /** What is wrong, with how many games. */
 export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
-  { head: 'What the application must mend', cell: explainFailure },
+  { head: 'What the application must fix', cell: explainFailure },
   { head: 'For example', from: 900, cell: (row) => html`<span class="mono">${row.example || '–'}</span>` },
   { head: 'Games', numeric: true, cell: (row) => number(row.games) },
 ];
@@ -112,7 +112,7 @@ ${section(
       at: '/failures',
       body,
       actions,
-      lead: 'Games that were not stored, by what the application must mend. A row goes when its game is stored.',
+      lead: 'Games that were not stored, by what the application must fix. A row disappears when its game is stored.',
     });
   });
 

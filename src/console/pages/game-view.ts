@@ -164,7 +164,7 @@ ${section(
         : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatAge(waiting.median_wait_ms)}`}`,
     ],
     ['Application', html`<a href="/applications/${game.application_id}">${game.application_id}</a>`],
-    ['Its id', html`<span class="mono">${game.application_game_id}</span>`],
+    ["Application's game_id", html`<span class="mono">${game.application_game_id}</span>`],
     ['Our id', html`<span class="mono">${game.game_id}</span>`],
     ['Revision', game.revision],
     ['Fetched', clock(game.fetched_at)],

@@ -1,4 +1,4 @@
-/** `/games`: search by name, either id, application and status. */
+/** `/games`: search by name, by `game_id` (the platform's or the application's), by application and by status. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listApplicationNames } from '#db/queries/console.ts';
@@ -12,7 +12,7 @@ import { wantPictures } from '#src/console/want-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
 const PAGE = 50;
-/** Applications that the filter offers; any other is found by its id in the address. */
+/** Applications that the filter offers. For another one, put its id into the URL: `?application=`. */
 const APPLICATIONS_MAX = 500;
 
 const query = z.object({
@@ -22,7 +22,7 @@ const query = z.object({
   before: optionalId,
 });
 
-/** The choices of a filter by application. */
+/** Options of a filter by application: value and label. The chosen application is always one of them. */
 export const applicationChoices = async (
   sql: ConsoleOptions['sql'],
   chosen: string | undefined,
@@ -52,7 +52,11 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
     from: 640,
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_name}</a>`,
   },
-  { head: 'Its id', from: 900, cell: (row) => html`<span class="mono">${row.application_game_id}</span>` },
+  {
+    head: "Application's game_id",
+    from: 900,
+    cell: (row) => html`<span class="mono">${row.application_game_id}</span>`,
+  },
   { head: 'Revision', from: 1200, numeric: true, cell: (row) => row.revision },
   { head: 'Decided', from: 900, cell: (row) => ago(row.audit_time) },
 ];
@@ -66,19 +70,20 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
       searchGames(sql, { text: q, status, application_id: application, before, limit: PAGE }),
       applicationChoices(sql, application),
     ]);
+    // The list shows icons only.
     const pictured = games.map((game) => ({ ...game, game_store_pic: [] }));
     const pictures = await wantPictures(options, pictured, { iconsFrom: 0 });
     const filters = { q, status, application };
     const empty =
       next === null
-        ? 'No game matches. Withdrawn games are found by their id.'
-        : 'No match among these games: search further back.';
+        ? 'No game matches. To find a withdrawn game, search for its id.'
+        : 'No match among the games that this page searched: search further back.';
     const body = html`<form method="get" class="filters" role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
 ${select('application', 'Application', choices, application ?? '')}
 <button class="button">Search</button></form>
-${section('Games, latest first', table(games, columns(pictures), { empty, label: 'Games' }))}
+${section('Games, newest first', table(games, columns(pictures), { empty, label: 'Games' }))}
 ${pager([
   ['Latest', before === undefined ? null : link('/games', filters)],
   [

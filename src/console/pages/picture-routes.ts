@@ -12,7 +12,7 @@ const query = z.object({
   w: z.coerce.number().pipe(z.literal(THUMBNAIL_WIDTHS)).catch(medium),
 });
 
-/** The id names the bytes, so the answer never changes. It stays in this operator's browser. */
+/** The id is a hash of the bytes, so the response never changes. Only this operator's browser may cache it. */
 const CACHE = 'private, max-age=604800, immutable';
 const POLICY = "default-src 'none'; sandbox";
 
@@ -30,7 +30,7 @@ export const addPictures = (app: FastifyInstance, { sql }: ConsoleOptions): void
           status: 404,
           title: 'No such picture',
           message:
-            'There is no thumbnail with this id: it was never made, or was deleted because it was not shown for long.',
+            'There is no thumbnail with this id. It was never made, or it was deleted because no page showed it for a long time.',
         });
       return reply
         .type('image/webp')

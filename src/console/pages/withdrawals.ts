@@ -1,11 +1,11 @@
-/** The games that a suspect run would withdraw: accepted one by one or all, by two persons if the rule requires it. */
+/** The games that a suspect run would withdraw. An operator withdraws some or all; the rule may require a second person. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
-import { approve, askForApproval, listOpenRequests, withdrawRequest } from '#src/approvals/requests.ts';
+import { approve, askForApproval, endRequest, listOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, redirectWith } from '#src/console/answers.ts';
 import { action, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
@@ -18,39 +18,43 @@ import { hasRight } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 
-/** Games of the gallery. Accepting these shows the next ones. */
+/** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
 const GALLERY_MAX = 120;
 const FORM_MAX_BYTES = 64 * 1024;
 const KINDS = ['withdrawals'] as const;
 
-const whatOf = ({ asked, version }: ApprovalRow): string =>
+/** The version of such a request is the number of games that the run would withdraw, such as `12 games`. */
+const describeRequest = ({ asked, version }: ApprovalRow): string =>
   asked.game_ids === undefined
     ? `withdraw all of them: ${version}`
     : `withdraw ${number(asked.game_ids.length)} of ${version}`;
 
-/** @param how whether this operator may select games, and whether a second person must approve first */
+/**
+ * @param mode what this operator may do: only see the games, ask a second person to approve, or withdraw them
+ * @param requestedIds games that an open request names
+ */
 const gallery = (
   url: string,
   games: readonly VanishingGame[],
-  how: 'look' | 'accept' | 'ask',
-  asked: ReadonlySet<string>,
+  mode: 'view' | 'ask' | 'withdraw',
+  requestedIds: ReadonlySet<string>,
   pictures: PictureSet,
 ): SafeHtml => {
   const cards = html`<ul class="cards">${games.map(
     (game) =>
-      html`<li class="game-card" data-item>${how === 'look' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${game.game_name}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${game.game_name}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${asked.has(game.game_id) ? ', asked for' : ''}</span></div></li>`,
+      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${game.game_name}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${game.game_name}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
   )}</ul>`;
-  if (how === 'look') return html`<div class="body">${cards}</div>`;
+  if (mode === 'view') return html`<div class="body">${cards}</div>`;
   const reason =
-    how === 'ask'
+    mode === 'ask'
       ? html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`
       : null;
-  const verb = how === 'ask' ? 'Ask to withdraw' : 'Withdraw';
+  const verb = mode === 'ask' ? 'Ask to withdraw' : 'Withdraw';
   const buttons = html`<div class="bulk"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>${reason}<button class="button primary" name="act" value="selected">${verb} the selected games</button><button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
   return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${cards}${buttons}</form>`;
 };
 
-/** The section of the page of a suspect run. */
+/** The section that the page of a suspect run has. */
 export const showWithdrawals = async (
   options: ConsoleOptions,
   { login, roles }: SignedIn,
@@ -66,7 +70,7 @@ export const showWithdrawals = async (
   if (games.length === 0)
     return section(
       'Games that would vanish',
-      html`<div class="empty"><p>No game waits to be withdrawn: they were accepted, or are back.</p></div>`,
+      html`<div class="empty"><p>No game of this run can be withdrawn: its games were withdrawn already, or a later suspect run lists them.</p></div>`,
     );
   const pictures = await wantPictures(
     options,
@@ -75,19 +79,19 @@ export const showWithdrawals = async (
   );
   const mayAccept = hasRight(roles, 'accept_withdrawals');
   const mayApprove = hasRight(roles, 'approve_withdrawals');
-  const hasOwn = requests.some(({ asked_by }) => asked_by === login);
-  const isOpen = requests.length > 0 && need === 'needed';
-  const how = !mayAccept || hasOwn || isOpen ? 'look' : need === 'needed' ? 'ask' : 'accept';
-  const asked = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
+  // An open request comes first for its asker, and for everybody while a second person is needed.
+  const isBlocked = requests.some(({ asked_by }) => need === 'needed' || asked_by === login);
+  const mode = !mayAccept || isBlocked ? 'view' : need === 'needed' ? 'ask' : 'withdraw';
+  const requestedIds = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
   const cards = requests.map((row) => {
     const at = `${url}/${row.approval_id}`;
     const use = action(`${at}/use`, 'Withdraw the games', { kind: 'danger' });
-    return requestCard(row, { login, mayApprove, what: whatOf(row), url: at, use });
+    return requestCard(row, { login, mayApprove, what: describeRequest(row), url: at, use });
   });
   return html`${requests.length === 0 ? null : section('Waiting for a second person', cards)}
 ${section(
   `Games that would vanish${games.length === GALLERY_MAX ? `, the first ${GALLERY_MAX}` : ''}`,
-  gallery(url, games, how, asked, pictures),
+  gallery(url, games, mode, requestedIds, pictures),
 )}`;
 };
 
@@ -99,7 +103,7 @@ const form = z.object({
 
 type Params = { run_id: string; approval_id: string };
 
-/** Adds the actions of the section. */
+/** Adds the actions of the section: withdraw or ask, approve, cancel, use the approval. */
 export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleOptions): void => {
   /** Redirects to the run, with a notice of what was done or why it was not. */
   const answer = async (
@@ -159,7 +163,7 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     { config: { right: 'accept_withdrawals' } },
     (request, reply) =>
       answer(reply, request.params.run_id, async () => {
-        await withdrawRequest(sql, operatorOf(request).login, KINDS, idOf(request.params.approval_id));
+        await endRequest(sql, operatorOf(request).login, KINDS, idOf(request.params.approval_id));
         return 'The request has ended. The run waits for a decision again.';
       }),
   );
@@ -172,6 +176,7 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
         const { run_id } = request.params;
         const actor = operatorActor(operatorOf(request).login);
         const approval_id = idOf(request.params.approval_id);
+        // The approval names the games.
         const withdrawn = await acceptWithdrawals(sql, run_id, undefined, actor, { fourEyes, approval_id });
         return `Games withdrawn: ${withdrawn.length}.`;
       }),

@@ -39,7 +39,7 @@ const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
 const EVENTS_SHOWN = 50;
 const NEWEST = { sort: 'created_at', descending: true } as const;
-const open = { config: { right: 'application' } } as const;
+const signedIn = { config: { right: 'application' } } as const;
 
 const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Started', cell: (run) => ago(run.started_at) },
@@ -58,17 +58,17 @@ const FAILURE_COLUMNS: Column<FailureRow>[] = [
     head: 'Game',
     cell: ({ application_game_id: id }) =>
       id === ''
-        ? html`<span class="soft">the answer</span>`
+        ? html`<span class="soft">no single game</span>`
         : html`<a class="mono" href="${gameUrl(id)}">${id}</a>`,
   },
-  { head: 'What to mend', cell: explainFailure },
+  { head: 'What to fix', cell: explainFailure },
   { head: 'Times', from: 640, numeric: true, cell: (row) => number(row.count) },
   { head: 'Last', from: 640, cell: (row) => ago(row.last_at) },
 ];
 
-/** Adds the overview, and the pages of runs, events and checks. */
+/** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
-  portal.get('/portal', open, async (request, reply) => {
+  portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, games, groups, runs, webhook] = await Promise.all([
       findApplication(sql, application_id),
@@ -82,7 +82,7 @@ export const addPortalOverview = (portal: FastifyInstance, { sql, producer }: Co
     const state = isPaused
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
       : application?.failing_since != null
-        ? html`Its runs fail since ${ago(application.failing_since)}. The next one is ${ago(application.next_attempt_at)}.`
+        ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${ago(application.next_attempt_at)}.`
         : 'Its games are pulled on schedule.';
     const body = html`${findForm()}
 <div class="stats">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}</div>
@@ -99,13 +99,13 @@ ${section(
     [
       'Events',
       webhook === undefined
-        ? html`They are pulled only. Ask the platform to send them to an address of yours.`
+        ? html`They are not sent: fetch them by event/list, or ask the platform to send them to a URL of yours.`
         : html`${addressBadge(webhook)} ${describeAddress(webhook)}`,
     ],
   ]),
 )}
 ${section(
-  'What to mend',
+  'What to fix',
   table(
     groups,
     [
@@ -117,7 +117,7 @@ ${section(
       },
       { head: 'Games', numeric: true, cell: (row) => number(row.games) },
     ],
-    { empty: 'Nothing: every game that you list was stored.', label: 'What to mend' },
+    { empty: 'Nothing: every game that you list was stored.', label: 'What to fix' },
   ),
   { aside: html`<a href="/portal/runs">Runs and failures</a>` },
 )}`;
@@ -129,7 +129,7 @@ ${section(
     });
   });
 
-  portal.get('/portal/runs', open, async (request, reply) => {
+  portal.get('/portal/runs', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [runs, failures] = await Promise.all([
       listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
@@ -145,13 +145,14 @@ ${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', lab
       title: 'Runs and failures',
       at: '/portal/runs',
       body,
-      lead: 'A run reads your list and the details of new and changed games. A failure goes when its game is stored.',
+      lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
     });
   });
 
-  portal.get('/portal/events', open, async (request, reply) => {
+  portal.get('/portal/events', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { before } = z.object({ before: optionalId }).parse(request.query);
+    // The list is sorted by event id, so the id is also the sort value.
     const page = { ...NEWEST, limit: EVENTS_SHOWN, ...(before && { after: [before, before] as const }) };
     const [{ rows, next }, webhook] = await Promise.all([
       listEventPage(sql, { application_id }, page),
@@ -159,7 +160,7 @@ ${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', lab
     ]);
     const where: SafeHtml =
       webhook === undefined
-        ? html`<p class="body soft">No address is set: fetch your events by event/list.</p>`
+        ? html`<p class="body soft">No address is set, so events are not sent: fetch them by event/list.</p>`
         : facts([
             ['Address', html`<span class="mono">${webhook.url}</span> ${addressBadge(webhook)}`],
             ['State', describeAddress(webhook)],
@@ -188,22 +189,24 @@ ${pager([
     });
   });
 
-  portal.get('/portal/checks', open, async (request, reply) => {
+  portal.get('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [check] = await listChecks(sql, application_id, 1);
     return sendPortal(request, reply, {
       title: 'Checks',
       at: '/portal/checks',
-      body: checkSection(check, '/portal/checks', true),
-      lead: 'Calls your three webhooks and compares each answer with the interface document. Nothing is stored but this report.',
+      body: checkSection(check, { here: '/portal/checks', mayRun: true }),
+      lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
     });
   });
 
-  portal.post('/portal/checks', open, async (request, reply) => {
+  portal.post('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const actor = { actor: application_id, actor_kind: 'application' } as const;
     const opened = await requestCheck({ sql, producer }, actor, application_id);
-    const text = opened ? 'The checks have begun.' : 'The checks have just run, or still do.';
+    const text = opened
+      ? 'The checks have begun.'
+      : 'Not started: the checks are running, or began less than a minute ago.';
     return redirectWith(reply, '/portal/checks', text, opened ? 'good' : 'bad');
   });
 };

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type ApprovalRow, listApprovals } from '#db/queries/approvals.ts';
-import { approve, listOpenRequests, withdrawRequest } from '#src/approvals/requests.ts';
+import { approve, endRequest, listOpenRequests } from '#src/approvals/requests.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import { clock, html, section, table } from '#src/console/html.ts';
 import { isId } from '#src/console/query.ts';
@@ -68,7 +68,7 @@ export const addRequests = (app: FastifyInstance, { sql }: DeskOptions): void =>
   app.post('/requests/:approval_id/cancel', { config: { right: 'kyc' } }, (request, reply) => {
     const { approval_id } = params.parse(request.params);
     return answer(reply, async () => {
-      const row = await withdrawRequest(sql, operatorOf(request).login, KYC_APPROVAL_KINDS, approval_id);
+      const row = await endRequest(sql, operatorOf(request).login, KYC_APPROVAL_KINDS, approval_id);
       return { row, text: 'The request has ended.' };
     });
   });

@@ -6,19 +6,20 @@ import { addRefreshes } from '#src/ingest/refresh.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** Applications of one turn; the others follow in the next. */
+/** Applications with due events that one call serves; the next call serves the others. */
 const BATCH = 1_000;
 
 /**
- * Add the jobs of what must happen within seconds: events to be sent, games that
- * applications have changed. One worker of the fleet at a time, about once a
- * second; the lock belongs to a transaction that does nothing else. The database says what is due, so a lost queue or a
- * killed worker loses nothing, and an application has one such job at a time.
+ * Assign positions to new events, then add the jobs that must start within seconds: jobs that send due events, and the
+ * jobs and runs that applications request by `game/refresh`. Each application has at most one job of each kind.
+ *
+ * Workers call this about once a second; only the one with the lock does it. The transaction of the lock does nothing
+ * else. Due work is read from the database, so a lost queue or a killed worker loses nothing.
  */
-export const addPromptWork = async (sql: Database, producer: Producer): Promise<void> => {
+export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<void> => {
   await sql.begin(async (session) => {
     const [lock] = await session<{ locked: boolean }[]>`
-      select pg_try_advisory_xact_lock(${LOCKS.promptWork}) as locked`;
+      select pg_try_advisory_xact_lock(${LOCKS.urgentJobs}) as locked`;
     if (lock?.locked !== true) return;
     await placeEvents(sql);
     const due = await listDueApplications(sql, BATCH);
