@@ -10,11 +10,17 @@ export const fetchPicturesJob = defineJob(
     const { sql, pictures } = deps;
     const found = await listPicturedGames(sql, game_ids);
     const games = game_ids.flatMap((id) => found.find(({ game_id }) => game_id === id) ?? []);
-    const urls = new Set([
-      ...games.flatMap(({ game_icon }) => game_icon),
-      ...(icons_only === true ? [] : games.flatMap(({ game_store_pic }) => game_store_pic)),
-    ]);
-    const results = await Promise.all([...urls].map((url) => pictures.refresh(url, 'look', signal)));
+    const icons = games.flatMap(({ application_id, game_icon }) =>
+      game_icon.map((url) => ({ url, application_id })),
+    );
+    const others = games.flatMap(({ application_id, game_store_pic }) =>
+      game_store_pic.map((url) => ({ url, application_id })),
+    );
+    const wanted = icons_only === true ? icons : [...icons, ...others];
+    const urls = new Map(wanted.toReversed().map((picture) => [picture.url, picture]));
+    const results = await Promise.all(
+      [...urls.values()].toReversed().map((picture) => pictures.refresh(picture, 'look', signal)),
+    );
     await saveIconHashes(sql, games);
     const busy = results.flatMap(({ failure }) =>
       failure?.outcome === 'busy' ? [failure.retryAfterMs ?? 0] : [],

@@ -25,7 +25,7 @@ export const pullGameDetailJob = defineJob(
     const write = (batch: readonly DetailResult[], notRetried: readonly Failure[] = []) =>
       sql.begin(async (tx): Promise<DetailCounts | undefined> => {
         if (!(await lockActiveApplication(tx, application_id))) return undefined;
-        const written = await writeGames(tx, application_id, batch, notRetried, true);
+        const written = await writeGames(tx, application_id, batch, notRetried, { hasFailures: true });
         if (written.stored_bytes > 0) await addPulledBytes(tx, application_id, written.stored_bytes);
         return written;
       }) as Promise<DetailCounts | undefined>;

@@ -50,7 +50,7 @@ export const queryGameDetailJob = defineJob(
     if (open > 0 && lastAttempt && !mayWait && !signal.aborted) {
       const written = await writePageDetails(sql, fence, page_num, [], finalFailures(results));
       if (written === undefined) return STALE_FENCE;
-      counts.failed = written.failed;
+      counts.failed += written.failed;
       open = 0;
     }
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details written');

@@ -18,9 +18,9 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   const { sql, pictures, recheckMs } = deps;
   let requested = 0;
   let drifted = 0;
-  const check = async ({ picture_id, url, wanted }: DuePicture): Promise<void> => {
+  const check = async ({ picture_id, wanted, ...picture }: DuePicture): Promise<void> => {
     if (!wanted) return scheduleCheck(sql, picture_id, null);
-    const result = await pictures.refresh(url, 'check', signal);
+    const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
     const games = result.outcome === undefined ? await applyPins(sql, picture_id) : result.drifted;
     const isFailure = result.outcome !== undefined && isPassing(result.outcome);

@@ -105,6 +105,18 @@ export const upsertGames = async (
   return { inserted, updated };
 };
 
+/** Which of these games of an application are stored. */
+export const findStoredGames = async (
+  sql: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await sql<{ id: string }[]>`
+    select id from unnest(${application_game_ids as string[]}::text[]) as id
+    where exists (select from games where application_id = ${application_id} and application_game_id = id)`;
+  return new Set(rows.map(({ id }) => id));
+};
+
 export type GameFilter = {
   audit_status?: AuditStatus | undefined;
   application_id?: string | undefined;

@@ -103,11 +103,16 @@ export const saveContent = async (sql: Queryable, content: NewContent): Promise<
 };
 
 /** A game whose pictures are wanted: its addresses, icons first. */
-export type PicturedGame = { game_id: string; game_icon: string[]; game_store_pic: string[] };
+export type PicturedGame = {
+  game_id: string;
+  application_id: string;
+  game_icon: string[];
+  game_store_pic: string[];
+};
 
 export const listPicturedGames = (sql: Queryable, game_ids: readonly string[]): Promise<PicturedGame[]> =>
   sql<PicturedGame[]>`
-    select game_id, game_icon, game_store_pic from games where game_id = any(${game_ids as string[]}::uuid[])`;
+    select game_id, application_id, game_icon, game_store_pic from games where game_id = any(${game_ids as string[]}::uuid[])`;
 
 /** Keeps the difference hash of each game's first icon that has one. */
 export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGame[]): Promise<void> => {

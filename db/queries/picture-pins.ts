@@ -103,6 +103,8 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
 export type DuePicture = {
   picture_id: string;
   url: string;
+  /** Of one decided game that has the picture. */
+  application_id: string;
   /** Does a decision that stands on a passed game name it, or does one wait for its first bytes? */
   wanted: boolean;
 };
@@ -118,7 +120,10 @@ export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number):
       )
       returning picture_id, url
     )
-    select picture_id, url, exists (
+    select picture_id, url, coalesce((
+      select g.application_id from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
+      where p.picture_id = due.picture_id order by a.audit_id desc limit 1
+    ), '') as application_id, exists (
       select from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
       where p.picture_id = due.picture_id and (p.sha256 is null or ${standsOnPassed(sql)})
     ) as wanted

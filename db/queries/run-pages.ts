@@ -160,7 +160,8 @@ export const insertPage = async (
 };
 
 /** A page under lock, and whether its application has failures of details. */
-type LockedPage = Pick<PageRow, 'kind' | 'open_games'> & { application_id: string; has_failures: boolean };
+type LockedPage = Pick<PageRow, 'kind' | 'open_games'> &
+  Pick<RunRow, 'application_id' | 'storable_games'> & { has_failures: boolean };
 
 /**
  * Lock a run under its fence, and one page of it, until the transaction ends.
@@ -169,7 +170,7 @@ type LockedPage = Pick<PageRow, 'kind' | 'open_games'> & { application_id: strin
 export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num: number) =>
   // The page is locked too: a statement that waited for a lock reads newer versions of locked rows only.
   firstRow(tx<LockedPage[]>`
-    select r.application_id, p.kind, p.open_games, exists (
+    select r.application_id, r.storable_games, p.kind, p.open_games, exists (
         select from ingest_failures f
         where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
     from sync_runs r join sync_run_pages p using (run_id) join applications a using (application_id)
@@ -196,7 +197,8 @@ export const countDetails = async (
           answered = answered + ${counts.answered}, withdrawn = withdrawn + ${counts.withdrawn ?? 0}
       where run_id = ${run_id} and page_num = ${page_num}
     )
-    update sync_runs set progress_at = now(), stored_bytes = stored_bytes + ${counts.stored_bytes ?? 0}
+    update sync_runs set progress_at = now(), stored_bytes = stored_bytes + ${counts.stored_bytes ?? 0},
+      storable_games = storable_games - ${counts.inserted}
     where run_id = ${run_id} and ${application_game_ids.length > 0}`;
 };
 

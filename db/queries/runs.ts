@@ -31,11 +31,14 @@ const firstRunId = (ms: number): string => {
 export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
   for (;;) {
     const inserted = await sql<RunRow[]>`
-      insert into sync_runs (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes)
+      insert into sync_runs (
+        run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games)
       select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
         ${STORAGE.bytesPerDay} - coalesce((
           select sum(stored_bytes) from sync_runs d
-          where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0)
+          where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
+        ${STORAGE.games} - (select count(*) from (
+          select from games g where g.application_id = a.application_id limit ${STORAGE.games}) stored)
       from applications a
       where application_id = ${run.application_id} and status <> 'removed' and not exists (
         select from sync_runs r where r.application_id = a.application_id and finished_at is null)
@@ -100,7 +103,10 @@ export const raiseFence = (
     where run_id = ${run_id} and fence = ${fence} and next_page = ${next_page} and finished_at is null
     returning *`);
 
-/** Close a run with the sums of its pages, and empty their lists of games. @returns undefined if the fence is stale */
+/**
+ * Close a run with the sums of its pages, and empty their lists of games. Its withdrawals count as stored bytes.
+ * @returns undefined if the fence is stale
+ */
 export const closeRun = (
   sql: Queryable,
   { run_id, fence }: RunFence,
@@ -122,7 +128,9 @@ export const closeRun = (
             select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),
                    coalesce(sum(unchanged), 0), coalesce(sum(invalid), 0), coalesce(sum(failed), 0),
                    coalesce(sum(missing), 0), coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0}
-            from sync_run_pages where run_id = ${run_id})
+            from sync_run_pages where run_id = ${run_id}),
+          stored_bytes = stored_bytes + ${STORAGE.bytesOfWithdrawal} * (
+            select coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0} from sync_run_pages where run_id = ${run_id})
       where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
       returning r.*
     ), emptied as (

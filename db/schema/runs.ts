@@ -69,6 +69,8 @@ export const syncRuns = pgTable(
     /** Bytes of content that it wrote, and may write: what its application's runs of 24 hours left (null: no limit). */
     stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
     storable_bytes: bigint({ mode: 'number' }),
+    /** New games that it may still insert (null: no limit). */
+    storable_games: integer(),
     started_at: moment('started_at').notNull().defaultNow(),
     progress_at: moment('progress_at').notNull().defaultNow(),
     finished_at: moment('finished_at'),

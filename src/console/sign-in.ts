@@ -27,8 +27,12 @@ const form = z.object({
   link: field.optional(),
 });
 
-/** @returns the path if it belongs to this console, else `/`: sign-in must not redirect to another site */
+/**
+ * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
+ * not redirect to another site
+ */
 const localPath = (path: string): string => {
+  if (path.length > FORM_FIELD_MAX) return '/';
   const here = 'http://console.invalid';
   if (!URL.canParse(path, here)) return '/';
   const url = new URL(path, here);
@@ -168,7 +172,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     async (request, reply) => {
       const next = localPath(String(request.query.next ?? '/'));
       const begun = await getOidc()
-        .begin(next, request.query.again !== undefined)
+        .begin(next, request.ip, request.query.again !== undefined)
         .catch((error: unknown) => refuse(request, error));
       if (typeof begun === 'string')
         return sendPlain(reply.code(503), 'Sign in', passwordForm(lead, next, hasOidc, begun));

@@ -1,4 +1,5 @@
 /** Sign-in at an OpenID Connect provider: code flow with PKCE, state and nonce, by openid-client. */
+import { normalizeIP } from '@fastify/rate-limit';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -23,12 +24,12 @@ import {
   type OperatorRow,
   updateOperator,
 } from '#db/queries/operators.ts';
-import { deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
+import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { recordOperator } from '#src/identity/operators.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { openSession, recordRefusal } from '#src/identity/sign-in.ts';
+import { countAttempt, openSession, recordRefusal } from '#src/identity/sign-in.ts';
 
 export type OidcSettings = {
   issuer: string;
@@ -41,6 +42,10 @@ export type OidcSettings = {
 };
 
 const FLOW_LIFETIME_MS = 10 * 60_000;
+/** Sign-ins that one address may begin within the window of attempts. Each is a row until it expires. */
+const BEGINS_MAX = 100;
+/** Expired rows are deleted this often while sign-ins begin. */
+const CLEAN_EVERY_MS = 60_000;
 const TIMEOUT_S = 10;
 /** From the credentials to the return; allows for clocks that differ. */
 const FRESH_S = 120;
@@ -146,12 +151,24 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
     return discovered;
   };
 
+  let cleanAt = Number.NEGATIVE_INFINITY;
+  /** Counts a sign-in that begins. @throws CatalogueError if there are too many of this address */
+  const admitBegin = async (address: string): Promise<void> => {
+    if ((await countAttempt(sql, [`oidc:${normalizeIP(address)}`], BEGINS_MAX)) > 0)
+      throw new CatalogueError('Too many sign-ins begin at your address: retry later.');
+    if (performance.now() < cleanAt) return;
+    cleanAt = performance.now() + CLEAN_EVERY_MS;
+    await deleteExpired(sql);
+  };
+
   return {
     /**
      * @param again the provider asks for the credentials even if the person is signed in there
      * @returns the provider's address, and the secret of the flow for a cookie
+     * @throws CatalogueError if the provider does not answer, or too many sign-ins begin at this address
      */
-    begin: async (next: string, again = false): Promise<{ url: string; flow: string }> => {
+    begin: async (next: string, address: string, again = false): Promise<{ url: string; flow: string }> => {
+      await admitBegin(address);
       const configuration = await configure();
       const flow = createSecret();
       const code_verifier = randomPKCECodeVerifier();

@@ -11,7 +11,7 @@ import {
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt } from '#src/identity/sign-in.ts';
+import { countAttempt, mayRecordUnknown } from '#src/identity/sign-in.ts';
 import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
 export type PortalSignIn =
@@ -19,6 +19,9 @@ export type PortalSignIn =
   /** `operator`: the token is valid, but belongs to no application. */
   | { kind: 'refused'; why: 'unknown' | 'ended' | 'operator' }
   | { kind: 'too_many'; waitSeconds: number };
+
+/** Sign-ins by one token within the window of attempts. Each is an entry of the audit log, which is never deleted. */
+const SIGN_INS_MAX = 30;
 
 /** Exchanges a token for a session of its application. The token itself is not stored. */
 export const signInByToken = async (sql: Database, token: string, address: string): Promise<PortalSignIn> => {
@@ -28,6 +31,7 @@ export const signInByToken = async (sql: Database, token: string, address: strin
   const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;
   if (found === undefined || found.ended || found.application_id === null) {
     const why = found === undefined ? 'unknown' : found.ended ? 'ended' : 'operator';
+    if (found === undefined && !(await mayRecordUnknown(sql))) return { kind: 'refused', why };
     await recordAudit(sql, [
       {
         actor: found?.application_id ?? 'unknown',
@@ -41,6 +45,8 @@ export const signInByToken = async (sql: Database, token: string, address: strin
     return { kind: 'refused', why };
   }
   const { application_id, token_id } = found;
+  const tokenWaitS = await countAttempt(sql, [`token:${token_id}`], SIGN_INS_MAX);
+  if (tokenWaitS > 0) return { kind: 'too_many', waitSeconds: tokenWaitS };
   const session = createSecret();
   await sql.begin(async (tx) => {
     await forgetAttempts(tx, keys);

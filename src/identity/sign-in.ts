@@ -56,28 +56,41 @@ export const openSession = async (
   return session;
 };
 
+/** Refusals of unknown callers in the audit log within the window. Entries of the log are never deleted. */
+const UNKNOWN_REFUSALS_MAX = 1_000;
+
+/** May one more refusal of an unknown caller be written to the audit log? Somebody with many addresses must not fill it. */
+export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>
+  (await countAttempt(sql, ['refusals:unknown'], UNKNOWN_REFUSALS_MAX)) === 0;
+
 /**
  * Writes a refused sign-in to the audit log.
  * @param login null if it is unknown: what was typed may be a password, so the log does not have it
  */
-export const recordRefusal = (
+export const recordRefusal = async (
   sql: Queryable,
   login: string | null,
   reason: string,
   address: string,
 ): Promise<void> => {
+  if (login === null && !(await mayRecordUnknown(sql))) return;
   const actor = operatorActor(login ?? 'unknown');
   const subject = `operator:${actor.actor}`;
-  return recordAudit(sql, [{ ...actor, action: 'session.refuse', subject, reason, details: { address } }]);
+  await recordAudit(sql, [{ ...actor, action: 'session.refuse', subject, reason, details: { address } }]);
 };
 
 /**
  * Counts an attempt before it is verified, so that parallel guesses count too.
+ * @param max attempts within the window
  * @returns seconds to wait; 0 if the attempt is allowed
  */
-export const countAttempt = async (sql: Queryable, keys: readonly string[]): Promise<number> => {
+export const countAttempt = async (
+  sql: Queryable,
+  keys: readonly string[],
+  max = ATTEMPTS_MAX,
+): Promise<number> => {
   const counts = await countAttempts(sql, keys, WINDOW_MS);
-  const exceeded = counts.filter(({ attempts }) => attempts > ATTEMPTS_MAX);
+  const exceeded = counts.filter(({ attempts }) => attempts > max);
   return Math.max(0, ...exceeded.map(({ wait_s }) => Math.max(1, wait_s)));
 };
 

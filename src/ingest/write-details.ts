@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
-import { upsertGames } from '#db/queries/games.ts';
+import { findStoredGames, upsertGames } from '#db/queries/games.ts';
 import { countDetails, lockRunPage } from '#db/queries/run-pages.ts';
 import type { RunFence } from '#db/queries/runs.ts';
 import { withdrawConfirmed } from '#db/queries/unlisted-games.ts';
@@ -91,23 +91,48 @@ export const writeBatches = async (
   return { counts, failures, open: [...open] };
 };
 
-/** Write games, and the failures of the others. @param listHashes of the list entries, if the games were listed */
+/** The failure of a new game whose application has as many games as it may have. */
+const toSurplus = (application_game_id: string): LastFailure => {
+  const kind = 'too_many_games';
+  return { application_game_id, kind, reasons: [{ path: '', code: kind }], final: true, isAnswered: true };
+};
+
+/** The new ones among these games for which there is no room. */
+const findSurplus = async (
+  tx: Queryable,
+  application_id: string,
+  ids: readonly string[],
+  room: number,
+): Promise<string[]> => {
+  if (ids.length <= room) return [];
+  const stored = await findStoredGames(tx, application_id, ids);
+  return ids.filter((id) => !stored.has(id)).slice(Math.max(0, room));
+};
+
+/**
+ * Write games, and the failures of the others.
+ * @param options.listHashes of the list entries, if the games were listed
+ * @param options.room new games that the application may still have (null: no limit); further ones fail
+ */
 export const writeGames = async (
   tx: Queryable,
   application_id: string,
   results: readonly DetailResult[],
   notRetried: readonly Failure[],
-  hasFailures: boolean,
-  listHashes: ReadonlyMap<string, string> = new Map(),
+  options: { hasFailures: boolean; listHashes?: ReadonlyMap<string, string>; room?: number | null },
 ): Promise<DetailCounts & { stored_bytes: number }> => {
-  const fetched = results.filter((result) => !isFailedCall(result));
+  const { hasFailures, listHashes = new Map(), room } = options;
+  const answered = results.filter((result) => !isFailedCall(result));
+  const ids = answered.filter(({ game }) => game !== null).map((each) => each.application_game_id);
+  const surplus = new Set(await findSurplus(tx, application_id, ids, room ?? Number.POSITIVE_INFINITY));
+  const fetched = answered.filter(({ application_game_id }) => !surplus.has(application_game_id));
   const games = fetched.flatMap(({ game }) => game ?? []);
   const { inserted, updated } = await upsertGames(tx, application_id, games);
   const written = new Set([...inserted, ...updated]);
   const stored = games.filter(({ application_game_id }) => written.has(application_game_id));
   const invalid = results.filter(isFailedCall).filter(isFinal).map(toFailure);
   if (hasFailures) await clearFailures(tx, application_id, 'query_game_detail', idsOf(fetched));
-  const failed = [...invalid, ...notRetried].map((failure) => {
+  const failed = [...invalid, ...notRetried, ...[...surplus].map(toSurplus)].map((failure) => {
     const list_hash = listHashes.get(failure.application_game_id);
     return list_hash === undefined ? failure : { ...failure, list_hash };
   });
@@ -117,7 +142,7 @@ export const writeGames = async (
     updated: updated.length,
     unchanged: games.length - inserted.length - updated.length,
     invalid: invalid.length,
-    failed: notRetried.length,
+    failed: notRetried.length + surplus.size,
     missing: fetched.length - games.length,
     stored_bytes: stored.reduce((sum, { bytes }) => sum + Math.max(bytes, STORAGE.bytesOfGame), 0),
   };
@@ -160,7 +185,11 @@ export const writePageDetails = (
           return NO_COUNTS;
         }
         const hashes = new Map(Object.entries(page.open_games));
-        const counts = await writeGames(tx, page.application_id, open, failed, page.has_failures, hashes);
+        const counts = await writeGames(tx, page.application_id, open, failed, {
+          hasFailures: page.has_failures,
+          listHashes: hashes,
+          room: page.storable_games,
+        });
         await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
         return counts;
       }) as Promise<DetailCounts | undefined>,

@@ -45,10 +45,15 @@ export type PictureOptions = {
 export type Pictures = {
   /**
    * Requests a picture unless its last result is fresh.
+   * @param application_id of a game that has the picture
    * @param purpose a `check` needs the hash alone; a `look` also the thumbnails
    * @throws the reason of the signal; errors of the database
    */
-  refresh: (url: string, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
+  refresh: (
+    picture: { url: string; application_id: string },
+    purpose: Purpose,
+    signal: AbortSignal,
+  ) => Promise<Refreshed>;
   close: () => void;
 };
 
@@ -150,9 +155,9 @@ export const createPictures = (options: PictureOptions): Pictures => {
   };
 
   return {
-    refresh: (url, purpose, signal) =>
+    refresh: ({ url, application_id }, purpose, signal) =>
       hosts.run(
-        url,
+        { url, application_id },
         () => request(url, purpose, signal),
         async (failure) => {
           const claimed = await claimPicture(sql, url);

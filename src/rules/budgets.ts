@@ -78,6 +78,10 @@ export const STORAGE = {
   /** Content of new and changed games that its runs of 24 hours may write. A game counts at least `bytesOfGame`. */
   bytesPerDay: 2 * 1024 * MIB,
   bytesOfGame: KIB,
+  /** A withdrawal: the game's absence, and the events of its withdrawal and return. */
+  bytesOfWithdrawal: 4 * KIB,
+  /** Games of an application, withdrawn ones too: more than one listing can name. Further ones are not stored. */
+  games: 5_000_000,
   /** Ids that one listing may name. A row counts at least `bytesOfRow`: 2,600,000 games with ids of 36 characters. */
   listedBytes: 256 * MIB,
   bytesOfRow: 64,

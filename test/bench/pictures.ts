@@ -93,7 +93,7 @@ await withDatabase(async (sql) => {
   const run = async (what: string, purpose: 'look' | 'check') => {
     const [own, child] = [process.cpuUsage(), purpose === 'look' ? 0 : await cpuOf(decoder.pid())];
     const began = performance.now();
-    await Promise.all(urls.map((url) => pictures.refresh(url, purpose, signal)));
+    await Promise.all(urls.map((url) => pictures.refresh({ url, application_id: 'acme' }, purpose, signal)));
     const seconds = (performance.now() - began) / 1_000;
     const used = process.cpuUsage(own);
     const ownMs = (used.user + used.system) / 1_000 / urls.length;

@@ -64,7 +64,7 @@ const signIn = async () => {
     },
     CONSOLE,
   );
-  const { url, flow } = await oidc.begin('/');
+  const { url, flow } = await oidc.begin('/', '127.0.0.1');
   const asked = new URL(url).searchParams;
   nonce = asked.get('nonce') ?? '';
   return oidc.finish(flow, `?code=a-code&state=${asked.get('state')}`, '127.0.0.1');

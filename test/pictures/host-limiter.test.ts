@@ -18,9 +18,10 @@ const request = async (
   host: string,
   end: FetchFailure | 'shown' | 'unnecessary' = 'timeout',
   busyMs = 0,
+  application_id = 'acme',
 ): Promise<unknown> => {
   const result = await hosts.run<RequestResult>(
-    `https://${host}/icon.png`,
+    { url: `https://${host}/icon.png`, application_id },
     async () => {
       if (end === 'unnecessary') return { outcome: undefined };
       if (end === 'shown') return { outcome: end };
@@ -75,12 +76,13 @@ test('of many hosts in backoff, those whose backoff ends first are forgotten', a
   expect(await request('long.test', 'shown')).toBe(`busy for ${10 * MINUTE_MS} ms`);
 });
 
-test('a host gets one request at a time, all hosts three', async () => {
+/** Requests that end when they are told to. */
+const openRequests = () => {
   const ends: (() => void)[] = [];
   const started: string[] = [];
   const open = (host: string) =>
     hosts.run<RequestResult>(
-      `https://${host}/icon.png`,
+      { url: `https://${host}/icon.png`, application_id: host === 'other.test' ? 'other' : 'acme' },
       async () => {
         started.push(host);
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -88,6 +90,11 @@ test('a host gets one request at a time, all hosts three', async () => {
       },
       async () => ({ outcome: 'backoff' }),
     );
+  return { ends, started, open };
+};
+
+test('a host gets one request at a time, all hosts three', async () => {
+  const { ends, started, open } = openRequests();
   const all = ['a.test', 'a.test', 'b.test', 'c.test', 'd.test'].map(open);
   await expect.poll(() => started).toEqual(['a.test', 'b.test', 'c.test']);
   ends[1]?.();
@@ -98,4 +105,26 @@ test('a host gets one request at a time, all hosts three', async () => {
   await expect.poll(() => started.at(-1)).toBe('a.test');
   for (const end of ends) end();
   await Promise.all(all);
+});
+
+test('an application with a host for each picture does not delay the pictures of another', async () => {
+  const { ends, started, open } = openRequests();
+  const all = [...Array.from({ length: 200 }, (_, n) => `${n}.wild.test`), 'other.test'].map(open);
+  await expect.poll(() => started).toEqual(['0.wild.test', '1.wild.test', '2.wild.test']);
+  ends[0]?.();
+  await expect.poll(() => started.at(-1)).toBe('other.test');
+  for (let n = 1; n < all.length; n += 1) {
+    await expect.poll(() => ends[n]).toBeDefined();
+    ends[n]?.();
+  }
+  await Promise.all(all);
+});
+
+test('an application whose requests fail at six hosts in a row gets a backoff, another one does not', async () => {
+  for (let n = 0; n < 6; n += 1) expect(await request(`${n}.wild.test`)).toBe('timeout');
+  expect(await request('7.wild.test')).toBe(`timeout for ${MINUTE_MS} ms`);
+  expect(await request('7.wild.test', 'shown', 0, 'other')).toBe('shown');
+  nowMs += MINUTE_MS;
+  expect(await request('8.wild.test', 'shown')).toBe('shown');
+  expect(await request('9.wild.test')).toBe('timeout');
 });

@@ -45,7 +45,7 @@ const land = async (bytes?: Buffer) => {
 };
 const look = async (url: string) => {
   await database.sql`update pictures set fresh_until = null where url = ${url}`;
-  return pictures.refresh(url, 'check', signal);
+  return pictures.refresh({ url, application_id: 'acme' }, 'check', signal);
 };
 const pass = (game_id: string, seen_pictures?: ReadonlyMap<string, string>) =>
   decideGames(
@@ -163,7 +163,9 @@ test('a game that is rejected, or whose decision was undone, is left alone', asy
 test('of pictures that are not shown, a decided one keeps its smallest thumbnail, and others keep nothing', async () => {
   const { sql } = database;
   const [decided, other] = [await land(await aPicture(13)), await land(await aPicture(14))];
-  await Promise.all([decided, other].map(({ url }) => pictures.refresh(url, 'look', signal)));
+  await Promise.all(
+    [decided, other].map(({ url }) => pictures.refresh({ url, application_id: 'acme' }, 'look', signal)),
+  );
   await pass(decided.game_id);
   const hashes = [(await viewOf(decided.url))?.sha256 ?? '', (await viewOf(other.url))?.sha256 ?? ''];
   expect(await pruneThumbnails(sql, 86_400_000, 500)).toBe(0);
@@ -182,6 +184,6 @@ test('of pictures that are not shown, a decided one keeps its smallest thumbnail
   expect(await readThumbnail(sql, hashes[0] ?? '', 1024)).toBeInstanceOf(Buffer);
   // The next look makes them again.
   await sql`update pictures set fresh_until = null`;
-  await pictures.refresh(decided.url, 'look', signal);
+  await pictures.refresh({ url: decided.url, application_id: 'acme' }, 'look', signal);
   expect(await viewOf(decided.url)).toMatchObject({ whole: true, outcome: 'shown' });
 });

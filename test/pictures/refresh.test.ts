@@ -46,7 +46,7 @@ beforeEach(() => {
 
 const see = async (path: string) => {
   const url = `${server.url}${path}`;
-  await pictures.refresh(url, 'look', signal);
+  await pictures.refresh({ url, application_id: 'acme' }, 'look', signal);
   return (await findPictures(database.sql, [url])).get(url);
 };
 
@@ -134,7 +134,8 @@ test('the reviewer reads what an application sent, for every kind of bytes', asy
 
 test('private addresses and names that rebind are not dialled', async () => {
   const { port } = new URL(server.url);
-  const outcomeOf = async (url: string) => (await pictures.refresh(url, 'look', signal)).outcome;
+  const outcomeOf = async (url: string) =>
+    (await pictures.refresh({ url, application_id: 'acme' }, 'look', signal)).outcome;
   expect(await outcomeOf('http://10.1.2.3/a.png')).toBe('forbidden_address');
   expect(await outcomeOf('http://169.254.169.254/latest/meta-data')).toBe('forbidden_address');
   expect(await outcomeOf('ftp://127.0.0.1/a.png')).toBe('forbidden_address');
@@ -159,7 +160,9 @@ test('a trickle ends at the deadline; after two, no more requests are sent to th
     });
   for (const n of [1, 2, 3, 4]) trickle(n);
   const outcomes = await Promise.all(
-    [1, 2, 3, 4].map((n) => pictures.refresh(`${server.url}/slow-${n}.png`, 'look', signal)),
+    [1, 2, 3, 4].map((n) =>
+      pictures.refresh({ url: `${server.url}/slow-${n}.png`, application_id: 'acme' }, 'look', signal),
+    ),
   );
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(4).fill('timeout'));
   expect(counted).toEqual(Array(2).fill({ outcome: 'timeout', purpose: 'look', driftedGames: 0 }));

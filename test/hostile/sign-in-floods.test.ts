@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOidc } from '#src/identity/oidc.ts';
+import { addToken } from '#test/api/support.ts';
+import { startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { startProvider, type TestProvider } from '#test/identity/provider.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let served: TestConsole;
+let provider: TestProvider;
+beforeAll(async () => {
+  provider = await startProvider('client_secret_post');
+  served = await startTestConsole(database, { oidc: provider.settings, trustedProxies: ['127.0.0.1'] });
+  provider.serve(served.url);
+});
+afterAll(async () => {
+  await served?.stop();
+  await provider?.stop();
+});
+
+/** Rows and bytes of a table. */
+const sizeOf = async (table: string): Promise<{ rows: number; bytes: number }> => {
+  const { sql } = database;
+  const [row] = await sql<{ rows: number; bytes: number }[]>`
+    select count(*)::int as rows, pg_total_relation_size(${table}::regclass)::int as bytes from ${sql(table)}`;
+  return row ?? { rows: 0, bytes: 0 };
+};
+
+/** Requests in groups of 20, each from an address. */
+const repeat = async (count: number, request: (n: number) => Promise<Response>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let from = 0; from < count; from += 20) {
+    const group = Array.from({ length: Math.min(20, count - from) }, (_, n) => request(from + n));
+    for (const answer of await Promise.all(group)) {
+      await answer.arrayBuffer();
+      statuses.push(answer.status);
+    }
+  }
+  return statuses;
+};
+const post = (path: string, body: Record<string, string>, address: string) =>
+  fetch(new URL(path, served.url), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'x-forwarded-for': address },
+    body: new URLSearchParams(body),
+  });
+/** Of different networks. */
+const addressOf = (n: number): string => `2001:db8:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`;
+
+test('an address that begins sign-ins at the provider without end fills no table', async () => {
+  const next = `/games?search=${'x'.repeat(6_000)}`;
+  const statuses = await repeat(400, () =>
+    fetch(new URL(`/sign-in/oidc?next=${next}`, served.url), {
+      redirect: 'manual',
+      headers: { 'x-forwarded-for': '192.0.2.1' },
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([303, 503]));
+  const { rows, bytes } = await sizeOf('oidc_flows');
+  expect(rows).toBe(100);
+  expect(bytes).toBeLessThan(200_000);
+});
+
+test('sign-ins that begin delete the expired ones', async () => {
+  const { sql } = database;
+  await sql`update oidc_flows set expires_at = now() - interval '1 minute'`;
+  const oidc = createOidc(sql, provider.settings, served.url);
+  await oidc.begin('/', '192.0.2.2');
+  expect((await sizeOf('oidc_flows')).rows).toBe(1);
+});
+
+test('a token that signs in at the portal without end fills neither the sessions nor the audit log', async () => {
+  await addApplication(database.sql, 'acme');
+  const { token } = await addToken(database.sql, 'acme');
+  const before = (await sizeOf('audit_log')).rows;
+  const statuses = await repeat(200, (n) => post('/portal/sign-in', { token }, addressOf(n)));
+  expect(statuses.filter((status) => status === 303)).toHaveLength(30);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(170);
+  expect((await sizeOf('portal_sessions')).rows).toBe(30);
+  expect((await sizeOf('audit_log')).rows - before).toBe(30);
+});
+
+test('wrong tokens from a thousand networks and more do not fill the audit log, and are refused all the same', async () => {
+  const before = (await sizeOf('audit_log')).rows;
+  const statuses = await repeat(1_300, (n) => post('/portal/sign-in', { token: `no-${n}` }, addressOf(n)));
+  expect(new Set(statuses)).toEqual(new Set([401]));
+  expect((await sizeOf('audit_log')).rows - before).toBe(1_000);
+});
