@@ -90,18 +90,18 @@ const explain = (sql: Database, statement: string, parameters: unknown[]): Promi
   });
 
 test('a game of another application, an unknown id and a malformed id get one response, by the same statements and plans', async () => {
-  const own = await startApi();
-  for (const application_id of ['one', 'two']) await addApplication(own.sql, application_id);
-  const { token } = await addToken(own.sql, 'one');
-  const [mine = ''] = await addGames(own.sql, 'one', 300);
-  const [theirs = ''] = await addGames(own.sql, 'two', 300);
-  await own.sql`vacuum analyze`;
-  const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
+  const api = await startApi();
+  for (const application_id of ['one', 'two']) await addApplication(api.sql, application_id);
+  const { token } = await addToken(api.sql, 'one');
+  const [mine = ''] = await addGames(api.sql, 'one', 300);
+  const [theirs = ''] = await addGames(api.sql, 'two', 300);
+  await api.sql`vacuum analyze`;
+  const pool = openDatabase(api.databaseUrl, { max: 1, planOnce: true });
   const statements: [text: string, parameters: unknown[]][] = [];
-  own.sql.options.debug = (_connection, text, parameters) => void statements.push([text, parameters]);
+  api.own.options.debug = (_connection, text, parameters) => void statements.push([text, parameters]);
   const readWork = async (game_id: string) => {
     statements.length = 0;
-    const { status, body } = await post(own.url, DETAIL, token, { game_id });
+    const { status, body } = await post(api.url, DETAIL, token, { game_id });
     // The API records the last use of the token once a minute, beside the answer.
     const sent = statements.filter(([text]) => !text.includes('update api_tokens'));
     const lines = [];
@@ -122,5 +122,5 @@ test('a game of another application, an unknown id and a malformed id get one re
   const onePageMore = ofGame.replace(/\d+$/, (pages) => String(Number(pages) + 1));
   expect(await readWork(theirs)).toEqual({ ...unknown, buffers: [ofToken, ofApplication, onePageMore] });
   await pool.end({ timeout: 1 });
-  await own.close();
+  await api.close();
 });

@@ -7,9 +7,12 @@ import { insertToken } from '#db/queries/tokens.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { openAs } from '#test/support/roles.ts';
 
 export type TestApi = {
   sql: Database;
+  /** The API's own pool, with the rights of its role. */
+  own: Database;
   databaseUrl: string;
   url: string;
   /** Log lines, one JSON object each. */
@@ -21,9 +24,10 @@ export type TestApi = {
 export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestApi> => {
   const database = await createTestDatabase();
   const sql = openDatabase(database.databaseUrl, { max: 4, applicationName: 'api test' });
+  const own = openAs('api', database.databaseUrl, 4);
   const logged: string[] = [];
   const app = await buildApi({
-    sql,
+    sql: own,
     auditTimeZone: 'UTC',
     logger: pino({ level: 'info' }, { write: (line) => void logged.push(line) }),
     ready: async () => {},
@@ -32,12 +36,14 @@ export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestA
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     sql,
+    own,
     databaseUrl: database.databaseUrl,
     url,
     logged,
     close: async () => {
       await app.close();
       // Without a timeout the driver waits forever for a connection that the server ended.
+      await own.end({ timeout: 1 });
       await sql.end({ timeout: 1 });
       await database.drop();
     },

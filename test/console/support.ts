@@ -15,6 +15,7 @@ import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { listen } from '#src/roles/listen.ts';
+import { openAs } from '#test/support/roles.ts';
 
 export const PASSWORD = 'lantern tram velvet ox';
 const passwordHash = hashPassword(PASSWORD);
@@ -31,7 +32,7 @@ export type TestConsole = { url: string; producer: Producer; stop: () => Promise
 
 /** Starts a console on a free port, over queues of its own in Redis, or in this database. */
 export const startTestConsole = async (
-  { sql, databaseUrl }: { sql: Database; databaseUrl: string },
+  { databaseUrl }: { databaseUrl: string },
   options: Partial<ConsoleOptions> & { prefix?: string } = {},
 ): Promise<TestConsole> => {
   const { prefix = `console-${randomUUID()}`, ...given } = options;
@@ -39,9 +40,10 @@ export const startTestConsole = async (
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
   await backend.migrate();
   const producer = createProducer(backend, jobSpecs, () => {});
+  const own = openAs('console', databaseUrl);
   let url = '';
   const app = await buildConsole({
-    sql,
+    sql: own,
     producer,
     url: () => url,
     trustedProxies: [],
@@ -58,6 +60,7 @@ export const startTestConsole = async (
       await app.close();
       await producer.close();
       await backend.close();
+      await own.end({ timeout: 1 });
     },
   };
 };

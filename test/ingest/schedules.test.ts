@@ -136,7 +136,9 @@ onBothBackends('Schedules', (kind) => {
         return true;
       end $$;
       alter table applications rename to stored_applications;
-      create view applications as select * from stored_applications where answer()`);
+      create view applications as select * from stored_applications where answer();
+      grant select, update on applications to catalogue_worker;
+      grant usage on sequence answers to catalogue_worker`);
     try {
       const worker = await world.fleet.startWorker();
       const due = await world.fleet.producer.queue(tick).getDelayed();

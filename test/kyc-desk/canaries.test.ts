@@ -11,10 +11,10 @@ import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { searchMemory, takeHeapSnapshot } from '#test/kyc-desk/memory.ts';
 import { DESK_KEYS } from '#test/kyc-desk/support.ts';
 import { type RoleProcess, startRole } from '#test/ops/fleet-processes.ts';
-import { roleUrls } from '#test/privilege/support.ts';
 import { hasBrowser, launchProfile } from '#test/support/browser.ts';
 import { runCli } from '#test/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { roleUrls } from '#test/support/roles.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import type { Database } from '#db/client.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
@@ -10,6 +9,7 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { listen } from '#src/roles/listen.ts';
 import { ringOf } from '#test/kyc/support.ts';
+import { openAs } from '#test/support/roles.ts';
 
 export type TestDesk = { url: string; producer: Producer; stop: () => Promise<void> };
 
@@ -17,7 +17,7 @@ export const DESK_KEYS = ringOf(['k1']);
 
 /** Starts a KYC desk on a free port, over queues of its own in Redis, or in this database. */
 export const startTestDesk = async (
-  { sql, databaseUrl }: { sql: Database; databaseUrl: string },
+  { databaseUrl }: { databaseUrl: string },
   given: Partial<DeskOptions> = {},
 ): Promise<TestDesk> => {
   const redisUrl = inject('redisUrl') ?? undefined;
@@ -25,9 +25,10 @@ export const startTestDesk = async (
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
   await backend.migrate();
   const producer = createProducer(backend, jobSpecs, () => {});
+  const own = openAs('kyc_desk', databaseUrl);
   let url = '';
   const app = await buildKycDesk({
-    sql,
+    sql: own,
     producer,
     keys: DESK_KEYS,
     url: () => url,
@@ -46,6 +47,7 @@ export const startTestDesk = async (
       await app.close();
       await producer.close();
       await backend.close();
+      await own.end({ timeout: 1 });
     },
   };
 };

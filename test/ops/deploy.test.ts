@@ -14,7 +14,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
 import { spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
 import { createSmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
-import { roleUrls } from '#test/privilege/support.ts';
+import { roleUrls } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 const run = promisify(execFile);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
@@ -16,13 +17,15 @@ const signal = new AbortController().signal;
 let server: PictureServer;
 let decoder: Decoder;
 let pictures: Pictures;
+let reviewer: Database;
 
 beforeAll(async () => {
   server = await startPictureServer();
   decoder = createDecoder();
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   const options = { egress, decoder, maxBytes: 200_000, recheckMs: 3_600_000 };
-  pictures = createPictures({ ...options, sql: database.sql });
+  pictures = createPictures({ ...options, sql: database.as('media') });
+  reviewer = database.as('console');
   await addApplication(database.sql, 'acme');
 });
 afterAll(async () => {
@@ -49,7 +52,7 @@ const look = async (url: string) => {
 };
 const pass = (game_id: string, seen_pictures?: ReadonlyMap<string, string>) =>
   decideGames(
-    database.sql,
+    reviewer,
     [{ game_id, revision: 1, ...(seen_pictures && { seen_pictures }) }],
     { audit_status: 'passed' },
     KIM,
@@ -152,7 +155,7 @@ test('a game that is rejected, or whose decision was undone, is left alone', asy
   await pass(undone.game_id);
   const [audit] = await database.sql<{ audit_id: number }[]>`
     select audit_id from game_audits where game_id = ${undone.game_id}`;
-  await undoGameDecisions(database.sql, [audit?.audit_id ?? 0], KIM);
+  await undoGameDecisions(reviewer, [audit?.audit_id ?? 0], KIM);
   for (const { url, replace } of [rejected, undone]) {
     replace(await aPicture(12));
     expect(await look(url)).toMatchObject({ outcome: 'shown', drifted: [] });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const resolve = (_name: string, _options: unknown, done: (error: null, all: LookupAddress[]) => void) =>
     done(null, [{ address: answers.shift() ?? '10.0.0.1', family: 4 }]);
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'], resolve });
-  const { sql } = database;
+  const sql = database.as('media');
   pictures = createPictures({
     sql,
     egress,

@@ -10,10 +10,10 @@ import { createProducer } from '#src/queue/producer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { keysText } from '#test/kyc/support.ts';
 import { type RoleProcess, scrape, startRole } from '#test/ops/fleet-processes.ts';
-import { roleUrls } from '#test/privilege/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { onBothBackends, webhooksAt } from '#test/support/fleet.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { roleUrls } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 const TOKEN = 'planted-token-of-a-fleet-of-roles';

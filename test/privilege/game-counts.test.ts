@@ -3,8 +3,8 @@ import { openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { recountGames } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { roleUrls } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { roleUrls } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

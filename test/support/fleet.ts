@@ -27,6 +27,7 @@ import { createPace } from '#src/webhooks/pace.ts';
 
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { openAs } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 export type BackendKind = QueueBackend['kind'];
@@ -96,6 +97,9 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const sql = openDatabase(databaseUrl, { max: 10, applicationName: 'test fleet' });
   started.defer(() => sql.end());
 
+  const own = openAs('worker', databaseUrl, 10);
+  started.defer(() => own.end());
+
   const redisUrl = kind === 'redis' ? (inject('redisUrl') ?? undefined) : undefined;
   const prefix = `{test-${randomUUID()}}`;
   if (redisUrl !== undefined) started.defer(() => deleteKeys(redisUrl, prefix));
@@ -118,9 +122,9 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const http = createHttpPost({ egress });
   started.defer(() => http.close());
   const formatAuditTime = createAuditTimeFormatter('UTC');
-  const events = createEventSender({ sql, keys: testKeys, http, formatAuditTime });
+  const events = createEventSender({ sql: own, keys: testKeys, http, formatAuditTime });
   const deps: JobDependencies = {
-    sql,
+    sql: own,
     webhooks,
     memory,
     pace,

@@ -7,10 +7,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
+import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
+import { DATABASE_ROLES } from '#db/roles.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
+import { urlOfRole } from '#test/support/roles.ts';
 
 export type ServersAnswer =
   | { adminDatabaseUrl: string; templateClause: string; redisUrl: string | null }
@@ -67,6 +70,8 @@ const createTemplate = async (
   const templateUrl = new URL(adminDatabaseUrl);
   templateUrl.pathname = name;
   await migrateDatabase(templateUrl.href);
+  const urls = DATABASE_ROLES.map((role) => [role, urlOfRole(templateUrl.href, role)]);
+  await asAdmin(templateUrl.href, (sql) => grantRoles(sql, Object.fromEntries(urls)));
 
   return asAdmin(adminDatabaseUrl, async (sql) => {
     // A template with an open session cannot be cloned.
