@@ -39,7 +39,7 @@ const createRoles = async (sql: Database): Promise<string[]> => {
   if (missing.length > 0 && me?.may_create !== true) {
     const statements = missing.map((name) => `create role ${name};`).join(' ');
     return [
-      `Processes cannot have roles of their own yet: ${me?.name} may not create roles. Let a superuser run: ${statements} Then run npx catalogue migrate again.`,
+      `Every process uses the user of DATABASE_URL: ${me?.name} may not create a role for each. If you want such roles, let a superuser run: ${statements} Then run npx catalogue migrate again.`,
     ];
   }
   for (const name of missing) {
@@ -66,8 +66,8 @@ const alterRole = async (sql: Database, statement: string): Promise<void> => {
 };
 
 /** Lets a role log in with the password of its URL. A URL of another user is left to the administrator. */
-const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
-  const notes: string[] = [];
+export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
+  const refused: string[] = [];
   for (const role of DATABASE_ROLES) {
     const { username = '', password = '' } = URL.parse(urls[role] ?? '') ?? {};
     const name = roleName(role);
@@ -78,10 +78,13 @@ const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => 
     } catch (thrown) {
       const error = coerceError(thrown);
       if (!isPostgresError(error, INSUFFICIENT_PRIVILEGE)) throw error;
-      notes.push(`The password of ${name} is not set: this user may not change that role.`);
+      refused.push(name);
     }
   }
-  return notes;
+  if (refused.length === 0) return [];
+  return [
+    `The user of DATABASE_URL may not set the passwords of ${refused.join(', ')}. If one has no password yet, let a superuser run: alter role ${refused[0]} login password '…';`,
+  ];
 };
 
 const QUEUE_SCHEMA = 'bullmq';

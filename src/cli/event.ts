@@ -83,14 +83,14 @@ export const register = (program: Command): void => {
   defineCommand(event, 'retry', {
     summary: 'send events again, for another 24 hours',
     details:
-      'With --application, every event that is not delivered since the address was set. An address that was switched off is switched on.',
+      'With --application, every event since the address was set that failed or was never sent. A pending one needs no retry: it is sent at its next attempt. An address that was switched off is switched on.',
     examples: ['event retry 019a2b3c-4d5e', 'event retry --application acme'],
     parameters: (command) =>
       command
         .argument('[event_id...]', 'the events', variadic(parseShortId))
         .option(
           '--application <application_id>',
-          'all of this application that are not delivered',
+          'all of this application that failed or were never sent',
           APPLICATION[2],
         ),
     run: async ({ openDatabase, out }, prefixes = [], { application }) => {

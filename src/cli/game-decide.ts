@@ -43,12 +43,14 @@ const parseDecisionId = (given: string): number | string =>
 const NOT_GAMES = /^game\s+application\s|^\d+ of .*, next: /;
 
 /** Reads games from lines: the first word of each is a game, as `game list` prints them. */
-const readStdin = async (): Promise<NamedGame[]> => {
+const readStdin = async (out: Output): Promise<NamedGame[]> => {
   const lines = (await text(process.stdin)).split('\n').map((line, index) => ({
     line,
     number: index + 1,
     word: line.trim().split(/\s+/)[0] ?? '',
   }));
+  const more = lines.find(({ line }) => /^\d+ of .*, next: /.test(line));
+  if (more !== undefined) out.note(`The input is not the whole list: ${more.line}`);
   return lines
     .filter(({ word, line }) => word !== '' && !word.startsWith('#') && !NOT_GAMES.test(line))
     .map(({ number, word }) => {
@@ -177,7 +179,7 @@ const runDecision = async (
 ): Promise<ExitCode> => {
   if (revision !== undefined && (given.length !== 1 || given[0]?.revision !== undefined))
     throw new UsageError(`--revision names the revision of a single game. ${GAME_AT_REVISION}`);
-  const games = given.length > 0 ? given : await readStdin();
+  const games = given.length > 0 ? given : await readStdin(out);
   if (games.length === 0) throw new UsageError(`No games are given. ${GAME_AT_REVISION}`);
   const sql = await openDatabase();
   const named = games.map((game) => ({ ...game, revision: game.revision ?? revision }));

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
-import { grantRoles } from '#db/grant-roles.ts';
+import { allowLogins, grantRoles } from '#db/grant-roles.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName, TABLE_RIGHTS } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -52,6 +52,15 @@ const granted = (rights: string | undefined, verb: string, columns: readonly str
 
 it('every table has its line in db/roles.ts, and every line its table', async () => {
   expect([...(await columnsOf()).keys()].toSorted()).toEqual(Object.keys(TABLE_RIGHTS).toSorted());
+});
+
+it('names the statement for a superuser, once, when the owner may not set passwords', async () => {
+  const urls = { worker: 'postgres://catalogue_worker:one@db/c', api: 'postgres://catalogue_api:two@db/c' };
+  await session.unsafe(`set role ${roleName('media')}`);
+  const notes = await allowLogins(session, urls).finally(() => session.unsafe('reset role'));
+  expect(notes).toEqual([
+    "The user of DATABASE_URL may not set the passwords of catalogue_worker, catalogue_api. If one has no password yet, let a superuser run: alter role catalogue_worker login password '…';",
+  ]);
 });
 
 describe.each(DATABASE_ROLES)('%s', (role) => {

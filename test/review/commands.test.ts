@@ -89,6 +89,21 @@ describe('game pass and game reject', () => {
     for (const { game_id } of others) expect(await statusOf(game_id)).toBe('pending');
   });
 
+  it('say that more games follow when the list on stdin was cut', async () => {
+    await addApplication(database.sql, 'cut');
+    const games = Array.from({ length: 3 }, (_, n) => fetchedGame({ game_id: `c-${n}` }, at(0)));
+    await upsertGames(database.sql, 'cut', games);
+    const list = ['game', 'list', '--status', 'pending', '--application', 'cut'];
+    const two = await catalogue([...list, '--limit', '2']);
+    const cut = await catalogue(['game', 'pass', '--by', 'kim'], two.stdout);
+    expect(cut.exit).toBe(0);
+    expect(cut.stderr).toMatch(
+      /^The input is not the whole list: 2 of 3, next: npx catalogue game list .*\n$/,
+    );
+    const whole = await catalogue(['game', 'pass', '--by', 'kim'], (await catalogue(list)).stdout);
+    expect(whole).toMatchObject({ exit: 0, stderr: '' });
+  });
+
   it.for([
     ['nothing', '\n# nothing\n', 'No games are given'],
     ['a sentence', 'All of them, please', 'Line 1 of the input begins with "All"'],
