@@ -19,7 +19,7 @@ export const landOnce = async (
   };
   {
     // With its queues in the database, so that worlds of either kind can begin there.
-    await using world = await openWorld(ground, { ...options, queue: 'postgres' });
+    await using world = await openWorld(ground, { ...options, patient: true, queue: 'postgres' });
     const worker = await world.startWorker();
     await world.startRuns();
     await world.quiet();
@@ -29,7 +29,7 @@ export const landOnce = async (
     await asAdmin(`create database ${name} template ${new URL(world.databaseUrl).pathname.slice(1)}`);
   }
   const landed = { ...ground, template: `template ${name}`, landed: true };
-  await using world = await openWorld(landed, { ...options, queue: 'postgres' });
+  await using world = await openWorld(landed, { ...options, patient: true, queue: 'postgres' });
   await world.startWorker();
   await world.startRuns();
   await world.quiet();

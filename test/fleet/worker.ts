@@ -17,6 +17,9 @@ export type WorkerProcess = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
+/** Closer to production's: a lock outlives slow answers, and a machine that many worlds share. */
+export const PATIENT = { lockMs: 10_000, idleMs: 10_000 };
+
 const SCRIPT = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
 /** Waits short enough for tests; the order of them is production's. */

@@ -11,7 +11,7 @@ import { type FleetApplication, startFleetApplication } from '#test/fleet/applic
 import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
-import { startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
+import { PATIENT, startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
 import {
   openPostgresQueue,
   openRedisQueue,
@@ -68,7 +68,9 @@ export type World = {
 const silent = pino({ level: 'silent' });
 /** Many worlds share a machine: a long wait polls less often. */
 const POLL_MS = { first: 20, most: 1_000 };
-const QUIET_MS = 180_000;
+/** Production's, and seconds. */
+const SESSION_IDLE_MS = { patient: 30_000, fast: 2_000 };
+const QUIET_MS = { patient: 15 * 60_000, fast: 180_000 };
 /** A supervisor's delay before it starts a process again. */
 const RESTART_MS = 500;
 
@@ -80,6 +82,8 @@ export type WorldOptions = {
   redisArgs?: readonly string[];
   /** Lay the database on a disk that can be filled. */
   smallDisk?: boolean;
+  /** Waits closer to production's, for servers that answer late and for machines that many worlds share. */
+  patient?: boolean;
 };
 
 /** Open a world. On landed ground, its applications have changed since they were synced. */
@@ -114,8 +118,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     applications.push(application);
   }
   const env = {
-    // Seconds, where production waits half a minute.
-    DATABASE_URL: `${toPostgres.through(databaseUrl)}?idle_in_transaction_session_timeout=2000`,
+    DATABASE_URL: `${toPostgres.through(databaseUrl)}?idle_in_transaction_session_timeout=${options.patient ? SESSION_IDLE_MS.patient : SESSION_IDLE_MS.fast}`,
     ...queue.env,
     ENCRYPTION_KEYS: ENCRYPTION_KEYS,
     CATALOGUE_HOME: home,
@@ -148,8 +151,9 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     workers,
     crashes: () => crashes,
     startWorker: async (given) => {
+      const timing = { ...(options.patient ? PATIENT : {}), ...given?.timing };
       const start = async (): Promise<WorkerProcess> => {
-        const worker = all.use(await startWorkerProcess(env, { ...given, signal: over.signal }));
+        const worker = all.use(await startWorkerProcess(env, { ...given, timing, signal: over.signal }));
         workers.push(worker);
         worker.exited.then((code) => {
           if (code === null || code === 0) return;
@@ -177,7 +181,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
         queue.redisUrl,
         applications.map(({ application_id }) => application_id),
       ),
-    quiet: async (withinMs = QUIET_MS) => {
+    quiet: async (withinMs = options.patient ? QUIET_MS.patient : QUIET_MS.fast) => {
       const deadline = Date.now() + withinMs;
       for (let pollMs = POLL_MS.first; ; pollMs = Math.min(pollMs * 1.2, POLL_MS.most)) {
         const open = await sql<{ application_id: string; fence: number; next_page: number }[]>`

@@ -5,17 +5,18 @@ const WITHIN_MS = 30_000;
 
 /**
  * Ask again and again until the answer is there. @returns the first answer that is not undefined or false
- * @throws after 30 s, with the words of what was waited for
+ * @throws after 30 s (or `withinMs`), with the words of what was waited for
  */
 export const until = async <Answer>(
   what: string,
   ask: () => Promise<Answer | undefined | false> | Answer | undefined | false,
+  withinMs = WITHIN_MS,
 ): Promise<Answer> => {
-  const deadline = Date.now() + WITHIN_MS;
+  const deadline = Date.now() + withinMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`not within ${WITHIN_MS / 1_000} s: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1_000} s: ${what}`);
     await delay(POLL_MS);
   }
 };

@@ -53,13 +53,20 @@ export const progress = async ({ sql }: World) => {
   return rows[0];
 };
 
+/** On a machine that many worlds share. */
+const UNDER_WAY_WITHIN_MS = 3 * 60_000;
+
 /** Wait until runs have fetched some of their games. */
 export const underWay = (world: World) =>
-  until('the runs are under way', async () => {
-    const [row] = await world.sql<{ pages: number }[]>`
-      select count(*)::int as pages from sync_run_pages p join sync_runs r using (run_id) where r.finished_at is null`;
-    return (row?.pages ?? 0) >= 2;
-  });
+  until(
+    'the runs are under way',
+    async () => {
+      const [row] = await world.sql<{ pages: number }[]>`
+        select count(*)::int as pages from sync_run_pages p join sync_runs r using (run_id) where r.finished_at is null`;
+      return (row?.pages ?? 0) >= 2;
+    },
+    UNDER_WAY_WITHIN_MS,
+  );
 
 export const twoWorkers = async (world: World, options: Parameters<World['startWorker']>[0] = {}) => {
   const workers = await Promise.all([world.startWorker(options), world.startWorker(options)]);

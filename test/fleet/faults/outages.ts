@@ -54,7 +54,7 @@ export const OUTAGE_FAULTS: readonly Fault[] = [
     name: 'DNS fails for an hour',
     mostCalls: 10,
     // Fewer than five applications do not show that the fleet itself is cut off.
-    world: { applications: 6 },
+    world: { applications: 6, patient: true },
     inject: async (world) => {
       await world.sql`update applications set every_ms = ${QUARTER_MS}`;
       for (const { application_id, url } of world.applications)
@@ -88,6 +88,7 @@ export const OUTAGE_FAULTS: readonly Fault[] = [
     name: 'a backlog of 40,000 applications',
     mostCalls: Number.POSITIVE_INFINITY,
     alone: true,
+    world: { patient: true },
     inject: async (world) => {
       await using _server = await addBacklog(world, 40_000);
       await Promise.all([world.startWorker(), world.startWorker()]);
