@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
-import { firstRow } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** Who is signed in at the portal: whoever has the token, for its application. `name` is that of the application. */
@@ -82,6 +82,46 @@ export const listPortalGames = (
       order by a.audit_id desc limit 1
     ) rejection on true
     order by g.game_id desc`;
+
+/** A game that the application's list no longer names. */
+export type WithdrawnGame = Pick<
+  GameRow,
+  'game_id' | 'application_game_id' | 'game_name' | 'audit_status' | 'unlisted_at'
+> & { withdrawn_at: Date };
+
+/**
+ * Lists the withdrawn games of an application, last withdrawn first.
+ * @param page.before the last `game_id` of the page before; it may have returned since
+ */
+export const listWithdrawnGames = (
+  sql: Queryable,
+  application_id: string,
+  page: { before: string | undefined; limit: number },
+): Promise<WithdrawnGame[]> =>
+  sql<WithdrawnGame[]>`
+    select game_id, application_game_id, game_name, audit_status, unlisted_at, withdrawn_at from games
+    where application_id = ${application_id} and withdrawn_at is not null
+      and ${
+        page.before === undefined
+          ? sql`true`
+          : sql`(withdrawn_at, game_id) < (
+              select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
+                     g.game_id
+              from games g where g.game_id = ${page.before} and g.application_id = ${application_id})`
+      }
+    order by withdrawn_at desc, game_id desc limit ${page.limit}`;
+
+/** Counts the withdrawn games of an application, at most `max`. */
+export const countWithdrawnGames = async (
+  sql: Queryable,
+  application_id: string,
+  max: number,
+): Promise<number> => {
+  const row = await onlyRow(sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from games where application_id = ${application_id} and withdrawn_at is not null limit ${max}) withdrawn`);
+  return row.count;
+};
 
 /** Lists the open failures of an application, latest first. */
 export const listPortalFailures = (

@@ -61,6 +61,10 @@ export const games = pgTable(
     index('games_pages_application')
       .on(table.application_id, table.audit_status, table.game_id, table.game_name, table.audit_time)
       .where(sql`${table.withdrawn_at} is null`),
+    // Withdrawn games of an application, for its developer.
+    index('games_withdrawn')
+      .on(table.application_id, table.withdrawn_at, table.game_id)
+      .where(sql`${table.withdrawn_at} is not null`),
     check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],

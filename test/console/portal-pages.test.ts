@@ -33,8 +33,9 @@ afterAll(async () => {
 const fill = async () => {
   const { server } = await fleet.addApplication('lantern-works', 12);
   const games = server.games.all();
-  const [rejected, passed, broken] = games;
-  if (rejected === undefined || passed === undefined || broken === undefined) throw new Error('no games');
+  const [rejected, passed, broken, gone] = games;
+  if (rejected === undefined || passed === undefined || broken === undefined || gone === undefined)
+    throw new Error('no games');
   server.games.update(broken.game_id, { game_store_video: 'ftp://cdn.example/film' });
   await giveAddress(fleet.sql, 'lantern-works', 'http://127.0.0.1:9/hooks/catalogue');
   await fleet.sync('lantern-works');
@@ -48,19 +49,21 @@ const fill = async () => {
     text,
   });
   await decideGame(fleet.sql, { game_id: await idOf(passed.game_id), audit_status: 'passed' });
+  server.games.remove(gone.game_id);
+  await fleet.sync('lantern-works');
   await addUrgentJobs(fleet.sql, fleet.producer);
   await until('the first delivery has failed', async () => {
     const [row] = await fleet.sql`select from event_webhooks where failures > 0`;
     return row !== undefined;
   });
   const { token } = await addToken(fleet.sql, 'lantern-works');
-  return { token, rejected, broken, text };
+  return { token, rejected, broken, gone, text };
 };
 
 test.skipIf(!hasBrowser())(
   'a developer signs in, finds a rejected game and an invalid one, and runs the checks; axe-core finds nothing',
   async () => {
-    const { token, rejected, broken, text } = await fill();
+    const { token, rejected, broken, gone, text } = await fill();
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
     const errors = collectErrors(page);
@@ -101,6 +104,14 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByText(text).waitFor();
     await inspect('rejected');
+    await page.getByRole('link', { name: /^withdrawn 1$/ }).click();
+    await page.getByRole('cell', { name: gone.game_id }).waitFor();
+    await page.getByRole('cell', { name: 'Your list no longer names it.' }).waitFor();
+    await inspect('withdrawn');
+    await page.getByRole('link', { name: gone.game_name.trim() }).click();
+    await page.getByText('The game is withdrawn: lantern-works no longer lists it.').first().waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByRole('link', { name: rejected.game_name.trim() }).click();
     await page.getByText('The game was rejected: Information is missing or incomplete').first().waitFor();
     await inspect('game-rejected');

@@ -38,7 +38,7 @@ const fill = async (application_id: string, word: string) => {
   await addApplication(sql, application_id, { name: `${word} Games` });
   const webhook = { application_id, url: `https://${word}.example/events`, secret: Buffer.alloc(0) };
   await upsertEventWebhook(sql, { ...webhook, secret_keys: [] });
-  const games = ['passed', 'rejected', 'pending'].map((name) =>
+  const games = ['passed', 'rejected', 'pending', 'withdrawn', 'unlisted'].map((name) =>
     fetchedGame({ game_id: `${word}-${name}`, game_name: `${word} ${name}`, game_info: word }),
   );
   await upsertGames(sql, application_id, games);
@@ -52,6 +52,10 @@ const fill = async (application_id: string, word: string) => {
     text,
     note: 'private note',
   });
+  await sql`
+    update games set withdrawn_at = now() - interval '3 hours',
+                     unlisted_at = case when application_game_id = ${`${word}-unlisted`} then now() - interval '1 day' end
+    where application_game_id = any (${[`${word}-withdrawn`, `${word}-unlisted`]}::text[])`;
   await recordFailures(sql, application_id, 'query_game_detail', [
     {
       application_game_id: `${word}-broken`,
@@ -75,7 +79,14 @@ const fill = async (application_id: string, word: string) => {
   return { token, token_id, ids };
 };
 
-const PAGES = ['/portal', '/portal/games', '/portal/runs', '/portal/events', '/portal/checks'];
+const PAGES = [
+  '/portal',
+  '/portal/games',
+  '/portal/games?status=withdrawn',
+  '/portal/runs',
+  '/portal/events',
+  '/portal/checks',
+];
 
 test('a developer finds why a game is rejected and which field is wrong, and no name or note of an operator', async () => {
   const { token } = await fill('amber', 'amber');
@@ -125,6 +136,50 @@ test('a list of games has a next page only if there are more games', async () =>
   expect(second).not.toContain('>Next</a>');
 });
 
+test('a developer finds the games that vanished, page by page, also when the last one of a page has returned', async () => {
+  const { sql } = database;
+  const { token } = await fill('fir', 'fir');
+  const cookie = await signIn(token);
+  const tab = async (before?: string) => {
+    const query = before === undefined ? '' : `&before=${before}`;
+    const html = await (await call(`/portal/games?status=withdrawn${query}`, cookie)).text();
+    return {
+      html,
+      ids: [...html.matchAll(/<small class="mono">([^<]*)</g)].map(([, id]) => id ?? ''),
+      next: /before=([\w-]{36})"[^>]*>Next</.exec(html)?.[1],
+    };
+  };
+  const first = await tab();
+  expect(first.ids.toSorted()).toEqual(['fir-unlisted', 'fir-withdrawn']);
+  expect(first.next).toBeUndefined();
+  expect(first.html).toContain('withdrawn 2</a>');
+  expect(first.html).toContain('3 h ago');
+  expect(first.html).toMatch(
+    /Your list no longer names it\.<[\s\S]*Your list no longer names it: first missed /,
+  );
+
+  const ids = Array.from({ length: 1_000 }, (_, n) => `fir-gone-${String(n).padStart(4, '0')}`);
+  await upsertGames(
+    sql,
+    'fir',
+    ids.map((game_id) => fetchedGame({ game_id })),
+  );
+  await sql`
+    update games set withdrawn_at = now() - substr(application_game_id, 10)::int / 2 * interval '1 second'
+    where application_id = 'fir' and application_game_id like 'fir-gone-%'`;
+  expect((await tab()).html).toContain('withdrawn 1,000+</a>');
+  const seen: string[] = [];
+  for (let page = await tab(); ; page = await tab(page.next)) {
+    seen.push(...page.ids);
+    if (page.next === undefined) break;
+    const back = seen.at(-1) ?? '';
+    await sql`update games set withdrawn_at = null where application_game_id = ${back}`;
+  }
+  expect(seen).toHaveLength(1_002);
+  expect(new Set(seen).size).toBe(1_002);
+  expect(seen.slice(-2).toSorted()).toEqual(['fir-unlisted', 'fir-withdrawn']);
+});
+
 test("no page, parameter or action shows or changes another application's anything", async () => {
   const mine = await fill('birch', 'birch');
   const other = await fill('cedar', 'cedar');
@@ -146,7 +201,7 @@ test("no page, parameter or action shows or changes another application's anythi
   for (const id of other.ids) {
     for (const path of PAGES)
       for (const name of ['id', 'before', 'after', 'application', 'application_id', 'status', 'q'])
-        await expectNothing(`${path}?${name}=${encodeURIComponent(id)}`);
+        await expectNothing(`${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(id)}`);
     await expectNothing(`/portal/game?id=${encodeURIComponent(id)}`);
     for (const path of ['/portal/games/', '/portal/runs/', '/portal/events/', '/portal/checks/'])
       await expectNothing(`${path}${encodeURIComponent(id)}`);

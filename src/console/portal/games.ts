@@ -1,12 +1,20 @@
 /** `/portal/games` and `/portal/game`: where a game is, and why. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Database } from '#db/client.ts';
 import { countGamesOf } from '#db/queries/console.ts';
-import { listPortalGames, type PortalGame } from '#db/queries/portal.ts';
+import {
+  countWithdrawnGames,
+  listPortalGames,
+  listWithdrawnGames,
+  type PortalGame,
+  type WithdrawnGame,
+} from '#db/queries/portal.ts';
 import {
   ago,
   badge,
   type Column,
+  clock,
   facts,
   html,
   link,
@@ -21,11 +29,14 @@ import { timelineCard } from '#src/console/pages/game-view.ts';
 import { holderOf, sendPortal } from '#src/console/portal/session.ts';
 import { optionalId, optionalWord } from '#src/console/query.ts';
 import { identifier } from '#src/contract/text.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 
 const PAGE = 50;
-const query = z.object({ status: optionalWord(AUDIT_STATUSES), before: optionalId });
+/** Withdrawn games that the tab counts. */
+const COUNTED_MAX = 1_000;
+const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
+const query = z.object({ status: optionalWord(TABS), before: optionalId });
 /** An id is taken as it is sent: spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
@@ -36,18 +47,57 @@ export const gameUrl = (application_game_id: string): string =>
 const rejection = ({ reason_label, text }: PortalGame): SafeHtml =>
   html`${reason_label ?? 'No reason given.'}${text === null ? null : html`<br><span dir="auto">${text}</span>`}`;
 
-const columnsOf = (status: (typeof AUDIT_STATUSES)[number]): Column<PortalGame>[] => [
-  {
-    head: 'Game',
-    cell: (game) =>
-      html`<a href="${gameUrl(game.application_game_id)}"><span dir="auto">${game.game_name.trim() || game.application_game_id}</span></a><br><small class="mono">${game.application_game_id}</small>`,
-  },
+type Named = Pick<PortalGame, 'application_game_id' | 'game_name'>;
+const gameColumn = {
+  head: 'Game',
+  cell: ({ application_game_id, game_name }: Named) =>
+    html`<a href="${gameUrl(application_game_id)}"><span dir="auto">${game_name.trim() || application_game_id}</span></a><br><small class="mono">${application_game_id}</small>`,
+};
+
+const columnsOf = (status: AuditStatus): Column<PortalGame>[] => [
+  gameColumn,
   ...(status === 'rejected' ? [{ head: 'Why', cell: rejection }] : []),
   { head: 'Revision', from: 900, numeric: true, cell: (game) => game.revision },
   status === 'pending'
     ? { head: 'Changed', from: 640, cell: (game) => ago(game.updated_at) }
     : { head: 'Decided', from: 640, cell: (game) => ago(game.audit_time) },
 ];
+
+const WITHDRAWN_COLUMNS: Column<WithdrawnGame>[] = [
+  gameColumn,
+  {
+    head: 'Why',
+    cell: ({ unlisted_at }) =>
+      unlisted_at === null
+        ? 'Your list no longer names it.'
+        : html`Your list no longer names it: first missed ${clock(unlisted_at)}, and again when it was withdrawn.`,
+  },
+  { head: 'Withdrawn', words: true, cell: (game) => ago(game.withdrawn_at) },
+  { head: 'Was', from: 640, cell: (game) => badge(game.audit_status) },
+];
+
+/** The table of one tab. */
+const gamesSection = async (
+  sql: Database,
+  application_id: string,
+  status: (typeof TABS)[number],
+  before: string | undefined,
+): Promise<{ body: SafeHtml; next: string | undefined }> => {
+  const page = { before, limit: PAGE + 1 };
+  const nextOf = (found: readonly { game_id: string }[]) =>
+    found.length > PAGE ? found[PAGE - 1]?.game_id : undefined;
+  if (status === 'withdrawn') {
+    const found = await listWithdrawnGames(sql, application_id, page);
+    const body = html`${table(found.slice(0, PAGE), WITHDRAWN_COLUMNS, { empty: 'None of your games is withdrawn.', label: 'Games' })}<p class="body soft">A game comes back when your list names it again, with the status that it had unless it changed.</p>`;
+    return { body: section('Games that are withdrawn', body), next: nextOf(found) };
+  }
+  const found = await listPortalGames(sql, application_id, { status, ...page });
+  const body = table(found.slice(0, PAGE), columnsOf(status), {
+    empty: `None of your games is ${status}.`,
+    label: 'Games',
+  });
+  return { body: section(`Games that are ${status}`, body), next: nextOf(found) };
+};
 
 /** The form that finds a game by its id, stored or not. */
 export const findForm = (id = ''): SafeHtml =>
@@ -58,28 +108,27 @@ export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions)
   portal.get('/portal/games', { config: { right: 'application' } }, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status = 'pending', before } = query.parse(request.query);
-    const [found, counts] = await Promise.all([
-      listPortalGames(sql, application_id, { status, before, limit: PAGE + 1 }),
+    const [games, counts, withdrawn] = await Promise.all([
+      gamesSection(sql, application_id, status, before),
       countGamesOf(sql, application_id),
+      countWithdrawnGames(sql, application_id, COUNTED_MAX),
     ]);
-    const games = found.slice(0, PAGE);
-    const tabs = html`<nav class="tabs" aria-label="Status">${AUDIT_STATUSES.map(
+    const countOf = (tab: (typeof TABS)[number]): string =>
+      tab === 'withdrawn' ? `${number(withdrawn)}${withdrawn < COUNTED_MAX ? '' : '+'}` : number(counts[tab]);
+    const tabs = html`<nav class="tabs" aria-label="Status">${TABS.map(
       (each) =>
-        html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} ${number(counts[each])}</a>`,
+        html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} ${countOf(each)}</a>`,
     )}</nav>`;
-    const body = html`${findForm()}${tabs}${section(
-      `Games that are ${status}`,
-      table(games, columnsOf(status), { empty: `None of your games is ${status}.`, label: 'Games' }),
-    )}
+    const body = html`${findForm()}${tabs}${games.body}
 ${pager([
   ['First', before === undefined ? null : link('/portal/games', { status })],
-  ['Next', found.length > PAGE ? link('/portal/games', { status, before: games.at(-1)?.game_id }) : null],
+  ['Next', games.next === undefined ? null : link('/portal/games', { status, before: games.next })],
 ])}`;
     return sendPortal(request, reply, {
       title: 'Games',
       at: '/portal/games',
       body,
-      lead: 'Games that your list no longer names are not shown here: find them by their id.',
+      lead: 'What became of your games. A game that is in no tab was never stored: find it by its id.',
     });
   });
 
