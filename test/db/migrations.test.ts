@@ -76,6 +76,7 @@ const expectCurrent = async (sql: Database): Promise<void> => {
     'games_pages',
     'games_pages_application',
     'games_pkey',
+    'games_withdrawn',
   ]);
   expect(await sql`select * from drizzle.migration_progress`).toHaveLength(0);
 };
