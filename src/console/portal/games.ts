@@ -111,10 +111,14 @@ export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions)
     const [games, counts, withdrawn] = await Promise.all([
       gamesSection(sql, application_id, status, before),
       countGamesOf(sql, application_id),
-      countWithdrawnGames(sql, application_id, COUNTED_MAX),
+      countWithdrawnGames(sql, application_id, COUNTED_MAX + 1),
     ]);
     const countOf = (tab: (typeof TABS)[number]): string =>
-      tab === 'withdrawn' ? `${number(withdrawn)}${withdrawn < COUNTED_MAX ? '' : '+'}` : number(counts[tab]);
+      tab !== 'withdrawn'
+        ? number(counts[tab])
+        : withdrawn > COUNTED_MAX
+          ? `${number(COUNTED_MAX)}+`
+          : number(withdrawn);
     const tabs = html`<nav class="tabs" aria-label="Status">${TABS.map(
       (each) =>
         html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} ${countOf(each)}</a>`,
