@@ -154,9 +154,8 @@ test('a developer finds the games that vanished, page by page, also when the las
   expect(first.next).toBeUndefined();
   expect(first.html).toContain('withdrawn 2</a>');
   expect(first.html).toContain('3 h ago');
-  expect(first.html).toMatch(
-    /Your list no longer names it\.<[\s\S]*Your list no longer names it: first missed /,
-  );
+  expect(first.html).toContain('Your list no longer names it.<');
+  expect(first.html).toContain('Your list no longer names it: first missed ');
 
   const ids = Array.from({ length: 1_000 }, (_, n) => `fir-gone-${String(n).padStart(4, '0')}`);
   await upsertGames(
