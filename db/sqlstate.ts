@@ -5,6 +5,7 @@ export const INTERNAL_ERROR = 'XX000';
 export const INSUFFICIENT_PRIVILEGE = '42501';
 export const LOCK_NOT_AVAILABLE = '55P03';
 export const CANNOT_CONNECT_NOW = '57P03';
+export const INVALID_PASSWORD = '28P01';
 
 /** Whether Postgres reported this error, with this SQLSTATE if given. Tested by name: no import of the driver. */
 export const isPostgresError = (error: Error, code?: string): error is Error & { code: string } =>

@@ -1,5 +1,5 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
+import { INVALID_PASSWORD, isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { type CommandContext, createContext } from '#src/cli/context.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
 
@@ -25,6 +25,8 @@ const explainError = (error: Error): string => {
   if (error instanceof CatalogueError) return error.message;
   if (isPostgresError(error, UNDEFINED_TABLE))
     return 'The database has no tables yet: run npx catalogue migrate.';
+  if (isPostgresError(error, INVALID_PASSWORD))
+    return `Postgres refused the sign-in: ${error.message}. Check the user and the password of DATABASE_URL, or of the DATABASE_URL_… of this process.`;
   if (isPostgresError(error)) return `Postgres reported an error: ${error.message} (${error.code}).`;
   if (isUnreachable(error)) {
     const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };

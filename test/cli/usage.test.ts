@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { Command } from '@commander-js/extra-typings';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { documentOf, runCli } from '#test/support/cli.ts';
 
 const COMMANDS = [
@@ -204,6 +204,17 @@ describe('Without a database', () => {
     expect(documentOf(result).error).toContain('The server at 127.0.0.1:9 is unreachable (ECONNREFUSED)');
     expect(result.stdout + result.stderr).not.toContain('s3cret-word');
     expect(result.stderr).not.toContain('    at ');
+  });
+
+  it('that refuses the password, a command names the variables to check', async () => {
+    const url = new URL(inject('adminDatabaseUrl'));
+    url.password = 's3cret-word';
+    const result = await runCli(['app', 'list', '--json'], { ...env, DATABASE_URL: url.href });
+    expect(result.exit).toBe(1);
+    expect(documentOf(result).error).toMatch(
+      /^Postgres refused the sign-in: password authentication failed .* Check the user and the password of DATABASE_URL/,
+    );
+    expect(result.stdout + result.stderr).not.toContain('s3cret-word');
   });
 
   it('that keeps a connection, a command says the same', async () => {
