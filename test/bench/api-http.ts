@@ -6,13 +6,15 @@ import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { buildApi } from '#src/api/app.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { loadGames, say, withDatabase } from '#test/bench/api-database.ts';
 import type { Load, Measured } from '#test/bench/api-load.ts';
 import { median, type Row, tableOf } from '#test/bench/report.ts';
 
 // Calls per second and latency over HTTP, 16 callers in a thread of this process, beside a bare Fastify route that reads
-// one row by its key: `node test/bench/api-http.ts 1000000 [directory to keep the database in]`.
+// one row by its key: `node test/bench/api-http.ts 1000000 [directory to keep the database in]`. With a status, the games
+// are those of this status in a database that another bench has kept: `… 9800000 DIRECTORY passed`.
 // Many short turns: a long one would meet more of the other load on a shared machine.
 const CALLS = 500;
 const ROUNDS = 30;
@@ -29,7 +31,11 @@ const measure = async (caller: Worker, load: Load): Promise<Measured> => {
 };
 
 /** Measure both operations and the bare route, in turns. */
-export const measureHttp = async (databaseUrl: string, games: number): Promise<Row[]> => {
+export const measureHttp = async (
+  databaseUrl: string,
+  games: number,
+  audit_status: AuditStatus = 'pending',
+): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 20, planOnce: true });
   const token = createApiToken();
   await insertToken(sql, {
@@ -57,7 +63,7 @@ export const measureHttp = async (databaseUrl: string, games: number): Promise<R
   const bareUrl = await bare.listen({ host: '127.0.0.1', port: 0 });
   const apiUrl = await api.listen({ host: '127.0.0.1', port: 0 });
   const list = `${apiUrl}/open-api/game/list-by-audit-status`;
-  const page = (page_num: number) => JSON.stringify({ audit_status: 'pending', page_num, page_size: 20 });
+  const page = (page_num: number) => JSON.stringify({ audit_status, page_num, page_size: 20 });
   const last = Math.ceil(games / 20);
   const middle = Math.ceil(last / 2);
   const oneGame = JSON.stringify({ game_id });
@@ -110,9 +116,9 @@ const rowsOf = (measured: ReadonlyMap<string, Measured[]>): Row[] => {
 };
 
 if (import.meta.main) {
-  const [games = '10000', kept] = process.argv.slice(2);
+  const [games = '10000', kept, status] = process.argv.slice(2);
   await withDatabase(async (sql, databaseUrl) => {
-    await loadGames(sql, Number(games));
-    say(tableOf(await measureHttp(databaseUrl, Number(games))));
+    if (status === undefined) await loadGames(sql, Number(games));
+    say(tableOf(await measureHttp(databaseUrl, Number(games), status as AuditStatus | undefined)));
   }, kept);
 }

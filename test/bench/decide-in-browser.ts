@@ -12,10 +12,10 @@ import { KIM } from '#test/support/factories.ts';
 const DECISIONS = 60;
 
 const [games = '10000', kept] = process.argv.slice(2);
-await withDatabase(async (_, databaseUrl) => {
+await withDatabase(async (loader, databaseUrl) => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
-  await loadReviewedGames(sql, Number(games));
+  await loadReviewedGames(loader, Number(games));
   const url = await serveConsole(sql, databaseUrl, stack);
 
   const login = `bench-${Date.now()}`;

@@ -74,10 +74,10 @@ const measureReview = async (sql: Database): Promise<void> => {
 };
 
 const [games = '10000', kept] = process.argv.slice(2);
-await withDatabase(async (_, databaseUrl) => {
+await withDatabase(async (loader, databaseUrl) => {
   const sql = openDatabase(databaseUrl, { max: 4 });
   const from = performance.now();
-  await loadReviewedGames(sql, Number(games));
+  await loadReviewedGames(loader, Number(games));
   say(`${games} games loaded in ${Math.round((performance.now() - from) / 1_000)} s`);
   await measureReview(sql);
   await sql.end({ timeout: 5 });

@@ -1,9 +1,10 @@
-import { allowLongStatements, type Database } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
 import { APPLICATIONS, LOAD_BATCH } from '#test/bench/api-database.ts';
 
 /**
  * Inserts games, unless the kept database has some. One in fifty is pending, one in a thousand has changed since it was
  * decided: half of those are the oldest games, the others are spread.
+ * @param sql has no limit for a statement
  */
 export const loadReviewedGames = async (sql: Database, games: number): Promise<void> => {
   const [loaded] = await sql<
@@ -46,9 +47,6 @@ export const loadReviewedGames = async (sql: Database, games: number): Promise<v
       select game_id, application_id, 1, now() - random() * interval '3 days' from moved
     )
     update games g set revision = 2 from moved where g.game_id = moved.game_id`;
-  await sql.begin(async (tx) => {
-    await allowLongStatements(tx);
-    await tx`select recount_games(true)`;
-  });
+  await sql`select recount_games(true)`;
   await sql`vacuum analyze`;
 };
