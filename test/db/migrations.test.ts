@@ -85,6 +85,10 @@ const expectCurrent = async (sql: Database): Promise<void> => {
 const startTraffic = (sql: Database): (() => Promise<unknown[]>) => {
   let running = true;
   const errors: unknown[] = [];
+  // Also when the test fails: after `sql.end()` every statement fails at once, and the loop would fill the memory.
+  onTestFinished(() => {
+    running = false;
+  });
   const repeat = async (work: (round: number) => Promise<unknown>): Promise<void> => {
     for (let round = 0; running; round += 1) await work(round).catch((error) => errors.push(error));
   };

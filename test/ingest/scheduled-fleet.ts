@@ -6,7 +6,7 @@ import { type BackendKind, startTestFleet, type TestFleet } from '#test/support/
 
 const live = new AbortController().signal;
 
-/** A fleet for the tests of one `describe`. Each test begins without applications and with empty queues. */
+/** A fleet for the tests of one `describe`. Each test begins without applications, whatever the last one pulled, and with empty queues. */
 export const useScheduledFleet = (kind: BackendKind) => {
   let fleet: TestFleet;
   beforeAll(async () => {
@@ -15,7 +15,7 @@ export const useScheduledFleet = (kind: BackendKind) => {
   afterAll(() => fleet.stop());
   beforeEach(async () => {
     await fleet.flushQueue();
-    await fleet.sql`delete from applications`;
+    await fleet.sql`truncate applications cascade`;
   });
   return {
     get fleet() {
