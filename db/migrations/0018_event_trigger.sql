@@ -10,7 +10,7 @@ $$;
 --> statement-breakpoint
 -- Writes the event of a game whose status changed, and its delivery if the application has an address. It runs with the
 -- rights of its owner: who may change a game need not be able to write events. It runs at the end of the statement, so it
--- sees the decision of that statement. The removal of an application writes no events: nobody may read them.
+-- sees the decision of that statement. The removal of an application writes no events: no token may read them.
 create or replace function record_event() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp

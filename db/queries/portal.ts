@@ -6,7 +6,7 @@ import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
-/** Who is signed in at the portal: whoever has the token, for its application. `name` is that of the application. */
+/** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
 export type Holder = { application_id: string; name: string; token_id: string; token_name: string };
 
 /** Adds a session, and deletes the expired ones. */

@@ -38,8 +38,8 @@ export const countPieces: Dispatcher.DispatcherComposeInterceptor = (dispatch) =
 };
 
 /**
- * Destroys a connection that receives more than `WIRE.bytes` for one call. The bytes of a body are counted by its
- * reader; those around it (extensions of chunks, headers, trailers) nobody else counts.
+ * Destroys a connection that receives more than `WIRE.bytes` for one call. The reader of a body counts its bytes; only
+ * this limit counts those around it (extensions of chunks, headers, trailers).
  */
 export const limitWireBytes = (socket: Socket): void => {
   let written = socket.bytesWritten;

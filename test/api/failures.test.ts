@@ -1,31 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ApiCall,
-  addToken,
-  callApi,
-  DETAIL,
-  expectFailure,
-  JSON_TYPE,
-  LIST,
-  startApi,
-  type TestApi,
-} from '#test/api/support.ts';
+import { describe, expect, test } from 'vitest';
+import { DETAIL, expectFailure, JSON_TYPE, LIST, useApi } from '#test/api/support.ts';
 
-let api: TestApi;
-let token: string;
-beforeAll(async () => {
-  api = await startApi();
-  token = (await addToken(api.sql, null)).token;
-});
-afterAll(() => api.close());
-
-const call = (path: string, init: ApiCall = {}) => callApi(api.url + path, token, init);
+const served = useApi();
+const { call } = served;
 
 /** Send bytes. @returns the answer, up to the end of the connection */
 const sendRaw = async (bytes: string): Promise<string> => {
-  const { hostname, port } = new URL(api.url);
+  const { hostname, port } = new URL(served.api.url);
   const socket = connect(Number(port), hostname);
   let answer = '';
   socket.setEncoding('latin1').on('data', (chunk) => {
@@ -147,18 +130,18 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 
   test('the methods of RTSP, which Node parses too, are 405 with the allowed methods', async () => {
-    const logged = api.logged.length;
+    const logged = served.api.logged.length;
     for (const method of ['DESCRIBE', 'ANNOUNCE', 'SETUP', 'PLAY', 'TEARDOWN', 'GET_PARAMETER', 'FLUSH']) {
       const answer = await sendRaw(`${method} ${LIST} RTSP/1.0\r\nHost: a\r\n\r\n`);
       expectRawFailure(answer, 405, 40501);
       expect(answer.toLowerCase()).toContain('allow: post');
       expectRawFailure(await sendRaw(`${method} /none RTSP/1.0\r\nHost: a\r\n\r\n`), 404, 40401);
     }
-    expect(api.logged).toHaveLength(logged);
+    expect(served.api.logged).toHaveLength(logged);
   });
 
   test('a caller that resets its connection after a CONNECT affects no other call', async () => {
-    const { hostname, port } = new URL(api.url);
+    const { hostname, port } = new URL(served.api.url);
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const socket = connect(Number(port), hostname).on('error', () => {});
       await once(socket, 'connect');
@@ -170,17 +153,17 @@ describe('section 7: every failure is an envelope with the matching HTTP status 
   });
 
   test('a body that does not arrive is 408', async () => {
-    const head = `POST ${LIST} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${JSON_TYPE}`;
+    const head = `POST ${LIST} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${served.operatorToken}\r\nContent-Type: ${JSON_TYPE}`;
     expectRawFailure(await sendRaw(`${head}\r\nContent-Length: 50\r\n\r\n{`), 408, 40801);
-    expect(api.logged.filter((line) => !line.includes('Server listening'))).toEqual([]);
+    expect(served.api.logged.filter((line) => !line.includes('Server listening'))).toEqual([]);
   });
 
   test('an internal error is 500: the log has its reason, the envelope does not', async () => {
-    await api.sql`alter table games rename column game_desc to renamed`;
+    await served.api.sql`alter table games rename column game_desc to renamed`;
     const { ret_msg } = await expectFailure(await call(DETAIL, { body: '{"game_id":"x"}' }), 500, 50001);
-    await api.sql`alter table games rename column renamed to game_desc`;
+    await served.api.sql`alter table games rename column renamed to game_desc`;
     expect(ret_msg).toBe('An internal error of the platform; it has been logged.');
-    expect(api.logged.at(-1)).toContain('game_desc');
-    expect(api.logged.join()).not.toContain(token);
+    expect(served.api.logged.at(-1)).toContain('game_desc');
+    expect(served.api.logged.join()).not.toContain(served.operatorToken);
   });
 });

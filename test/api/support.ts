@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
@@ -46,6 +46,36 @@ export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestA
       await own.end({ timeout: 1 });
       await sql.end({ timeout: 1 });
       await database.drop();
+    },
+  };
+};
+
+/** An API for the tests of one file: started before them, closed after them. */
+export const useApi = (options: Partial<ApiOptions> = {}) => {
+  let api: TestApi;
+  let operatorToken: string;
+  beforeAll(async () => {
+    api = await startApi(options);
+    operatorToken = (await addToken(api.sql, null)).token;
+  });
+  afterAll(() => api.close());
+  let applications = 0;
+  return {
+    get api() {
+      return api;
+    },
+    get operatorToken() {
+      return operatorToken;
+    },
+    /** Calls a path as an operator; see `callApi`. */
+    call: (path: string, init: ApiCall = {}) => callApi(api.url + path, operatorToken, init),
+    /** Adds an application with pending games, for one test. */
+    addApplicationWithGames: async (count: number) => {
+      applications += 1;
+      const application_id = `app-${applications}`;
+      await addApplication(api.sql, application_id);
+      const { token } = await addToken(api.sql, application_id);
+      return { application_id, token, game_ids: await addGames(api.sql, application_id, count) };
     },
   };
 };

@@ -1,29 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import {
-  type ApiCall,
-  addToken,
-  callApi,
-  DETAIL,
-  expectFailure,
-  JSON_TYPE,
-  LIST,
-  startApi,
-  type TestApi,
-} from '#test/api/support.ts';
+import { addToken, DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/api/support.ts';
 
-let api: TestApi;
-let token: string;
-beforeAll(async () => {
-  api = await startApi();
-  token = (await addToken(api.sql, null)).token;
-});
-afterAll(() => api.close());
-
-const call = (path: string, init: ApiCall = {}) => callApi(api.url + path, token, init);
+const served = useApi();
+const { call } = served;
 
 describe('when the database or the queue is unreachable', () => {
   const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
@@ -40,14 +23,14 @@ describe('when the database or the queue is unreachable', () => {
 
   test('a database that is down is 503 in the envelope', async () => {
     const { url, close } = await standIn(async () => {});
-    const headers = { 'content-type': JSON_TYPE, authorization: `Bearer ${token}` };
+    const headers = { 'content-type': JSON_TYPE, authorization: `Bearer ${served.operatorToken}` };
     const response = await fetch(url + LIST, { method: 'POST', headers, body: '{"audit_status":"pending"}' });
     await expectFailure(response, 503, 50301);
     await close();
   });
 
   test('a database that hangs is 503 in the envelope, and its late result is dropped', async () => {
-    const locked = openDatabase(api.databaseUrl, { max: 1 });
+    const locked = openDatabase(served.api.databaseUrl, { max: 1 });
     for (const table of ['api_tokens', 'games']) {
       await locked`begin`;
       await locked`lock table ${locked(table)} in access exclusive mode`;
@@ -68,13 +51,13 @@ describe('when the database or the queue is unreachable', () => {
     'when the database ends a session that %s, the call is 503 and the next one is served',
     async ([, path, table]) => {
       const body = path === DETAIL ? '{"game_id":"x"}' : '{"audit_status":"pending"}';
-      const locked = openDatabase(api.databaseUrl, { max: 1 });
+      const locked = openDatabase(served.api.databaseUrl, { max: 1 });
       await locked`begin`;
       await locked`lock table ${locked(table)} in access exclusive mode`;
       const pending = call(path, { body });
       for (;;) {
         // Not in the transaction: it sees the activity of its start.
-        const ended = await api.sql`
+        const ended = await served.api.sql`
           select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${table}%`}
           order by query_start limit 1`;

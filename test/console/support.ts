@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
@@ -7,15 +6,11 @@ import type { Actor } from '#db/queries/audit.ts';
 import { updateOperator } from '#db/queries/operators.ts';
 import { buildConsole } from '#src/console/app.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
-import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { addOperator } from '#src/identity/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
-import { jobSpecs } from '#src/ingest/specs.ts';
-import { openQueueBackend } from '#src/queue/backend.ts';
-import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { listen } from '#src/roles/listen.ts';
 import { openAs } from '#test/support/roles.ts';
+import { serveSite, type TestSite } from '#test/support/site.ts';
 
 export const PASSWORD = 'lantern tram velvet ox';
 const passwordHash = hashPassword(PASSWORD);
@@ -28,41 +23,18 @@ export const addTestOperator = async (sql: Database, login: string, ...roles: Ro
   await updateOperator(sql, login, { password_hash: await passwordHash });
 };
 
-export type TestConsole = { url: string; producer: Producer; stop: () => Promise<void> };
+export type TestConsole = TestSite;
 
-/** Starts a console on a free port, over queues of its own in Redis, or in this database. */
+/** Starts a console with its own rights on a free port, over queues of its own in Redis, or in this database. */
 export const startTestConsole = async (
   { databaseUrl }: { databaseUrl: string },
   options: Partial<ConsoleOptions> & { prefix?: string } = {},
 ): Promise<TestConsole> => {
   const { prefix = `console-${randomUUID()}`, ...given } = options;
-  const redisUrl = inject('redisUrl') ?? undefined;
-  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
-  await backend.migrate();
-  const producer = createProducer(backend, jobSpecs, () => {});
-  const own = openAs('console', databaseUrl);
-  let url = '';
-  const app = await buildConsole({
-    sql: own,
-    producer,
-    url: () => url,
-    trustedProxies: [],
-    oidc: null,
-    fourEyes: FOUR_EYES_BY_DEFAULT,
-    logger: pino({ level: 'silent' }),
-    ...given,
-  });
-  url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');
-  return {
-    url,
-    producer,
-    stop: async () => {
-      await app.close();
-      await producer.close();
-      await backend.close();
-      await own.end({ timeout: 1 });
-    },
-  };
+  const sql = openAs('console', databaseUrl);
+  const place = { sql, databaseUrl, redisUrl: inject('redisUrl') ?? undefined, prefix };
+  const site = await serveSite(place, (each) => buildConsole({ ...each, ...given }));
+  return { ...site, stop: () => site.stop().then(() => sql.end({ timeout: 1 })) };
 };
 
 /** Signs in by password. @returns the cookie */

@@ -1,31 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { LIST_EVENTS_PATH } from '#src/contract/events.ts';
-import { addApplication, addGames, addToken, post, startApi, type TestApi } from '#test/api/support.ts';
+import { post, useApi } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
 
-let api: TestApi;
-let operator: string;
-beforeAll(async () => {
-  api = await startApi({ auditTimeZone: 'Asia/Shanghai' });
-  operator = (await addToken(api.sql, null)).token;
-});
-afterAll(() => api.close());
+const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
 
-let applications = 0;
 const withGames = async (count: number) => {
-  applications += 1;
-  const application_id = `app-${applications}`;
-  await addApplication(api.sql, application_id);
-  const { token } = await addToken(api.sql, application_id);
-  const game_ids = await addGames(api.sql, application_id, count);
+  const application = await served.addApplicationWithGames(count);
   const list = async (after: string, limit?: number) =>
-    post(api.url, LIST_EVENTS_PATH, token, { after, limit });
-  return { application_id, game_ids, list };
+    post(served.api.url, LIST_EVENTS_PATH, application.token, { after, limit });
+  return { ...application, list };
 };
-const pass = (game_id: string) => decideGame(api.sql, { game_id, audit_status: 'passed' });
+const pass = (game_id: string) => decideGame(served.api.sql, { game_id, audit_status: 'passed' });
 
 it('lists the events of the application in their order, with times in the formats of the platform', async () => {
   const acme = await withGames(3);
@@ -82,12 +71,12 @@ it('refuses a cursor of another application, one that was deleted, and an operat
     ret_code: 40001,
     ret_msg: 'limit must be at most 100',
   });
-  const asOperator = await post(api.url, LIST_EVENTS_PATH, operator, { after: '' });
+  const asOperator = await post(served.api.url, LIST_EVENTS_PATH, served.operatorToken, { after: '' });
   expect(asOperator).toMatchObject({ status: 403, body: { ret_code: 40301 } });
 
-  await api.sql`update events set created_at = now() - interval '91 days'
+  await served.api.sql`update events set created_at = now() - interval '91 days'
     where event_id in (${first.event_id}, ${second.event_id})`;
-  expect(await pruneEvents(api.sql, 90 * 86_400_000, 100)).toBe(1);
+  expect(await pruneEvents(served.api.sql, 90 * 86_400_000, 100)).toBe(1);
   expect((await acme.list(first.event_id)).body).toMatchObject({ ret_code: 41001 });
   // Who had read up to the last deleted day has missed nothing.
   expect((await acme.list(second.event_id)).body.data.list[0].event_id).toBe(third.event_id);
@@ -97,7 +86,7 @@ it('misses no event of fifty transactions that commit out of order, one of them 
   timeout: 60_000,
 }, async () => {
   await using stack = new AsyncDisposableStack();
-  const writers = openDatabase(api.databaseUrl, { max: 6, applicationName: 'writers' });
+  const writers = openDatabase(served.api.databaseUrl, { max: 6, applicationName: 'writers' });
   stack.defer(() => writers.end());
   const acme = await withGames(51);
   const [held = '', ...others] = acme.game_ids;

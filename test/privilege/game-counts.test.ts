@@ -46,7 +46,7 @@ describe.each([
   });
 });
 
-it('an operator repairs the counters, and nobody writes them otherwise', async () => {
+it('an operator repairs the counters, and no role writes them otherwise', async () => {
   await using operator = as('OPERATOR');
   await database.sql`update game_counts set games = games + 1 where application_id = 'acme' and level = 0`;
   expect(await recountGames(operator.sql, { repair: true })).not.toEqual([]);

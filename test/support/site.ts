@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { Database } from '#db/client.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import { createProducer, type Producer } from '#src/queue/producer.ts';
+import { listen } from '#src/roles/listen.ts';
+
+/** Where a site reads and writes; without a `redisUrl` its queues are in the database. */
+type Place = { sql: Database; databaseUrl: string; redisUrl: string | undefined; prefix: string };
+
+export type TestSite = { url: string; producer: Producer; stop: () => Promise<void> };
+
+/** Serves a site on a free port. @param build builds it from the options that every site takes */
+export const serveSite = async (
+  { sql, databaseUrl, redisUrl, prefix }: Place,
+  build: (options: ConsoleOptions) => Promise<FastifyInstance>,
+): Promise<TestSite> => {
+  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
+  await backend.migrate();
+  const producer = createProducer(backend, jobSpecs, () => {});
+  let url = '';
+  const app = await build({
+    sql,
+    producer,
+    url: () => url,
+    trustedProxies: [],
+    oidc: null,
+    fourEyes: FOUR_EYES_BY_DEFAULT,
+    logger: pino({ level: 'silent' }),
+  });
+  url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');
+  return {
+    url,
+    producer,
+    stop: async () => {
+      await app.close();
+      await producer.close();
+      await backend.close();
+    },
+  };
+};
