@@ -142,12 +142,16 @@ export const register = (program: Command): void =>
       const logger = createLogger(level, { pretty: process.stderr.isTTY, role: 'demo' });
       const start = async () => {
         await using resources = new AsyncDisposableStack();
-        const everything = await startEverything(config, logger, out.note);
+        const applications: DemoApplication[] = [];
+        const startApplications = async (databaseUrl: string): Promise<void> => {
+          await using foundation = await openProducer(config, databaseUrl, 'demo');
+          const keys = await openKeyRing(config);
+          const settings = { home: config.home, applications: count, games };
+          applications.push(...(await startDemoApplications(foundation.sql, keys, settings, resources)));
+        };
+        const everything = await startEverything(config, logger, out.note, startApplications);
         resources.defer(() => everything.stop());
         await using foundation = await openProducer(config, everything.databaseUrl, 'demo');
-        const keys = await openKeyRing(config);
-        const settings = { home: config.home, applications: count, games };
-        const applications = await startDemoApplications(foundation.sql, keys, settings, resources);
         const ids = applications.map(({ application_id }) => application_id);
         const exitCode = await showSync(foundation, out, ids);
         const signInLink = once === true ? '' : await createDemoLink(foundation.sql, everything);

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/command.ts';
 import { findDatabaseUrl, openProducer } from '#src/cli/context.ts';
+import type { DemoApplication } from '#src/cli/demo-applications.ts';
 import { runUntilSignal } from '#src/cli/run-until-signal.ts';
 import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
@@ -64,9 +65,12 @@ export const register = (program: Command): void => {
       const demo = await findDemo(config);
       const start = async () => {
         await using resources = new AsyncDisposableStack();
-        const everything = await startEverything(demo?.config ?? config, logger, out.note);
+        const samples: DemoApplication[] = [];
+        const startSamples = async (databaseUrl: string): Promise<void> => {
+          samples.push(...((await demo?.start(databaseUrl, resources)) ?? []));
+        };
+        const everything = await startEverything(demo?.config ?? config, logger, out.note, startSamples);
         resources.defer(() => everything.stop());
-        const samples = (await demo?.start(everything.databaseUrl, resources)) ?? [];
         const addresses = Object.fromEntries([
           ...everything.roles.flatMap(({ name, address }) => (address === null ? [] : [[name, address]])),
           ['metrics', `${everything.metrics}/metrics`],

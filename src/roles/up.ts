@@ -24,11 +24,13 @@ export type Everything = {
 /**
  * Starts worker, API, media, console and KYC desk in one process, on `DATABASE_URL` or, without it, on the embedded Postgres of this
  * directory. Migrates the database first.
+ * @param beforeRoles called between the migration and the start of the roles: what it writes, overdue jobs find
  */
 export const startEverything = async (
   config: Config,
   logger: Logger,
   onProgress: (message: string) => void,
+  beforeRoles: (databaseUrl: string) => Promise<void> = async () => {},
 ): Promise<Everything> => {
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
@@ -43,6 +45,7 @@ export const startEverything = async (
   }
   for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
+  await beforeRoles(databaseUrl);
   const roles: Role[] = [];
   const isReady = () => roles.length > 0 && roles.every((role) => role.isReady?.() ?? true);
   const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', isReady });

@@ -3,8 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { readConfig } from '#src/config.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { tick } from '#src/ingest/specs.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { openTerminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
@@ -54,6 +59,33 @@ it('shows one sync without setup, and finds every game unchanged the second time
       withdrawn: 0,
     });
   expect(again.games).toEqual({ pending: 360 });
+});
+
+/** Makes the scheduled runs of this home's applications overdue, as they are after some hours. */
+const makeRunsOverdue = async (home: string): Promise<number> => {
+  const instance = await startEmbeddedPostgres({ home });
+  try {
+    await using foundation = openFoundation(readConfig({ CATALOGUE_HOME: home }), instance.databaseUrl, {
+      role: 'producer',
+      name: 'test',
+      maxConnections: 1,
+      logger: pino({ level: 'silent' }),
+    });
+    const ticks = await foundation.producer.queue(tick).getDelayed();
+    for (const job of ticks) await job.promote();
+    return ticks.length;
+  } finally {
+    await instance.stop();
+  }
+};
+
+it('a second demo logs no warning of overdue runs: the sample applications answer before the worker starts', async () => {
+  const env = environment(await aHome());
+  const args = ['demo', '--once', '--json', '--games', '5', '--applications', '2'];
+  expect((await runCli(args, env)).exit).toBe(0);
+  expect(await makeRunsOverdue(env.CATALOGUE_HOME)).toBeGreaterThanOrEqual(2);
+  const { exit, stderr } = await runCli(args, env);
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.not.stringMatching(/"level":|WARN/) });
 });
 
 /** Runs a line of the demo's hints as printed, in a checkout, and without the variables of this test. */
