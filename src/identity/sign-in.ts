@@ -2,7 +2,7 @@
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Database, Queryable } from '#db/client.ts';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
-import { findOperator, updateOperator } from '#db/queries/operators.ts';
+import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import {
   type ConfirmationMethod,
   countAttempts,
@@ -119,11 +119,17 @@ export const signInByPassword = async (
     await recordRefusal(sql, operator.login, reason, address);
     return { kind: 'refused' };
   }
-  const session = await sql.begin(async (tx) => {
+  const session = (await sql.begin(async (tx) => {
+    const locked = await lockOperator(tx, operator.login);
+    if (locked?.password_hash !== operator.password_hash || locked.status !== 'active') {
+      await recordRefusal(tx, operator.login, 'the password or the operator was changed meanwhile', address);
+      return undefined;
+    }
     await forgetAttempts(tx, keys);
     return openSession(tx, { login: operator.login, by: 'password', address });
-  });
-  return { kind: 'signed_in', session: session as string, login: operator.login };
+  })) as string | undefined;
+  if (session === undefined) return { kind: 'refused' };
+  return { kind: 'signed_in', session, login: operator.login };
 };
 
 /** Reads by which method `confirmOperator` confirms the operator of this session. */
@@ -183,6 +189,8 @@ export const signInByLink = async (
   if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
+    // Whoever ends the sessions and links of an operator locks the operator first.
+    await lockOperator(tx, link.login);
     const taken = await takeLink(tx, hashSecret(secret));
     if (taken === undefined) return undefined;
     const { login } = taken;
