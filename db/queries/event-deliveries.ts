@@ -144,7 +144,7 @@ export const requestDeliveries = async (
       where ${
         'event_ids' in which
           ? tx`e.event_id = any(${which.event_ids as string[]}::uuid[])`
-          : tx`e.application_id = ${which.application_id} and (d.state is null or d.state = 'failed')
+          : tx`e.application_id = ${which.application_id} and d.state is distinct from 'delivered'
                and e.created_at >= event_webhooks.created_at`
       }
     ), written as (

@@ -82,6 +82,13 @@ export const switchEventWebhookOn = (tx: Queryable, application_id: string): Pro
   isOneRow(tx`
     update event_webhooks set ${activeAndHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
 
+/** End the delay of an address that failed: its next event is sent now. */
+export const endAddressDelay = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`
+    update event_webhooks set next_attempt_at = now()
+    where application_id = ${application_id} and status = 'active' and next_attempt_at > now()`;
+};
+
 /** Addresses that an operator should look at: switched off, or failing for more than an hour. */
 export const listTroubledEventWebhooks = (sql: Queryable, limit: number): Promise<EventWebhook[]> =>
   sql<EventWebhook[]>`

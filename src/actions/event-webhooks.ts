@@ -5,6 +5,7 @@ import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
   deleteEventWebhook,
+  endAddressDelay,
   replaceEventSecret,
   type SealedEventWebhook,
   switchEventWebhookOn,
@@ -73,7 +74,8 @@ export const rotateEventSecret = (
   }) as Promise<boolean>;
 
 /**
- * Sends events of an application again, and switches its address on if it was off.
+ * Sends events of an application now, and switches its address on if it was off. The delay of an address that failed
+ * ends; its failures still count, so that one event is sent first.
  * @param event_ids events of this application; absent: all since the address was set that are not delivered
  * @returns the number of events, and whether the address was switched on
  */
@@ -86,6 +88,7 @@ export const retryEvents = (
   sql.begin(async (tx) => {
     const switched_on = await switchEventWebhookOn(tx, application_id);
     const events = await requestDeliveries(tx, event_ids === undefined ? { application_id } : { event_ids });
+    if (events > 0) await endAddressDelay(tx, application_id);
     const subject = `application:${application_id}`;
     const details = {
       events,

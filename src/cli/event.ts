@@ -1,9 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { EVENT_STATES, type EventItem, findEvent, listEventPage } from '#db/queries/event-list.ts';
-import { findEventWebhook, findSendingAddress } from '#db/queries/event-webhooks.ts';
+import { type EventWebhook, findEventWebhook, findSendingAddress } from '#db/queries/event-webhooks.ts';
 import { retryEvents, rotateEventSecret } from '#src/actions/event-webhooks.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
+import { formatCount } from '#src/cli/format.ts';
 import { CURSOR, choosePage, printPage } from '#src/cli/list-options.ts';
 import { APPLICATION, limitTo, ONLY_APPLICATION, variadic } from '#src/cli/parsers.ts';
 import { checkListFilter, requireApplication } from '#src/cli/require-application.ts';
@@ -26,6 +27,9 @@ const noAddress = (application_id: string): UsageError =>
   new UsageError(
     `${application_id} has no address for events. Set one: npx catalogue app update ${application_id} --events-webhook URL`,
   );
+
+const explainFirst = ({ application_id, failures, last_error }: EventWebhook): string =>
+  `The address of ${application_id} failed ${formatCount(failures, 'time')} (${last_error}): one event is sent first, the others follow when it is delivered.`;
 
 /** `catalogue event …` */
 export const register = (program: Command): void => {
@@ -81,16 +85,16 @@ export const register = (program: Command): void => {
   });
 
   defineCommand(event, 'retry', {
-    summary: 'send events again, for another 24 hours',
+    summary: 'send events now, for another 24 hours',
     details:
-      'With --application, every event since the address was set that failed or was never sent. A pending one needs no retry: it is sent at its next attempt. An address that was switched off is switched on.',
+      'With --application, every event since the address was set that is not delivered. Does not wait for the next attempt of a pending event, nor for the delay of an address that failed. An address that was switched off is switched on.',
     examples: ['event retry 019a2b3c-4d5e', 'event retry --application acme'],
     parameters: (command) =>
       command
         .argument('[event_id...]', 'the events', variadic(parseShortId))
         .option(
           '--application <application_id>',
-          'all of this application that failed or were never sent',
+          'all events of this application that are not delivered',
           APPLICATION[2],
         ),
     run: async ({ openDatabase, out }, prefixes = [], { application }) => {
@@ -103,9 +107,12 @@ export const register = (program: Command): void => {
         event_ids.map(async (id) => (await findEvent(sql, id))?.application_id ?? ''),
       );
       const application_ids = application === undefined ? [...new Set(owners)] : [application];
+      const failing: EventWebhook[] = [];
       for (const id of application_ids) {
         await requireApplication(sql, id);
-        if ((await findEventWebhook(sql, id)) === undefined) throw noAddress(id);
+        const webhook = await findEventWebhook(sql, id);
+        if (webhook === undefined) throw noAddress(id);
+        if (webhook.status === 'active' && webhook.failures > 0) failing.push(webhook);
       }
       let events = 0;
       const switched_on: string[] = [];
@@ -116,11 +123,12 @@ export const register = (program: Command): void => {
         if (retried.switched_on) switched_on.push(id);
       }
       const on = switched_on.length === 0 ? [] : [`Switched on again: ${switched_on.join(', ')}.`];
-      out.answer(
-        { events, switched_on },
-        `${events} ${events === 1 ? 'event is' : 'events are'} sent again.`,
-        ...on,
-      );
+      const first = events < 2 ? [] : failing.map(explainFirst);
+      const sent =
+        events === 0
+          ? 'Every event since the address was set is delivered.'
+          : `${formatCount(events, 'event')} ${events === 1 ? 'is' : 'are'} sent now.`;
+      out.answer({ events, switched_on }, sent, ...first, ...on);
     },
   });
 

@@ -8,6 +8,7 @@ import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { retryEvents } from '#src/actions/event-webhooks.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
+import { runCli } from '#test/support/cli.ts';
 import { decideGame, KIM } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
@@ -76,9 +77,38 @@ it('the waits grow for 24 hours; then the event has failed, and event retry send
   expect(received.length).toBeLessThan(14);
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
   expect(await retryEvents(sql, KIM, application_id)).toEqual({ events: 1, switched_on: false });
-  await passTime(sql, application_id, '15 minutes');
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
   expect(await delivery(application_id)).toMatchObject({ state: 'pending', attempts: 1 });
+});
+
+it.each([
+  ['of one event', (_id: string, event_id: string) => [event_id]],
+  ['of an application', (id: string) => ['--application', id]],
+])('event retry %s sends a pending event now, although its address failed', async (_what, args) => {
+  const { sql, databaseUrl } = database;
+  let isDown = true;
+  const { url } = await aReceiver((response) =>
+    response.writeHead(isDown ? 503 : 200, { 'retry-after': '600' }).end(),
+  );
+  const { application_id } = await withEvents(sql, url, 2);
+  const sender = aSender(sql);
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 2 });
+  isDown = false;
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
+  const [event] = await sql`select event_id from events where application_id = ${application_id}`;
+  const retry = ['event', 'retry', ...args(application_id, event?.event_id)];
+  const { exit, stdout } = await runCli(retry, { DATABASE_URL: databaseUrl });
+  const [one, all] = [
+    '1 event is sent now.\n',
+    `2 events are sent now.\nThe address of ${application_id} failed 1 time (HTTP 503): one event is sent first, the others follow when it is delivered.\n`,
+  ];
+  const isOne = !retry.includes('--application');
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: isOne ? one : all });
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: isOne ? 1 : 2, failed: 0 });
+  const again = await runCli(['event', 'retry', '--application', application_id], {
+    DATABASE_URL: databaseUrl,
+  });
+  expect(again.stdout).toBe(isOne ? one : 'Every event since the address was set is delivered.\n');
 });
 
 it('an address that fails for three days is switched off and says so; a retry switches it on', async () => {
