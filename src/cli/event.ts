@@ -4,7 +4,7 @@ import { type EventWebhook, findEventWebhook, findSendingAddress } from '#db/que
 import { retryEvents, rotateEventSecret } from '#src/actions/event-webhooks.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { formatCount } from '#src/cli/format.ts';
+import { formatAge, formatCount } from '#src/cli/format.ts';
 import { CURSOR, choosePage, printPage } from '#src/cli/list-options.ts';
 import { APPLICATION, limitTo, ONLY_APPLICATION, variadic } from '#src/cli/parsers.ts';
 import { checkListFilter, requireApplication } from '#src/cli/require-application.ts';
@@ -55,14 +55,12 @@ export const register = (program: Command): void => {
       printPage(out, 'events', page, listed, {
         documents: listed.rows.map(toEventItemDocument),
         columns: [
-          'created_at',
+          ['ago', ({ created_at }) => formatAge(created_at)],
           ['application', 'application_id'],
           'type',
-          ['why', ({ data }) => data.why],
           ['game', ({ data }) => data.game_name],
           ['state', stateOf],
-          'attempts',
-          ['last result', resultOf],
+          ['result', resultOf],
           'event_id',
         ],
         empty: 'No events.',

@@ -26,17 +26,20 @@ type Cursor = Sort<string> & { after: readonly [string, string] };
 
 const parseCursor = (text: string): Cursor => {
   try {
-    const [sort, descending, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
-    if (typeof sort === 'string' && typeof value === 'string' && typeof id === 'string')
-      return { sort, descending: descending === true, after: [value, id] };
+    const [order = '', id, value = id] = text.split(',').map(decodeURIComponent);
+    if (id !== undefined && value !== undefined)
+      return { sort: order.replace(/^-/, ''), descending: order.startsWith('-'), after: [value, id] };
   } catch {
-    // Not JSON.
+    // A "%" that no list prints.
   }
   throw new InvalidArgumentError('Give a cursor as a list prints it after "next:".');
 };
 
+/** Order as `--sort` has it, id and sort value of the last row, which applications may have chosen. */
 const formatCursor = ({ sort, descending }: Sort<string>, [value, id]: readonly [string, string]): string =>
-  Buffer.from(JSON.stringify([sort, descending, value, id])).toString('base64url');
+  [`${descending ? '-' : ''}${sort}`, id, ...(value === id ? [] : [value])]
+    .map((part) => part.replaceAll(/[%,]|[^\p{L}\p{N}\p{P}\p{S} ]/gu, encodeURIComponent))
+    .join(',');
 
 export const CURSOR = ['--cursor <cursor>', 'continue a list where "next:" says', parseCursor] as const;
 export const NEWEST = ['--newest', 'newest first'] as const;

@@ -5,7 +5,7 @@ import { stepId } from '#src/ingest/steps.ts';
 import { goodDetail, goodRow, idsOf, success } from '#test/hostile/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { addApplication, decideGame } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
@@ -42,6 +42,10 @@ beforeAll(async () => {
   }
   await fleet.startWorker();
   for (const id of ['acme', 'closed-port', 'incomplete', 'unread']) await fleet.sync(id);
+  const games = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_id = 'acme' limit 3`;
+  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
   for (const columns of [60, 100]) terminals.set(columns, await openTerminal({ columns, env }));
 });
 afterAll(async () => {
@@ -73,6 +77,7 @@ it.each([
   'failure list',
   'game list',
   'kyc list',
+  'event list',
   'queue status',
   'token list',
   'operator list',

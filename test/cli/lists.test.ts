@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { openTerminal, type Terminal } from '#test/support/terminal.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let terminal: Terminal;
+
+beforeAll(async () => {
+  terminal = await openTerminal({ columns: 100, env: { DATABASE_URL: database.databaseUrl } });
+});
+afterAll(() => terminal?.close());
+
+it('event list is a table at 100 columns, and continues where its last line says', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'northwind-play');
+  const games = ['Lantern Harbour', 'Copper', 'Salt'].map((game_name) =>
+    fetchedGame({ game_id: game_name, game_name }),
+  );
+  await upsertGames(sql, 'northwind-play', games);
+  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
+  const all = (await terminal.run('catalogue event list')).screen;
+  expect(all).toMatch(/^ago +application +type +game +state +result +event_id$/m);
+  expect(all.match(/^\d+[smh] +northwind-play +game\.passed +\w.* pulled +[0-9a-f-]{23}$/gm)).toHaveLength(3);
+  const first = (await terminal.run('catalogue event list --limit 2')).screen;
+  const [, next] = /^2 of 3, next: npx (.+)$/m.exec(first) ?? [];
+  expect(next).toMatch(/^catalogue event list --limit 2 --cursor -created_at,[0-9a-f-]{36}$/);
+  const rest = (await terminal.run(`${next}`)).screen;
+  expect(rest.trim().split('\n')[1]).toBe(all.trim().split('\n')[3]);
+});
+
+it('a list continues after a text with any characters', async () => {
+  const names = ['%, "é", \'x\' 100 %', 'Zwei\u2028Zeilen', '遊戲,目錄'];
+  for (const [n, name] of names.entries()) await addApplication(database.sql, `odd-${n}`, { name });
+  for (const sort of ['name', '-name']) {
+    const seen: (string | undefined)[] = [];
+    let next: string | undefined = `catalogue app list --search odd- --limit 1 --sort ${sort}`;
+    while (next !== undefined && seen.length < 9) {
+      const { screen } = await terminal.run(next);
+      seen.push(/^odd-\d/m.exec(screen)?.[0]);
+      next = /, next: npx (.+)$/m.exec(screen)?.[1];
+    }
+    expect(seen.sort()).toEqual(['odd-0', 'odd-1', 'odd-2']);
+  }
+});
