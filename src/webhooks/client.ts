@@ -12,7 +12,7 @@ import {
 import type { Operation } from '#src/contract/words.ts';
 import { MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
+import { aborted, isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
@@ -23,7 +23,7 @@ export type WebhookTarget = Record<`${Operation}_webhook`, string> & {
   accessToken: string;
 };
 
-/** The three webhooks of group B. Every method throws WebhookError and nothing else. */
+/** The three webhooks of group B. A query throws WebhookError and nothing else. */
 export type WebhookClient = {
   /** Section 4.4. The elements of `list` are not validated: one invalid row must not fail the page. */
   queryGameList(
@@ -47,7 +47,7 @@ const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * Makes every call to an application (design, sections 5 and 6). A request goes through http-post.ts, which checks the
+ * Makes every call of a webhook. A request goes through http-post.ts, which checks the
  * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which validates `data`.
  * Create one client per process and `close` it at the end.
  */
@@ -76,7 +76,8 @@ export const createWebhookClient = (
     const charge = (size: number) => {
       bytes = size;
     };
-    const meter = { admitLarge: () => admit(signal), charge, time: watch.time };
+    const admitLarge = () => admit(signal).catch(() => Promise.reject(aborted()));
+    const meter = { admitLarge, charge, time: watch.time };
     const traffic = { pieces: 0 };
     try {
       const response = await http.post({
@@ -91,7 +92,8 @@ export const createWebhookClient = (
       const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
       return watch.time(() => readData(schema, data));
     } catch (error) {
-      // The connection was destroyed before the body had ended.
+      // The connection received more than `WIRE.bytes`, or too many interim responses, and was destroyed before its body
+      // was read: nothing is charged yet, so charge the most that it can have received.
       if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       throw error;
     } finally {

@@ -6,7 +6,7 @@ import type { Reason } from '#src/contract/reasons.ts';
  * on the status.
  */
 const CODES = {
-  /** The URL, or every address of its name, is forbidden (design, section 6). */
+  /** The URL, or every address of its name, is forbidden (`egress.ts`). */
   forbidden_address: { transport: true, retryable: false },
   /** DNS returned no address. */
   name_not_found: { transport: true, retryable: true },
@@ -18,7 +18,7 @@ const CODES = {
   timeout: { transport: true, retryable: true },
   /** The connection broke in the middle of the response, or the response is not HTTP. */
   connection_lost: { transport: true, retryable: true },
-  /** The response is a redirect (decision 15). */
+  /** The response is a redirect: it is not followed, because the token would travel. */
   redirect: { transport: true, retryable: false },
   /** No envelope, and a status of 400 or more. */
   http_status: { transport: true, retryable: false },
@@ -54,7 +54,7 @@ export type WebhookErrorDetails = {
   status?: number | undefined;
   /** The application's own code, for `ret_code`. */
   retCode?: number | undefined;
-  /** Its message, cut to 200 characters; never for KYC (decision 14). */
+  /** Its message, cut to 200 characters; never for KYC: it could quote a value. */
   retMsg?: string | undefined;
   /** Field paths and codes, for `invalid_data` and `not_envelope`. */
   reasons?: Reason[] | undefined;
@@ -95,5 +95,8 @@ export class WebhookError extends Error {
     return CODES[this.code].transport;
   }
 }
+
+/** The error of a call that the signal of its caller ended. */
+export const aborted = (): WebhookError => new WebhookError('aborted', 'the call was cancelled');
 
 export const isWebhookError = (error: unknown): error is WebhookError => error instanceof WebhookError;

@@ -5,7 +5,7 @@ import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY } from '#src/rules/budgets.ts';
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
-import { WebhookError } from '#src/webhooks/errors.ts';
+import { aborted, WebhookError } from '#src/webhooks/errors.ts';
 import { countPieces, limitWireBytes, type Traffic } from '#src/webhooks/traffic.ts';
 import { connectError, exchangeError } from '#src/webhooks/transport-errors.ts';
 
@@ -166,8 +166,6 @@ const toAbortSignal = (call: EventEmitter): AbortSignal => {
   call.once('abort', () => controller.abort());
   return controller.signal;
 };
-
-const aborted = (): WebhookError => new WebhookError('aborted', 'the call was cancelled');
 
 /** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
 const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {

@@ -3,7 +3,7 @@ import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/reasons.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
 import { WAITING } from '#src/rules/waiting.ts';
-import { WebhookError } from '#src/webhooks/errors.ts';
+import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 import type { PostResponse } from '#src/webhooks/http-post.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
@@ -30,7 +30,7 @@ export const readRetryAfterMs = ({ status, retryAfter }: PostResponse): number |
 export type EnvelopeOptions = {
   maxBytes: number;
   accessToken: string;
-  /** False for KYC: a `ret_msg` could quote a value of the record (decision 14). */
+  /** False for KYC: a `ret_msg` could quote a value of the record. */
   keepRetMsg: boolean;
   meter?: Meter;
 };
@@ -54,7 +54,8 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
   try {
     json = await readJson(response, maxBytes, meter);
   } catch (error) {
-    throw status >= 400 ? statusError() : error;
+    const isAborted = isWebhookError(error) && error.code === 'aborted';
+    throw status >= 400 && !isAborted ? statusError() : error;
   }
   const envelope = envelopeSchema.safeParse(json);
   if (!envelope.success) {

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
+import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import {
   aClient,
   aServer,
@@ -134,6 +136,36 @@ test('keeps no ret_msg for KYC, because it could contain a value', async () => {
   expect(error).toMatchObject({ code: 'ret_code', retCode: 1, retMsg: undefined });
   expect(error.message).not.toContain('S1234567');
 });
+
+test.each([
+  ['compressed', 200, true],
+  ['compressed, with a status of 503', 503, true],
+  ['not compressed', 200, false],
+])(
+  'a call that is aborted while its large response waits for memory is aborted: %s',
+  async (_, status, isCompressed) => {
+    const body = Buffer.from(envelope({ ...detail(), game_info: 'a'.repeat(200_000) }));
+    const server = await respondWith(
+      isCompressed ? gzipSync(body) : body,
+      isCompressed ? { status, headers: { 'content-encoding': 'gzip' } } : { status },
+    );
+    const full = createAnswerMemory();
+    const controller = new AbortController();
+    const memory = {
+      ...full,
+      request: () => ({
+        admit: (signal: AbortSignal) => {
+          const admitted = full.request('acme', Number.POSITIVE_INFINITY).admit(signal);
+          controller.abort();
+          return admitted;
+        },
+        release: () => {},
+      }),
+    };
+    const error = await errorOf(askDetail(aClient({ memory }), server.url, controller.signal));
+    expect(error).toMatchObject({ code: 'aborted', retryable: true });
+  },
+);
 
 test('carries fifty calls on one signal, and leaves no listener on it', async () => {
   const { server } = await record();

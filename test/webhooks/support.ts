@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
@@ -22,7 +23,9 @@ export const targetAt = (url: string): WebhookTarget => ({
 });
 
 /** A client that is closed with its test. */
-export const aClient = (options: Partial<HttpPostOptions> = {}): WebhookClient => {
+export const aClient = (
+  options: Partial<HttpPostOptions> & { memory?: AnswerMemory } = {},
+): WebhookClient => {
   const client = createWebhookClient({ egress: loopback, ...options });
   onTestFinished(() => client.close());
   return client;
