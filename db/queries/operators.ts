@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
+import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
 import type { Role } from '#src/contract/roles.ts';
@@ -38,9 +38,7 @@ const operatorColumns = (sql: Queryable) => sql`
   login, name, roles, status, created_at, last_sign_in_at,
   case when oidc_subject is not null then 'oidc' when password_hash is not null then 'password'
        else 'link' end as signs_in_by,
-  (select count(*)::int from operator_sessions s where s.login = o.login
-     and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
-     and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute') as open_sessions`;
+  (select count(*)::int from operator_sessions s where s.login = o.login and ${isSessionOpen(sql)}) as open_sessions`;
 
 export const listOperators = (sql: Queryable): Promise<Operator[]> =>
   sql<Operator[]>`select ${operatorColumns(sql)} from operators o order by login`;

@@ -9,6 +9,11 @@ export const IDLE_MINUTES = 30;
 /** Who is signed in. */
 export type SignedIn = { login: string; name: string; roles: Role[]; started_at: Date };
 
+/** The condition under which a session `s` has not expired. */
+export const isSessionOpen = (sql: Queryable) => sql`
+  s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
+  and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'`;
+
 /** @param confirmed the provider asked for the credentials just now */
 export const insertSession = async (
   sql: Queryable,
@@ -55,9 +60,7 @@ export const findSession = (
     with session as (
       select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles
       from operator_sessions s join operators o using (login)
-      where s.session_hash = ${session_hash} and o.status = 'active'
-        and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
-        and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'
+      where s.session_hash = ${session_hash} and o.status = 'active' and ${isSessionOpen(sql)}
     ), touched as (
       update operator_sessions s set seen_at = now() from session
       where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
@@ -74,6 +77,53 @@ export const deleteSession = async (sql: Queryable, session_hash: Buffer): Promi
 /** @returns how many ended */
 export const deleteSessionsOf = async (sql: Queryable, login: string): Promise<number> =>
   (await sql`delete from operator_sessions where login = ${login}`).count;
+
+/** A session as its operator sees it. */
+export type OwnSession = {
+  /** SHA-256 of the session's hash, hexadecimal: neither the cookie nor the stored hash can be computed from it. */
+  session_id: string;
+  started_at: Date;
+  seen_at: Date;
+  is_current: boolean;
+};
+
+const sessionId = (sql: Queryable) => sql`encode(sha256(s.session_hash), 'hex')`;
+
+/** The open sessions of an operator, the present one first. @param session_hash of the present one */
+export const listSessionsOf = (sql: Queryable, login: string, session_hash: Buffer): Promise<OwnSession[]> =>
+  sql<OwnSession[]>`
+    select ${sessionId(sql)} as session_id, s.started_at, s.seen_at, s.session_hash = ${session_hash} as is_current
+    from operator_sessions s where s.login = ${login} and ${isSessionOpen(sql)}
+    order by is_current desc, s.seen_at desc, s.started_at desc`;
+
+/** Ends a session of this operator. @returns false if the operator has no such open session */
+export const deleteSessionById = (sql: Queryable, login: string, session_id: string): Promise<boolean> =>
+  isOneRow(sql`
+    delete from operator_sessions s
+    where s.login = ${login} and ${sessionId(sql)} = ${session_id} and ${isSessionOpen(sql)}`);
+
+/** Ends every session of this operator but one. @returns how many open ones ended */
+export const deleteOtherSessions = async (
+  sql: Queryable,
+  login: string,
+  session_hash: Buffer,
+): Promise<number> => {
+  const row = await firstRow(sql<{ ended: number }[]>`
+    with s as (
+      delete from operator_sessions where login = ${login} and session_hash <> ${session_hash}
+      returning started_at, seen_at
+    ) select count(*)::int as ended from s where ${isSessionOpen(sql)}`);
+  return row?.ended ?? 0;
+};
+
+/** Gives a session a new secret: copies of its cookie open nothing. @param former of the present secret */
+export const replaceSessionHash = async (
+  sql: Queryable,
+  former: Buffer,
+  session_hash: Buffer,
+): Promise<void> => {
+  await sql`update operator_sessions set session_hash = ${session_hash} where session_hash = ${former}`;
+};
 
 /** A new link replaces the operator's older ones. */
 export const insertLink = async (

@@ -120,7 +120,7 @@ export const signedInPage = (
     ([path, label, , shape]) =>
       html`<li><a href="${path}"${path === page.at ? html` aria-current="page"` : null}>${icon(shape)}<span>${label}</span></a></li>`,
   )}</ul></nav>
-<div class="who"><div><strong>${operator.name}</strong><span>${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}</span></div>
+<div class="who"><div><a href="/account"${page.at === '/account' ? html` aria-current="page"` : null}>${operator.name}</a><span>${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}</span></div>
 <form method="post" action="/sign-out"><button class="button quiet">Sign out</button></form></div>
 </header>
 ${pageContent(page, frame.warning)}

@@ -18,6 +18,22 @@ const FLOW = 'catalogue_oidc';
 export const readCookie = (request: FastifyRequest, consoleUrl: string): string | undefined =>
   request.cookies[cookieName(request, consoleUrl, SESSION)];
 
+/** Gives the browser the secret of its session. */
+export const setSessionCookie = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  consoleUrl: string,
+  session: string,
+): FastifyReply =>
+  reply.setCookie(cookieName(request, consoleUrl, SESSION), session, {
+    path: '/',
+    httpOnly: true,
+    // Lax, so that a link to a game opens from a chat. Changes are limited to this origin (origin.ts).
+    sameSite: 'lax',
+    secure: isSecure(request, consoleUrl),
+    maxAge: SESSION_HOURS * 3_600,
+  });
+
 const FORM_FIELD_MAX = 1_024;
 const field = z.string().max(FORM_FIELD_MAX);
 const form = z.object({
@@ -82,14 +98,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     const url = options.url();
     const former = readCookie(request, url);
     if (former !== undefined) await signOut(sql, former);
-    reply.setCookie(cookieName(request, url, SESSION), session, {
-      path: '/',
-      httpOnly: true,
-      // Lax, so that a link to a game opens from a chat. Changes are limited to this origin (origin.ts).
-      sameSite: 'lax',
-      secure: isSecure(request, url),
-      maxAge: SESSION_HOURS * 3_600,
-    });
+    setSessionCookie(request, reply, url, session);
     return reply.redirect(next, 303);
   };
 

@@ -6,6 +6,7 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
+import { addAccount } from '#src/console/account.ts';
 import { HTTPS_ONLY, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
 import { addAssets } from '#src/console/assets.ts';
 import { isSecure } from '#src/console/cookies.ts';
@@ -129,5 +130,6 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
 
   addAssets(app);
   addSignIn(app, options);
+  addAccount(app, options);
   return app;
 };

@@ -58,6 +58,7 @@ export const AUDIT_ACTIONS = [
   'operator.password',
   'session.sign_in',
   'session.sign_out',
+  'session.end',
   'session.refuse',
   'access.refuse',
 ] as const;

@@ -4,7 +4,7 @@ import { CatalogueError } from '#src/errors.ts';
 import { limitConcurrency } from '#src/lib/limit-concurrency.ts';
 
 /** NIST SP 800-63B-4, section 3.1.1.2: a password that is the only factor has at least 15 characters. */
-const PASSWORD_MIN = 15;
+export const PASSWORD_MIN = 15;
 /** The same section requires that 64 are accepted. */
 const PASSWORD_MAX = 256;
 

@@ -144,6 +144,28 @@ export type ConfirmationResult =
   | { kind: 'too_many'; waitSeconds: number };
 
 /**
+ * Verifies the password of an operator who is signed in. Wrong ones count with those of the sign-in.
+ * @param refusal the reason of a wrong one in the audit log
+ */
+export const confirmPassword = async (
+  sql: Database,
+  { login, password_hash }: { login: string; password_hash: string },
+  password: string,
+  refusal: string,
+  address: string,
+): Promise<ConfirmationResult> => {
+  const keys = [addressKey(address), loginKey(login)];
+  const waitSeconds = await countAttempt(sql, keys);
+  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
+  if (!(await verifyPassword(password, password_hash))) {
+    await recordRefusal(sql, login, refusal, address);
+    return { kind: 'refused' };
+  }
+  await forgetAttempts(sql, keys);
+  return { kind: 'confirmed' };
+};
+
+/**
  * Confirms who uses a session, before a KYC record is revealed. An operator with a password gives it again; wrong ones
  * count with those of the sign-in. Any other operator must have signed in at the OIDC provider within five minutes, and
  * one such sign-in confirms once.
@@ -154,17 +176,10 @@ export const confirmOperator = async (
   address: string,
 ): Promise<ConfirmationResult> => {
   const operator = await findOperator(sql, login);
-  if (operator?.password_hash == null)
+  const password_hash = operator?.password_hash ?? null;
+  if (password_hash === null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
-  const keys = [addressKey(address), loginKey(login)];
-  const waitSeconds = await countAttempt(sql, keys);
-  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
-  if (!(await verifyPassword(password, operator.password_hash))) {
-    await recordRefusal(sql, login, 'wrong password for a reveal', address);
-    return { kind: 'refused' };
-  }
-  await forgetAttempts(sql, keys);
-  return { kind: 'confirmed' };
+  return confirmPassword(sql, { login, password_hash }, password, 'wrong password for a reveal', address);
 };
 
 /** Finds a one-time link. @returns undefined if it was used, has expired or never existed, or its operator is disabled */

@@ -69,6 +69,7 @@ export const useEveryPage = () => {
       failures: '/failures',
       audit: '/audit',
       operators: '/operators',
+      account: '/account',
       'not-found': '/nowhere',
     };
   });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
-import { lockOperator, updateOperator } from '#db/queries/operators.ts';
+import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
+import { deleteSessionsOf } from '#db/queries/sign-in.ts';
+import { changePassword } from '#src/identity/account.ts';
 import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
-import { hashPassword } from '#src/identity/password.ts';
-import { signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
+import { hashPassword, verifyPassword } from '#src/identity/password.ts';
+import { openSession, readSession, signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
 import { addTestOperator, PASSWORD, TESTS } from '#test/console/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -76,4 +79,45 @@ test('a link that is used while an administrator ends the sessions is no deadloc
   expect(await ended).toBe(0);
   expect(await used).toBeUndefined();
   expect(await sql`select from operator_sessions where login = 'kim'`).toHaveLength(0);
+});
+
+/** Begins a change of the password and, while it waits for the operator, does this in a transaction that is first. */
+const changeAfter = async (login: string, meanwhile: (tx: Queryable) => Promise<unknown>) => {
+  const { sql } = database;
+  await addTestOperator(sql, login, 'viewer');
+  const session = (await sql.begin((tx) =>
+    openSession(tx, { login, by: 'password', address: ADDRESS }),
+  )) as string;
+  let change: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await lockOperator(tx, login);
+    const typed = { current: PASSWORD, password: 'eight loud ravens sleep' };
+    change = changePassword(sql, { login, session }, typed, ADDRESS).catch((error: Error) => error.message);
+    await waiting(1);
+    await meanwhile(tx);
+  });
+  return { result: await change, session };
+};
+
+test('a change after which the current password is another one is refused, also if its session is still open', async () => {
+  const { result, session } = await changeAfter('mira', (tx) =>
+    updateOperator(tx, 'mira', { password_hash: newHash }),
+  );
+  expect(result).toEqual({ kind: 'refused' });
+  expect((await findOperator(database.sql, 'mira'))?.password_hash).toBe(newHash);
+  expect(await readSession(database.sql, session, false)).toMatchObject({ login: 'mira' });
+});
+
+test.each([
+  ['whose session ends', 'noor', (tx: Queryable) => deleteSessionsOf(tx, 'noor')],
+  [
+    'whose operator is disabled',
+    'taro',
+    (tx: Queryable) => updateOperator(tx, 'taro', { status: 'disabled' }),
+  ],
+])('a change %s before it is written changes nothing', async (_what, login, meanwhile) => {
+  const { result } = await changeAfter(login, meanwhile);
+  expect(result).toBe('This session has ended: sign in again.');
+  const hash = (await findOperator(database.sql, login))?.password_hash ?? null;
+  expect(await verifyPassword(PASSWORD, hash)).toBe(true);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { addTestOperator, PASSWORD, signIn } from '#test/console/support.ts';
+import { cookieOf, noticeOf } from '#test/identity/account-support.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -10,6 +11,7 @@ const database = useTestDatabase();
 let desk: TestDesk;
 const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const OFFICER: readonly Role[] = ['kyc_officer'];
+const rolesOf = (path: string): readonly Role[] => (path.startsWith('/account') ? ROLES : OFFICER);
 
 /** Every route with the roles that may call it. A body is refused by its form, after the right was checked. */
 const ROUTES: [method: string, path: string][] = [
@@ -24,6 +26,9 @@ const ROUTES: [method: string, path: string][] = [
   ['POST', '/developers/acme/accept-cp-id'],
   ['POST', `/requests/${ID}/approve`],
   ['POST', `/requests/${ID}/cancel`],
+  ['GET', '/account'],
+  ['POST', '/account/password'],
+  ['POST', '/account/sessions'],
 ];
 
 beforeAll(async () => {
@@ -51,7 +56,7 @@ test.each(ROLES)(
       const answer = await call(method, path, cookie);
       const text = await answer.text();
       expect(answer.status, `${method} ${path}: ${text.slice(0, 300)}`).toBeLessThan(500);
-      expect([method, path, answer.status === 403]).toEqual([method, path, !OFFICER.includes(role)]);
+      expect([method, path, answer.status === 403]).toEqual([method, path, !rolesOf(path).includes(role)]);
       if (answer.status === 403) expect(text).toContain('This takes the role kyc officer');
       for (const value of Object.values(PLANTED).slice(1)) expect(text).not.toContain(value);
     }
@@ -72,6 +77,21 @@ test('without a session nothing answers, and every answer has the strict policy 
       /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i,
     );
   }
+});
+
+test('with the rights of the desk an officer changes the password and ends other sessions', async () => {
+  await addTestOperator(database.sql, 'kira', 'kyc_officer');
+  const others = [await signIn(desk.url, 'kira'), await signIn(desk.url, 'kira')];
+  const [mine = ''] = others.splice(0, 1);
+  const next = 'seven quiet herons leap';
+  const changed = await call('POST', '/account/password', mine, { current: PASSWORD, password: next });
+  expect(changed.status).toBe(303);
+  for (const cookie of [mine, ...others]) expect((await call('GET', '/', cookie)).status).toBe(303);
+  const again = await signIn(desk.url, 'kira', next);
+  const ended = await call('POST', '/account/sessions', cookieOf(changed), { session: 'others' });
+  expect(noticeOf(ended)).toContain('Other sessions that ended: 1.');
+  expect((await call('GET', '/', again)).status).toBe(303);
+  expect((await call('GET', '/', cookieOf(changed))).status).toBe(200);
 });
 
 test('a request of another site reveals nothing', async () => {

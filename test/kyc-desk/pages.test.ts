@@ -87,6 +87,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
         'developer-new-cp-id': '/developers/paper-kite',
         requests: '/requests',
         reveals: '/reveals',
+        account: '/account',
       })) {
         expect((await page.goto(`${desk.url}${path}`))?.status(), path).toBe(200);
         await look(name);
