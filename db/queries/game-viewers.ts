@@ -8,17 +8,19 @@ const VIEWER_EXPIRES_S = 60;
  * @returns the logins of the other operators who look at it now, sorted
  */
 export const recordViewer = async (sql: Queryable, game_id: string, viewer: string): Promise<string[]> => {
-  // Expired rows of all games are deleted. Concurrent calls delete the same rows: `skip locked` prevents a deadlock. The
-  // row of this call is excluded, because a statement must not change a row twice.
+  // Expired rows of all games are deleted. Concurrent calls cannot deadlock: a call writes its own row first (the join
+  // with `recorded`), which may wait, and then deletes others, which never waits (`skip locked`). Its own row is excluded
+  // there, because a statement must not change a row twice.
   const rows = await sql<{ viewer: string }[]>`
     with recorded as (
       insert into game_viewers (game_id, viewer) values (${game_id}, ${viewer})
-      on conflict (game_id, viewer) do update set seen_at = now()
+      on conflict (game_id, viewer) do update set seen_at = now() returning viewer
     ), expired as (
       delete from game_viewers where ctid = any(array(
-        select ctid from game_viewers
-        where seen_at < now() - ${VIEWER_EXPIRES_S} * interval '1 second' and (game_id, viewer) <> (${game_id}, ${viewer})
-        for update skip locked))
+        select old.ctid from game_viewers old cross join recorded
+        where old.seen_at < now() - ${VIEWER_EXPIRES_S} * interval '1 second'
+          and (old.game_id, old.viewer) <> (${game_id}, ${viewer})
+        for update of old skip locked))
     )
     select viewer from game_viewers
     where game_id = ${game_id} and viewer <> ${viewer}
