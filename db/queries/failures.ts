@@ -19,8 +19,9 @@ export type Failure = {
 
 /**
  * Record failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
- * `STORAGE.failures` rows of an operation: the failures of further games are counted by their run only. Rows are written
- * in the order of their game ids, so that batches that share games do not deadlock.
+ * `STORAGE.failures` rows of an operation: the failures of further games are counted by their run only. Two batches at a
+ * time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written in the
+ * order of their game ids, so that batches that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,
@@ -90,8 +91,8 @@ export const listFailedGameIds = async (sql: Queryable, application_id: string):
 };
 
 /**
- * Delete failures that did not happen again for `ageMs`, and those of an application beyond `STORAGE.failures` of an
- * operation, which an earlier version recorded; the oldest first.
+ * Delete failures that did not happen again for `ageMs`. Of each application and operation, delete all but the
+ * `STORAGE.failures` latest: an earlier version, or two batches at a time, may have recorded more.
  * @returns their number: less than `limit` when none is left
  */
 export const pruneFailures = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {

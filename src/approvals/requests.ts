@@ -13,7 +13,7 @@ import {
 import { type Actor, type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import type { Asked } from '#db/schema/approvals.ts';
 import { ApprovalError, requireVersion, rolesOfKind } from '#src/approvals/rule.ts';
-import type { ApprovalKind } from '#src/contract/approvals.ts';
+import { APPROVE_WITHIN_MINUTES, type ApprovalKind, USE_WITHIN_MINUTES } from '#src/contract/approvals.ts';
 import { coerceError } from '#src/errors.ts';
 
 const REASON_MAX = 1_000;
@@ -49,8 +49,10 @@ export const logRefusal = async <Result>(
 
 /**
  * Asks for an approval.
+ * @param request.asked what is asked for beyond kind and subject, such as the games of a run
  * @param request.seen the version that the page showed: refused if it has changed since. Absent: the present version
- * @throws ApprovalError without a reason, if there is nothing to do, if it changed, or if the same is asked for already
+ * @throws ApprovalError if the request gives no reason, if there is nothing to do, if the subject has changed, or if this
+ *   operator has an open request for the same
  */
 export const askForApproval = async (
   sql: Database,
@@ -87,13 +89,24 @@ const closeAsVoid = async (tx: Queryable, row: ApprovalRow): Promise<void> => {
     await recordAudit(tx, [entryOf(SYSTEM, 'approval.void', row, 'what was asked for has changed since')]);
 };
 
+const VOID = 'What was asked for has changed since: the request is void. It can be asked for again.';
+
 const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
-  approved: 'Another operator has approved this already.',
+  approved: 'This request is approved already.',
   used: 'This request was used already.',
   cancelled: 'This request was cancelled meanwhile.',
   declined: 'This request was declined meanwhile.',
-  expired: 'This request has expired: it was not approved within an hour. It can be asked for again.',
-  void: 'What was asked for has changed since: the request is void. It can be asked for again.',
+  void: VOID,
+};
+
+/** Why a request cannot be approved, cancelled or declined. Undefined: it waits for its approval. */
+const describeEnd = ({ state, approved_at }: ApprovalRow): string | undefined => {
+  if (state !== 'expired') return ENDED[state];
+  const why =
+    approved_at === null
+      ? `it was not approved within ${APPROVE_WITHIN_MINUTES} minutes`
+      : `it was approved, but not used within ${USE_WITHIN_MINUTES} minutes`;
+  return `This request has expired: ${why}. It can be asked for again.`;
 };
 
 const requireRequest = async (
@@ -108,7 +121,7 @@ const requireRequest = async (
 
 /**
  * Approves what another operator asked for.
- * @param kinds those of this site
+ * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
  * @throws ApprovalError with the reason: an own request, late, ended, or changed since
  */
 export const approve = async (
@@ -127,13 +140,13 @@ export const approve = async (
       const { approve: roles } = rolesOfKind(row.kind);
       if (row.state === 'asked' && version !== row.version) {
         await closeAsVoid(tx, row);
-        return ENDED.void ?? '';
+        return VOID;
       }
       const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
       if (approved === undefined) {
-        const { state } = await requireRequest(tx, kinds, approval_id);
+        const now = await requireRequest(tx, kinds, approval_id);
         return (
-          ENDED[state] ?? `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
+          describeEnd(now) ?? `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
         );
       }
       await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
@@ -154,8 +167,10 @@ export const endRequest = async (
   sql.begin(async (tx) => {
     const row = await requireRequest(tx, kinds, approval_id);
     const closing = row.asked_by === login ? 'cancelled' : 'declined';
-    if (!(await closeRequest(tx, approval_id, closing)))
-      throw new ApprovalError(ENDED[row.state] ?? 'This request has ended.');
+    if (!(await closeRequest(tx, approval_id, closing))) {
+      const now = await requireRequest(tx, kinds, approval_id);
+      throw new ApprovalError(describeEnd(now) ?? 'This request has ended.');
+    }
     const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
     await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
     return row;

@@ -10,6 +10,7 @@ import { actionsOn, addOperators, passMinutes } from '#test/approvals/support.ts
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const keys = ringOf(['k1']);
@@ -93,7 +94,7 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
   const { sql } = database;
   const late = await ask();
   await passMinutes(sql, late, 61);
-  await expect(approveBy('lee', late)).rejects.toThrow('it was not approved within an hour');
+  await expect(approveBy('lee', late)).rejects.toThrow('it was not approved within 60 minutes');
   await expect(
     sql`update approvals set approved_by = 'lee', approved_at = now() where approval_id = ${late}`,
   ).rejects.toThrow('approvals_in_time');
@@ -103,9 +104,29 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
   await approveBy('lee', id);
   await passMinutes(sql, id, 16);
   await expect(reveal('kim', id)).rejects.toThrow('This approval has expired');
+  await expect(approveBy('olga', id)).rejects.toThrow('it was approved, but not used within 15 minutes');
   await expect(sql`update approvals set used_at = now() where approval_id = ${id}`).rejects.toThrow(
     'approvals_used_in_time',
   );
+});
+
+it('an approver who approves again, and one who declines what is used at that moment, read what happened', async () => {
+  const { sql } = database;
+  const id = await ask();
+  await approveBy('lee', id);
+  await expect(approveBy('lee', id)).rejects.toThrow('This request is approved already.');
+  let declined: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`update approvals set used_at = now() where approval_id = ${id}`;
+    declined = endRequest(sql, 'olga', APPROVAL_KINDS, id);
+    declined.catch(() => {});
+    await until('the second waits for the first', async () => {
+      const rows = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    });
+  });
+  await expect(declined).rejects.toThrow('This request was used already.');
 });
 
 it('what changed between the two is void: before the approval and after it', async () => {
