@@ -42,10 +42,8 @@ beforeAll(async () => {
   }
   await fleet.startWorker();
   for (const id of ['acme', 'closed-port', 'incomplete', 'unread']) await fleet.sync(id);
-  const games = await sql<
-    { game_id: string }[]
-  >`select game_id from games where application_id = 'acme' limit 3`;
-  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
+  const [game] = await sql<{ game_id: string }[]>`select game_id from games limit 1`;
+  await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
   for (const columns of [60, 100]) terminals.set(columns, await openTerminal({ columns, env }));
 });
 afterAll(async () => {
@@ -272,18 +270,6 @@ it('sync --wait names paused queues', async () => {
   );
   expect((await runCli(['queue', 'resume'], env)).exit).toBe(0);
   expect((await waiting.done).exit).toBe(0);
-});
-
-it('an unknown application gets a suggestion', async () => {
-  for (const [typed, meant] of [
-    ['acmee', 'acme'],
-    ['closed', 'closed-port'],
-  ] as const) {
-    const { exit, stderr } = await runCli(['app', 'show', typed], env);
-    expect(exit).toBe(2);
-    expect(stderr).toContain(`There is no application "${typed}". Did you mean ${meant}?`);
-  }
-  expect((await runCli(['app', 'show', 'zzz'], env)).stderr).not.toContain('Did you mean');
 });
 
 it('app remove asks on a terminal, and removes nothing without the id', async () => {
