@@ -69,7 +69,7 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
         { head: 'Last seen', words: true, cell: (row) => ago(row.seen_at) },
         { head: 'Session', cell: endCell },
       ],
-      { empty: '', label: 'Your sessions' },
+      { empty: '', label: 'Your sessions', stacked: true },
     ),
     sessions.length < 2 ? {} : { aside: end('End all others', 'others') },
   );
