@@ -42,21 +42,36 @@ export const insertApplication = (
       where applications.status = 'removed'`);
 };
 
+/** The sealed token of an application and the webhooks for which it is sealed. */
+export type SealedTarget = Pick<
+  ApplicationRow,
+  'query_game_list_webhook' | 'query_game_detail_webhook' | 'query_cp_kyc_webhook' | 'access_token'
+>;
+
 /**
  * Change the given settings. An application that backs off runs at its next tick.
- * @returns false when there is no such application
+ * @param seen a change that was computed from these values is made only if they are still the stored ones
+ * @returns false when there is no such application, or it is not as `seen`
  */
 export const updateApplication = (
   sql: Queryable,
   application_id: string,
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
+  seen?: SealedTarget,
 ): Promise<boolean> => {
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
+  const isAsSeen =
+    seen === undefined
+      ? sql`true`
+      : sql`query_game_list_webhook = ${seen.query_game_list_webhook}
+          and query_game_detail_webhook = ${seen.query_game_detail_webhook}
+          and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
+          and access_token is not distinct from ${seen.access_token}`;
   return isOneRow(sql`
     update applications set ${sql(set as never)}
-    where application_id = ${application_id} and status <> 'removed'`);
+    where application_id = ${application_id} and status <> 'removed' and ${isAsSeen}`);
 };
 
 /** Pause or resume; clears the backoff. @returns false when there is no such application */

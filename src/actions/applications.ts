@@ -1,6 +1,7 @@
 /** What operators do to applications, each with its entry in the audit log: for the console and the command line. */
 import type { Database, Queryable } from '#db/client.ts';
 import {
+  type ApplicationRow,
   type ApplicationSettings,
   insertApplication,
   removeApplication,
@@ -51,16 +52,21 @@ export const registerApplication = (
   );
 };
 
-/** Changes the given settings. @returns false when there is no such application */
+/**
+ * Changes the given settings.
+ * @param seen the application from which the changes were computed
+ * @returns false when its webhooks or its token have changed since, or it was removed
+ */
 export const changeApplication = (
   sql: Database,
   actor: Actor,
-  application_id: string,
+  seen: ApplicationRow,
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
 ): Promise<boolean> => {
+  const { application_id } = seen;
   const details = describeSettings(changes);
   return change(sql, { ...actor, action: 'application.update', application_id, details }, (tx) =>
-    updateApplication(tx, application_id, changes),
+    updateApplication(tx, application_id, changes, seen),
   );
 };
 

@@ -110,14 +110,16 @@ export const register = (program: Command): void => {
         throw new UsageError('Give at least one setting: npx catalogue app update --help lists them.');
       await checkWebhooks(context, { ...settings, events_webhook: eventsWebhook || undefined });
       const sql = await context.openDatabase();
-      const before = await requireApplication(sql, application_id);
-      if (hasSettings) {
+      let before = await requireApplication(sql, application_id);
+      const change = async (): Promise<boolean> => {
         const after = { ...before, ...settings };
         const sealed = await (token === undefined
           ? resealKeptToken(context, before, after)
           : sealToken(context, after, token));
-        await changeApplication(sql, commandLineActor(), application_id, { ...settings, ...sealed });
-      }
+        return changeApplication(sql, commandLineActor(), before, { ...settings, ...sealed });
+      };
+      // A token is sealed for the webhooks that were read: if another command changed them, this one starts again.
+      while (hasSettings && !(await change())) before = await requireApplication(sql, application_id);
       if (eventsWebhook === false) await removeEventWebhook(sql, commandLineActor(), application_id);
       const secret = eventsWebhook && (await giveEventWebhook(context, sql, application_id, eventsWebhook));
       const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
