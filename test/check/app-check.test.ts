@@ -125,6 +125,7 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ['list.empty-not-null', list((data) => Object.assign(data.list[3] ?? {}, { game_icon: null }))],
   ['list.urls', list((data) => Object.assign(data.list[3] ?? {}, { game_icon: '/icons/3.png' }))],
   ['list.limits', list((data) => Object.assign(data.list[3] ?? {}, { game_name: 'x'.repeat(513) }))],
+  ['list.limits', list((data) => Object.assign(data.list[3] ?? {}, { game_id: '' }))],
   ['list.page-size', list((data, { page_size }) => page_size === 2 && data.list.splice(1, 1))],
   [
     'list.page-size-maximum',
@@ -172,6 +173,7 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ],
   ['kyc.field-types', kyc((data) => Object.assign(data, { tax_id: 12345678 }))],
   ['kyc.empty-not-null', kyc((data) => Object.assign(data, { cp_short_name: null }))],
+  ['kyc.limits', kyc((data) => Object.assign(data, { cp_id: '' }))],
   ['kyc.limits', kyc((data) => Object.assign(data, { legal_entity: 'x'.repeat(3_000) }))],
 ];
 
@@ -185,6 +187,61 @@ test.each(BROKEN)('an application that breaks %s fails that case alone', async (
   );
   expect(found?.came).not.toBe('');
   expect(found?.problem).not.toBe('');
+});
+
+test('the limit of a KYC field is in the text of its case', async () => {
+  const found = CASES.find(({ name }) => name === 'kyc.limits');
+  expect(found?.rule).toContain('2,048 in every other text');
+});
+
+test('a webhook that refuses every token is not tested for wrong ones', async () => {
+  const { url } = await startBroken(({ operation }, response) => {
+    if (operation === 'query_cp_kyc') response.json = { ret_code: 40101, ret_msg: 'no', data: null };
+    return undefined;
+  });
+  const results = await check(url);
+  expect(withOutcome(results, 'failed')).toEqual(['kyc.envelope']);
+  expect(withOutcome(results, 'skipped')).toEqual(
+    expect.arrayContaining(['kyc.token-required', 'kyc.wrong-token-refused']),
+  );
+});
+
+test.each(['query_game_list', 'query_game_detail', 'query_cp_kyc'])(
+  'a refusal of %s with the data in it fails, one with other data passes',
+  async (operation) => {
+    const prefix = operation.split('_').at(-1);
+    const rightData = new Map<string, Json>();
+    const refuseWith = (dataOf: (body: Json) => Json) =>
+      startBroken((call, { json }) => {
+        if (call.operation !== operation) return undefined;
+        const key = JSON.stringify(call.body);
+        if (isRight(call.bearer)) rightData.set(key, json.data);
+        else json.data = dataOf(rightData.get(key));
+        return undefined;
+      });
+    const leaking = await refuseWith((data) => data);
+    expect(withOutcome(await check(leaking.url), 'failed')).toEqual([
+      `${prefix}.token-required`,
+      `${prefix}.wrong-token-refused`,
+    ]);
+    const explaining = await refuseWith(() => ({ total: 0, list: [], hint: 'Send the token.' }));
+    expect(withOutcome(await check(explaining.url), 'failed')).toEqual([]);
+  },
+);
+
+test('the details of fifteen games are spread over the page', async () => {
+  const listed: string[] = [];
+  const fetched = new Set<string>();
+  const { url } = await startBroken(({ operation, body }, { json }) => {
+    if (operation === 'query_game_list' && body.page_size === 100 && body.page_num === 1 && json.data)
+      listed.push(...json.data.list.map((row: Json) => row.game_id));
+    if (operation === 'query_game_detail') fetched.add(body.game_id);
+    return undefined;
+  }, 15);
+  await check(url);
+  const places = [...fetched].map((id) => listed.indexOf(id)).filter((place) => place >= 0);
+  expect(places).toHaveLength(10);
+  expect(Math.max(...places)).toBeGreaterThan(12);
 });
 
 test('an application with a page limit of its own passes, too', async () => {

@@ -12,11 +12,14 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. */
+/**
+ * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. The only minimum is
+ * that of an id, which the platform requires and the interface document does not.
+ */
 const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';
   if (issue.code === 'custom') return issue.params?.code === 'not_http_url' ? 'url' : 'limit';
-  return issue.code === 'too_big' ? 'limit' : 'type';
+  return issue.code === 'too_big' || issue.code === 'too_small' ? 'limit' : 'type';
 };
 
 const faultsOf = (schema: z.ZodType, { value, call, where }: Item): Fault[] => {
@@ -41,7 +44,10 @@ const judgeFaults = (faults: readonly Fault[]): Verdict => {
 };
 
 const CASES = {
-  type: { name: 'field-types', rule: 'Every field is present and has the type of the table.' },
+  type: {
+    name: 'field-types',
+    rule: 'Every field is present and has the type that this section of the interface document gives.',
+  },
   null: {
     name: 'empty-not-null',
     rule: 'A field without a value is an empty string or an empty array [], never null.',
@@ -49,7 +55,7 @@ const CASES = {
   url: { name: 'urls', rule: 'Icons, pictures and videos are URLs; the platform accepts http and https.' },
   limit: {
     name: 'limits',
-    rule: 'The platform accepts names and ids of 512 characters, descriptions of 65,536, other texts and URLs of 2,048, 100 URLs in a list, and no U+0000 or lone surrogate.',
+    rule: 'The platform accepts at most 512 characters in game_id, game_name and cp_id, 65,536 in game_info, 2,048 in every other text and URL, and 100 URLs in a list. It accepts no empty game_id or cp_id, no U+0000 and no lone surrogate.',
   },
 };
 type Kind = keyof typeof CASES;

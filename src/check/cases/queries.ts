@@ -28,8 +28,9 @@ export const parsePage = (call: Call): Page => {
 };
 
 /**
- * The pages of the list, up to 20. As in a run, an application may limit pages to a smaller size: the list ends at an
- * empty page, or at a page shorter than the first once `total` is reached.
+ * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
+ * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
+ * far are at least `total`.
  */
 export const fetchPages = async (session: Session): Promise<{ pages: Page[]; isComplete: boolean }> => {
   const pages: Page[] = [];
@@ -45,12 +46,13 @@ export const fetchPages = async (session: Session): Promise<{ pages: Page[]; isC
   return { pages, isComplete: false };
 };
 
-/** The details of up to ten games, spread over the first page. */
+/** Fetches the details of up to ten games, spread over the first page. */
 export const fetchDetails = async (session: Session): Promise<{ game_id: string; call: Call }[]> => {
   const { ids } = await fetchPage(session, 1, PAGE_SIZE_MAX);
   if (ids.length === 0) throw new SkipCase('the application lists no game');
-  const step = Math.max(1, Math.floor(ids.length / DETAILS_MAX));
-  const chosen = ids.filter((_, index) => index % step === 0).slice(0, DETAILS_MAX);
+  const count = Math.min(DETAILS_MAX, ids.length);
+  const part = (index: number): number => Math.floor((index * count) / ids.length);
+  const chosen = ids.filter((_, index) => part(index) > part(index - 1));
   const details = [];
   for (const game_id of chosen) {
     details.push({ game_id, call: await session.call('query_game_detail', { game_id }) });

@@ -1,4 +1,13 @@
-import { type Case, envelopeOf, failed, isSuccess, passed, skipped, WEBHOOKS } from '#src/check/case.ts';
+import {
+  type Case,
+  dataOf,
+  envelopeOf,
+  failed,
+  isSuccess,
+  passed,
+  skipped,
+  WEBHOOKS,
+} from '#src/check/case.ts';
 import { callFirst } from '#src/check/cases/queries.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
@@ -19,15 +28,32 @@ const envelopeCase = (operation: Operation): Case => ({
   },
 });
 
+/** Every text in a value that is not empty, at any depth. */
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+/** Does a refusal contain data of the application? Other data, such as an empty list, says nothing about it. */
+const containsDataOf = (refused: Call, right: Call): boolean => {
+  const json = 'json' in refused.response ? refused.response.json : null;
+  const texts = new Set(textsIn(envelopeOf(right)?.data));
+  return textsIn((json as { data?: unknown } | null)?.data).some((text) => texts.has(text));
+};
+
 const tokenCase = (operation: Operation, credential: Credential, name: string): Case => ({
   name: `${WEBHOOKS[operation].prefix}.${name}`,
   section: '5.1, 5.3',
   rule: 'Every request carries Authorization: Bearer <ACCESS_TOKEN>: one without the right token gets no data.',
   check: async (session) => {
     const right = await callFirst(session, operation);
+    // A webhook that fails with the right token, too, shows nothing by failing without it.
+    dataOf(right);
     const call = await session.call(operation, right.body, credential);
     if (call.status === undefined) return skipped('there is no response');
-    return isSuccess(call) ? failed(`a call with ${credential} succeeds`, call) : passed;
+    if (isSuccess(call)) return failed(`a call with ${credential} succeeds`, call);
+    const hasData = containsDataOf(call, right);
+    return hasData ? failed(`a call with ${credential} is refused, but returns data`, call) : passed;
   },
 });
 
