@@ -66,6 +66,10 @@ export const PACE = {
   /** Parts of the event loop's time. */
   shareOfOne: 0.05,
   share: 0.15,
+  /** Work that an application need not wait for: a process that is not scheduled for a moment is not its fault. */
+  creditMs: 50,
+  /** What writing the row of a page costs, here and in Postgres: an ordinary page has 100. */
+  rowMs: 0.02,
   /** No call waits longer than this for the responses before it. */
   maxWaitMs: 60_000,
 };

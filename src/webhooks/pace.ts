@@ -15,17 +15,33 @@ export type Pace = {
 /**
  * Paces applications whose responses are larger than `MEMORY.ordinaryBytes` or take longer than `PACE.ordinaryMs`: each
  * may use `bytesOfOne` bytes a second and `shareOfOne` of the event loop, all of them together `bytes` and `share`.
- * Applications with ordinary responses are paced by their `rate` alone, so they do not notice the others.
+ * Applications with ordinary responses are paced by their `rate` alone, so they do not notice the others. An ordinary
+ * response takes long, too, when the process is not scheduled or collects garbage in the middle of it; therefore an
+ * application waits only for what exceeds `creditMs`.
  */
 export const createPace = (limits: typeof PACE = PACE): Pace => {
-  /** When each application has waited long enough, in milliseconds of the monotonic clock. */
-  const waitUntil = new Map<string, number>();
+  /** When each application has paid for its responses, in milliseconds of the monotonic clock. */
+  const paidAt = new Map<string, number>();
+
+  /** The part of a limit that each application gets which has not paid yet. */
+  const partOf = (ofOne: number, ofAll: number): number => Math.min(ofOne, ofAll / paidAt.size);
+
+  /** How long `creditMs` takes to pay for. */
+  const creditWaitMs = (): number => limits.creditMs / partOf(limits.shareOfOne, limits.share);
+
+  const forgetPaid = (now: number): void => {
+    for (const [id, at] of paidAt) if (at <= now) paidAt.delete(id);
+  };
 
   return {
     wait: async (applicationId, signal) => {
-      for (;;) {
-        const ms = (waitUntil.get(applicationId) ?? 0) - performance.now();
-        if (ms <= 0 || signal.aborted) return;
+      while (!signal.aborted) {
+        const now = performance.now();
+        forgetPaid(now);
+        const at = paidAt.get(applicationId);
+        if (at === undefined) return;
+        const ms = at - now - creditWaitMs();
+        if (ms <= 0) return;
         await sleep(ms, undefined, { signal }).catch(() => {});
       }
     },
@@ -34,15 +50,14 @@ export const createPace = (limits: typeof PACE = PACE): Pace => {
       const ms = cost.ms > limits.ordinaryMs ? cost.ms : 0;
       if (bytes === 0 && ms === 0) return;
       const now = performance.now();
-      for (const [id, until] of waitUntil) if (until <= now) waitUntil.delete(id);
-      const from = waitUntil.get(applicationId) ?? now;
-      waitUntil.set(applicationId, from);
-      const others = waitUntil.size;
+      forgetPaid(now);
+      const from = paidAt.get(applicationId) ?? now;
+      paidAt.set(applicationId, from);
       const waitMs = Math.max(
-        (1_000 * bytes) / Math.min(limits.bytesOfOne, limits.bytes / others),
-        ms / Math.min(limits.shareOfOne, limits.share / others),
+        (1_000 * bytes) / partOf(limits.bytesOfOne, limits.bytes),
+        ms / partOf(limits.shareOfOne, limits.share),
       );
-      waitUntil.set(applicationId, Math.min(from + waitMs, now + limits.maxWaitMs));
+      paidAt.set(applicationId, Math.min(from + waitMs, now + creditWaitMs() + limits.maxWaitMs));
     },
   };
 };

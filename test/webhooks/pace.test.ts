@@ -8,6 +8,8 @@ const LIMITS = {
   ordinaryMs: 5,
   shareOfOne: 0.001,
   share: 0.001,
+  creditMs: 0,
+  rowMs: 0,
   maxWaitMs: 60_000,
 };
 
@@ -38,6 +40,31 @@ test.each([
   for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, cost);
   await Promise.all(['a', 'b', 'c', 'd'].map((id) => pace.wait(id, live())));
   expect(performance.now() - from).toBeGreaterThanOrEqual(399);
+});
+
+test('however many applications cost much, each waits', async () => {
+  const pace = createPace({ ...LIMITS, creditMs: 10 });
+  const ids = Array.from({ length: 300 }, (_, index) => `app-${index}`);
+  for (let times = 0; times < 9; times += 1) for (const id of ids) pace.charge(id, { bytes: 0, ms: 6 });
+  const abort = new AbortController();
+  const waiting = ids.map((id) => pace.wait(id, abort.signal));
+  for (const each of waiting.slice(0, 20)) expect(await isDone(each)).toBe(false);
+  abort.abort();
+  await Promise.all(waiting);
+});
+
+test('an application need not wait for one response that took long by chance, also beside others that wait', async () => {
+  const pace = createPace({ ...LIMITS, creditMs: 10 });
+  for (let times = 0; times < 9; times += 1) {
+    for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, { bytes: 0, ms: 6 });
+  }
+  pace.charge('ordinary', { bytes: 0, ms: 9 });
+  expect(await isDone(pace.wait('ordinary', live()))).toBe(true);
+  const abort = new AbortController();
+  const waiting = ['a', 'b', 'c', 'd'].map((id) => pace.wait(id, abort.signal));
+  for (const each of waiting) expect(await isDone(each)).toBe(false);
+  abort.abort();
+  await Promise.all(waiting);
 });
 
 test('a stopwatch counts work that throws', () => {
