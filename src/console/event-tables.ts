@@ -32,7 +32,7 @@ const delivery = (event: EventItem): SafeHtml => {
   const result = describeResult(event);
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `, the last: ${result}`}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
-  const next = attempts === 0 ? 'About to be sent.' : html`${made}, next ${ago(next_attempt_at)}`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next ${ago(next_attempt_at)}`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
@@ -52,7 +52,7 @@ export const eventColumns = (gameUrl: (event: EventItem) => string): Column<Even
   { head: 'Event id', from: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },
 ];
 
-/** The health of the address, in one sentence. */
+/** Describes the health of the address, in one to three sentences. */
 export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')

@@ -1,5 +1,6 @@
 /** The small parts of which every page is made. `html` escapes what it is given; `html.raw` is not used. */
 import { html, type SafeHtml } from '@remix-run/html-template';
+import { DIRECTION_CONTROLS } from '#src/lib/printable.ts';
 
 export { html, type SafeHtml };
 
@@ -53,7 +54,6 @@ const TONES: Record<string, 'good' | 'warn' | 'bad' | 'info'> = {
   new: 'info',
 };
 
-const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
 const NAMED_MAX = 60;
 
 /** The beginning of a name inside a sentence, without characters that would reorder the words beside it. */

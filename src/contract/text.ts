@@ -46,18 +46,17 @@ const textWithRules = (...rules: Rule[]) =>
   });
 
 /**
- * Text that Postgres stores and returns unchanged: no U+0000 and no lone surrogate (decision 12). `null` and numbers
- * are invalid (decision 10).
+ * Text that Postgres stores and returns unchanged: no U+0000 and no lone surrogate. `null` and numbers are invalid.
  */
 export const storableText = (maxLength: number) =>
   textWithRules(atMost(maxLength), STORABLE).meta({ maxLength });
 
-/** A non-empty identifier: `game_id`, `cp_id` (decision 10). */
+/** A non-empty identifier: `game_id`, `cp_id`. */
 export const identifier = storableText(IDENTIFIER_MAX).min(1);
 
 const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes these characters
-const REMOVED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes or escapes these characters
+const CHANGED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
 /** Of a URL whose authority is longer than one label may be. */
 const LONG_AUTHORITY = /^https?:\/\/([^/\\?#]{64,})/i;
 
@@ -72,14 +71,17 @@ const isHostTooLong = (url: string): boolean => {
   return host.length > HOST_MAX || host.split('.').some((label) => label.length > LABEL_MAX);
 };
 
-/** False also for a text that a URL parser would repair, because the text is stored unchanged. */
+/**
+ * False also for a text with control characters or with white space at its ends, which a URL parser would remove or
+ * escape: the text is stored unchanged. A parser's other repairs (a space or a backslash in the path) are accepted.
+ */
 const isHttpUrl = (text: string): boolean =>
-  HTTP_HOST.test(text) && !REMOVED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);
+  HTTP_HOST.test(text) && !CHANGED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);
 
 /** A URL in the OpenAPI document. */
-const HTTP_URL = { format: 'uri', pattern: '^https?://', maxLength: URL_MAX };
+const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: URL_MAX };
 
-/** An http or https URL, stored exactly as it was sent (decision 11). */
+/** An http or https URL, stored exactly as it was sent. */
 export const httpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
   code: 'not_http_url',
   error: 'is not an http or https URL',

@@ -4,15 +4,19 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
 const ASCII_CONTROL = /[\u0000-\u001f]/g;
 
-/** DEL and other control characters, line separators, and marks that change the direction of text. */
-const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** Characters that change the direction of text: marks, embeddings, overrides and isolates. */
+export const DIRECTION_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** DEL and the C1 control characters, line and paragraph separators, and `DIRECTION_CONTROLS`. */
+const UNPRINTABLE = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONTROLS.source}`, 'g');
+
+/** Replaces each unprintable character, line breaks and tabs too. */
+export const replaceUnprintable = (text: string, replacement: string): string =>
+  text.replaceAll(ASCII_CONTROL, replacement).replaceAll(UNPRINTABLE, replacement);
 
 /** Makes one line of a text: line breaks and tabs become spaces, other unprintable characters U+FFFD. */
 export const toPrintable = (text: string): string =>
-  text
-    .replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' ')
-    .replaceAll(ASCII_CONTROL, '\ufffd')
-    .replaceAll(UNPRINTABLE, '\ufffd');
+  replaceUnprintable(text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' '), '\ufffd');
 
 /** Escapes the unprintable characters that JSON may contain. @param backslash what each escape begins with */
 export const escapeUnprintable = (json: string, backslash = '\\'): string =>

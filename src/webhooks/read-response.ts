@@ -1,20 +1,17 @@
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/reasons.ts';
+import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 import type { PostResponse } from '#src/webhooks/http-post.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
-// Control characters, line separators and bidirectional marks: unsafe in a terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */
 const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
   const text = retMsg.replaceAll(accessToken, '[access token]').slice(0, 2 * RET_MSG_MAX);
-  return [...text.replace(UNPRINTABLE, ' ').toWellFormed()].slice(0, RET_MSG_MAX).join('');
+  return [...replaceUnprintable(text, ' ').toWellFormed()].slice(0, RET_MSG_MAX).join('');
 };
 
 /** Retry-After (RFC 9110, section 10.2.3) of a 429 or 503 in milliseconds from now, clamped. */

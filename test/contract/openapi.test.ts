@@ -83,7 +83,7 @@ describe('the OpenAPI 3.1 documents', () => {
 
   test('the fields of games and KYC records have the bounds that the platform checks', () => {
     const schemas = openapiApplication().components?.schemas;
-    const url = { format: 'uri', pattern: '^https?://', maxLength: 2_048 };
+    const url = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: 2_048 };
     const optionalUrl = { type: 'string', anyOf: [{ const: '' }, url] };
     const urlList = { type: 'array', maxItems: 100, items: { type: 'string', ...url } };
     const name = { type: 'string', maxLength: 512 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { httpUrl, identifier, optionalHttpUrl, storableText, URL_MAX } from '#src/contract/text.ts';
 
 const codesOf = (schema: typeof httpUrl, value: string): unknown[] =>
@@ -19,6 +20,28 @@ test.each([
 test('characters are counted as Postgres counts them', () => {
   expect(codesOf(storableText(3), '🎲🎲🎲')).toEqual([]);
   expect(codesOf(storableText(3), '🎲🎲🎲🎲')).toEqual(['too_long']);
+});
+
+test.each([
+  'HTTPS://cdn.example/i.png',
+  'Http://cdn.example',
+  'https://cdn.example/a b',
+  'https://cdn.example/a\\b',
+  'https://cdn.example/é.png',
+])('a URL is accepted as it was sent, by the OpenAPI pattern too: %s', (url) => {
+  expect(codesOf(httpUrl, url)).toEqual([]);
+  expect(url).toMatch(new RegExp(String(z.toJSONSchema(httpUrl).pattern)));
+});
+
+test.each([
+  ' https://cdn.example/i.png',
+  'https://cdn.example/i.png\u00a0',
+  'https://cdn.example/i\t.png',
+  'https://cdn.example/i\u007f.png',
+  'ftp://cdn.example/i.png',
+  '//cdn.example/i.png',
+])('a URL with a control character, white space at an end, or another scheme is not: %j', (url) => {
+  expect(codesOf(httpUrl, url)).toEqual(['not_http_url']);
 });
 
 const label = 'a'.repeat(49);

@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['src/errors.ts', 'src/read-or-create-file.ts', 'src/contract'],
     types: ['db', 'db/schema'],
   },
-  'src/webhooks': { imports: ['src/errors.ts', 'src/contract', 'src/rules'] },
+  'src/webhooks': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
   'src/events': {
     imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db', 'src/sealing', 'src/webhooks'],
     types: ['db/schema'],
@@ -99,6 +99,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/console': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db',

@@ -118,7 +118,7 @@ test('follows an envelope with any HTTP status', async () => {
 });
 
 test('tells a non-zero ret_code with a message that is cut, on one line, and without the token', async () => {
-  const ret_msg = `no such game\u0000\u001b[31m\r\nfor ${TOKEN}\u202e${'🎲'.repeat(400)}`;
+  const ret_msg = `no such game\u0000\u001b[31m\r\nfor ${TOKEN}\u200f${'🎲'.repeat(400)}`;
   const server = await respondWith(JSON.stringify({ ret_code: 40401, ret_msg, data: null }), {
     status: 404,
   });

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { EventItem } from '#db/queries/event-list.ts';
+import { eventColumns } from '#src/console/event-tables.ts';
+import { nameInText } from '#src/console/html.ts';
+
+const event = (delivery: Partial<EventItem>) =>
+  ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;
+const deliveryOf = (item: EventItem) => {
+  const column = eventColumns(() => '/games/1').find(({ head }) => head === 'Delivery');
+  return String(column?.cell(item));
+};
+
+test('an event without an attempt does not promise one: its address may be failing', () => {
+  const shown = deliveryOf(event({}));
+  expect(shown).toContain('No attempt yet.');
+  expect(shown).not.toContain('About to');
+});
+
+test('an event that waits after an attempt names the last result', () => {
+  const shown = deliveryOf(event({ attempts: 1, last_status: 503, next_attempt_at: new Date() }));
+  expect(shown).toContain('1 attempt, the last: HTTP 503');
+});
+
+test('a name inside a sentence has no character that reorders the words beside it', () => {
+  expect(nameInText('Paper\u200f Har\u202ebor\u061c')).toBe('Paper Harbor');
+});
