@@ -1,76 +1,12 @@
 #!/usr/bin/env node
 import '#src/cli/thread-pool-size.ts';
-import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import manifest from '#package.json' with { type: 'json' };
+import { CommanderError } from '@commander-js/extra-typings';
+import { createProgram } from '#src/cli/commands.ts';
 import { EXIT } from '#src/errors.ts';
-
-const loadRoles = () => import('#src/cli/roles.ts');
-
-/** The summary and the file of each command. Only the file of the called command is loaded. */
-const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Command) => void }>]> = {
-  demo: ['run everything embedded, with sample applications', () => import('#src/cli/demo.ts')],
-  up: ['run worker, API, media, console and KYC desk in one process', loadRoles],
-  worker: ['run one worker of the fleet', loadRoles],
-  api: ["run the platform's own API", loadRoles],
-  console: ['run the web console, with Bull Board', loadRoles],
-  media: ['run one worker of the picture jobs', loadRoles],
-  board: ['run the web console, and print the address of Bull Board', loadRoles],
-  'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
-  migrate: ['migrate the database and the queue schema', loadRoles],
-  app: ['register, show, pause, resume and remove applications', () => import('#src/cli/app.ts')],
-  sync: ['pull the games of applications now', () => import('#src/cli/sync.ts')],
-  pull: ['pull the details of single games now', () => import('#src/cli/pull.ts')],
-  kyc: ['pull, show, accept, erase and reseal KYC records', () => import('#src/cli/kyc.ts')],
-  run: ['show runs', () => import('#src/cli/run.ts')],
-  failure: ['show and retry games that were not stored', () => import('#src/cli/failure.ts')],
-  queue: ['show, pause and resume the queues', () => import('#src/cli/queue.ts')],
-  game: ['review games', () => import('#src/cli/game.ts')],
-  event: ['show and retry what applications hear of their games', () => import('#src/cli/event.ts')],
-  reason: ['reasons for which games are rejected', () => import('#src/cli/reason.ts')],
-  approval: ['show what waits for a second person', () => import('#src/cli/approval.ts')],
-  token: ["create, list and revoke the API's tokens", () => import('#src/cli/token.ts')],
-  operator: ['add, list and disable operators of the console', () => import('#src/cli/operator.ts')],
-  audit: ['show and verify the audit log', () => import('#src/cli/audit.ts')],
-  openapi: ['print the OpenAPI 3.1 documents', () => import('#src/cli/openapi.ts')],
-  completion: [
-    'print a completion script for bash, zsh or fish',
-    async () => {
-      const { registerCompletion } = await import('#src/cli/completion.ts');
-      return { register: (program) => registerCompletion(program, COMMANDS) };
-    },
-  ],
-};
-
-const program = new Command('catalogue')
-  .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
-  .version(manifest.version)
-  .showHelpAfterError('(add --help for usage)')
-  .showSuggestionAfterError()
-  .exitOverride()
-  .addHelpText(
-    'after',
-    `
-Examples:
-  $ npm run demo                           start a demo, without any setup
-  $ npx catalogue up                       run everything on this machine
-  $ npx catalogue app add --help           how to register an application
-  $ npx catalogue sync acme --wait         pull the games of one application now
-
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partial or suspect, 4 already running.
-Environment: see .env.example.`,
-  );
 
 const [firstArgument = '', secondArgument = ''] = process.argv.slice(2);
 const commandName = firstArgument === 'help' ? secondArgument : firstArgument;
-for (const [name, [, load]] of Object.entries(COMMANDS)) {
-  if (name === commandName) (await load()).register(program);
-}
-for (const [name, [summary]] of Object.entries(COMMANDS)) {
-  const command: CommandUnknownOpts =
-    program.commands.find((each) => each.name() === name) ?? program.command(name);
-  const details = command.description();
-  command.summary(summary).description(details === '' ? summary : `${summary}\n\n${details}`);
-}
+const program = await createProgram((name) => name === commandName);
 
 // In `catalogue … | head`, head closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { INVALID_PASSWORD, isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { type CommandContext, createContext } from '#src/cli/context.ts';
+import { addHelpAfter } from '#src/cli/help.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
 
 type Json = { json?: true };
@@ -74,8 +75,12 @@ export const defineCommand = <Arguments extends unknown[] = [], Options extends 
     .command(name)
     .summary(summary)
     .description([summary, details].filter((text) => text !== '').join('\n\n'))
-    .option('--json', 'print one JSON document on stdout')
-    .addHelpText('after', `\nExamples:\n${examples.map((each) => `  $ npx catalogue ${each}`).join('\n')}`);
+    .option('--json', 'print one JSON document on stdout');
+  addHelpAfter(command, ({ shell }) => [
+    '',
+    'Examples:',
+    ...examples.map((each) => `  ${shell(`$ npx catalogue ${each}`)}`),
+  ]);
   parameters?.(command);
   command.action((...given: unknown[]) => {
     // commander calls an action with the arguments, the options and the command.

@@ -1,24 +1,10 @@
-import { Argument, Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Argument, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/command.ts';
-
-type Commands = Record<
-  string,
-  readonly [summary: string, load: () => Promise<{ register: (program: Command) => void }>]
->;
 
 /** A command, or a group of commands: its words, and what may follow them. */
 type Node = { path: string; commands: CommandUnknownOpts[]; options: { name: string; summary: string }[] };
 
-/** Loads every command. */
-const readTree = async (commands: Commands): Promise<Node[]> => {
-  const program = new Command('catalogue').option('--version').option('--help');
-  for (const [name, [summary, load]] of Object.entries(commands)) {
-    // A file may register several commands.
-    const find = () => program.commands.find((each) => each.name() === name);
-    if (find() === undefined && name !== 'completion') (await load()).register(program);
-    const command = find() ?? program.command(name);
-    command.summary(summary);
-  }
+const readTree = (program: CommandUnknownOpts): Node[] => {
   const toNodes = (command: CommandUnknownOpts, path: string): Node[] => [
     {
       path,
@@ -90,13 +76,13 @@ const SCRIPTS = {
 const SHELLS = Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[];
 
 /** `catalogue completion <shell>`: prints a script that completes commands and options. */
-export const registerCompletion = (program: Command, commands: Commands): void =>
+export const registerCompletion = (program: Command, loadAll: () => Promise<Command>): void =>
   defineCommand(program, 'completion', {
     details: 'bash and zsh: source <(catalogue completion bash). fish: catalogue completion fish | source.',
     examples: ['completion bash', 'completion fish'],
     parameters: (command) => command.addArgument(new Argument('<shell>', 'the shell').choices(SHELLS)),
     run: async ({ out }, shell) => {
-      const script = SCRIPTS[shell](await readTree(commands));
+      const script = SCRIPTS[shell](readTree(await loadAll()));
       out.answer({ script }, ...script.split('\n'));
     },
   });
