@@ -46,9 +46,9 @@ const CONCURRENTLY = /^(\s|--.*\n)*(create|drop)\s+(unique\s+)?index\s+concurren
 const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
 
 /**
- * Applies the migrations that the database does not have, each statement in a separate transaction: a statement
- * locks one table for a short time, so it cannot deadlock with writers. After an interruption it continues with the
- * first statement that is not recorded.
+ * Applies the migrations that the database does not have. Each statement has a separate transaction, so it holds its
+ * locks for a short time and rarely deadlocks with writers. A statement that meets a lock or a deadlock is repeated for
+ * up to ten minutes. After an interruption it continues with the first statement that is not recorded.
  *
  * Indexes of large tables are created and dropped CONCURRENTLY, which runs outside a transaction. A DROP INDEX
  * CONCURRENTLY is not recorded: it is repeated with the CREATE that follows it, and removes what an interrupted

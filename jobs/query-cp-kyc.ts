@@ -30,7 +30,7 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
   if (stored.state === 'erased') return { skipped: 'erased' };
   const pull = { application_id, asked_at: stored.now };
   try {
-    // No key, no KYC (design, section 7): without its key the process does not call the application.
+    // No key, no KYC: without its key the process does not call the application.
     const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);
     const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
     const state = await storeKycRecord(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);
@@ -50,7 +50,7 @@ const recordFinalFailure = async (error: Error, pull: KycPull, context: JobConte
   const isRetryable = !isKnown || error.retryable;
   if (isRetryable && !context.lastAttempt) return error;
   const kind = isKnown ? error.code : 'internal';
-  // A webhook error of this operation has no `ret_msg`, which may quote values (decision 14).
+  // A webhook error of this operation has no `ret_msg`, which may quote values.
   const code = isKeyError(error) ? error.code : safeMessage(error);
   const reasons = isWebhookError(error) ? failureReasons(error) : [{ path: '', code }];
   // If this write fails as well, the job reports the first error.

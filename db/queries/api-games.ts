@@ -4,7 +4,7 @@ import { firstRow } from '#db/rows.ts';
 import type { GameDetail } from '#src/contract/platform.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
-/** The application whose games are read; null reads the games of all (design, section 5, decision 8). */
+/** The application whose games are read; null reads the games of all. */
 export type Scope = string | null;
 
 export type ApiGameSummary = Pick<GameRow, 'game_id' | 'game_name' | 'audit_time'>;
@@ -14,7 +14,7 @@ export type PageRequest = { scope: Scope; audit_status: AuditStatus; page_num: n
 export type GamePage = { total: number; list: ApiGameSummary[] };
 
 /**
- * Read one page of games by `game_id` ascending (decision 6), and the number of all games with this status. Withdrawn
+ * Read one page of games by `game_id` ascending, and the number of all games with this status. Withdrawn
  * games are not included. One statement reads both, so that they agree; `place_of_game` finds the first row.
  */
 export const selectGamePage = async (

@@ -30,7 +30,7 @@ const textArray = (items: readonly string[]): string =>
  * Write a batch of games in one statement, one parameter a column.
  *
  * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
- * audit_time (design, section 5, decision 2). Equal content only refreshes the age of the detail. A detail that was
+ * audit_time. Equal content only refreshes the age of the detail. A detail that was
  * requested earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest
  * `STORAGE.revisions` revisions, and those that a decision names.
  *

@@ -71,8 +71,8 @@ const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;
 
 /**
- * Record a page under the run's fence, in one statement: the games whose detail is wanted (design, section 4, step 3:
- * new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where the run
+ * Record a page under the run's fence, in one statement: the games whose detail is wanted
+ * (new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where the run
  * stands. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed;
  * the other runs count it as failed or invalid. Withdrawn games are restored, and the failures of rows that are valid now
  * are deleted. The run stays locked until the transaction ends.

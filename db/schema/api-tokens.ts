@@ -10,7 +10,7 @@ export const apiTokens = pgTable(
     token_id: uuid().primaryKey(),
     /** SHA-256 of the token: 256 random bits need no slow hash. The token is not stored. */
     token_hash: bytea().notNull().unique(),
-    /** Whose games it reads; null for an operator's, which reads all (design, section 5, decision 8). */
+    /** Whose games it reads; null for an operator's, which reads all. */
     application_id: text().references(() => applications.application_id, { onDelete: 'cascade' }),
     name: text().notNull(),
     created_at: moment('created_at').notNull().defaultNow(),

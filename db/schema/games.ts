@@ -19,7 +19,7 @@ import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 export const games = pgTable(
   'games',
   {
-    /** UUID v7, unique in the platform (design, section 5, decision 1). */
+    /** UUID v7, unique in the platform. */
     game_id: uuid().primaryKey(),
     application_id: text()
       .notNull()
@@ -29,7 +29,7 @@ export const games = pgTable(
     game_name: text().notNull(),
     game_icon: text().array().notNull(),
     game_desc: text().notNull(),
-    /** "" until the platform sets it: the application side does not carry it (decision 9). */
+    /** "" until the platform sets it: the application side does not carry it. */
     game_package_url: text().notNull().default(''),
     game_store_video: text().notNull(),
     game_store_pic: text().array().notNull(),

@@ -103,7 +103,7 @@ export const kycStates = pgTable(
     state: text({ enum: KYC_STATES }).notNull().default('pending'),
     /** When the pull behind this state began; an earlier pull never overwrites it. */
     asked_at: moment('asked_at'),
-    /** The `cp_id` that waits to be accepted (design, section 5, decision 17). */
+    /** The `cp_id` that waits to be accepted. */
     refused_cp_id: text(),
     /** Kind of the failure in state `failed`. */
     reason: text(),

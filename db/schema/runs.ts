@@ -47,7 +47,7 @@ export const syncRuns = pgTable(
     fault: text({ enum: RUN_FAULTS }),
     /** Why the run did not succeed, for an operator. */
     reason: text(),
-    /** Observations without effect, such as a wrong total (decision 18). */
+    /** Observations without effect, such as a wrong total. */
     note: text(),
     /** Raised when the run is recovered: a job with an older fence writes nothing. */
     fence: integer().notNull().default(1),
@@ -58,7 +58,7 @@ export const syncRuns = pgTable(
     /** Rows on the recorded pages, and the most on one of them. */
     row_count: integer().notNull().default(0),
     largest_page: integer().notNull().default(0),
-    /** `data.total` of the first and the latest page, and the largest (decision 18). */
+    /** `data.total` of the first and the latest page, and the largest. */
     total_first: bigint({ mode: 'number' }),
     total_last: bigint({ mode: 'number' }),
     total_max: bigint({ mode: 'number' }),

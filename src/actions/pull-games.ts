@@ -19,7 +19,7 @@ const LOGGED_IDS_MAX = 100;
 
 /**
  * Adds jobs that pull these games, 100 a job. The jobs run one after another, because each limits only the rate of its
- * own calls (design, section 4, step 4). A request for the games of a job that waits joins that job.
+ * own calls. A request for the games of a job that waits joins that job.
  */
 const addPulls = async (producer: Producer, { application_id, application_game_ids: ids }: Request) => {
   const payloads = [];

@@ -20,7 +20,7 @@ type GameRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onReq
 
 /**
  * The two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that
- * application, an operator's token the games of all (decision 8).
+ * application, an operator's token the games of all.
  */
 export const addGameRoutes = (
   app: FastifyInstance,

@@ -57,7 +57,7 @@ export const waitForRuns = async (
   return waitForResult(foundation, out, poll, { timeoutMs, hint });
 };
 
-/** A run as `sync --json` prints it (design, section 9). `outcome` is null while the run is open. */
+/** A run as `sync --json` prints it. `outcome` is null while the run is open. */
 export const toRunDocument = (run: RunRow) => ({
   run_id: run.run_id,
   application_id: run.application_id,

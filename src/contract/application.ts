@@ -19,7 +19,7 @@ export const applicationGameSummarySchema = z.object({
 });
 export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
 
-/** Any integer, clamped to the safe range. `total` may be wrong: the pages count (decision 18). */
+/** Any integer, clamped to the safe range. `total` may be wrong: the pages count. */
 const anyInteger = z
   .number()
   .refine((value) => Number.isInteger(value), {
@@ -54,7 +54,7 @@ export type ApplicationGameDetail = z.infer<typeof applicationGameDetailSchema>;
 
 const KYC_TEXT_MAX = 2_048;
 
-/** The nine sealed fields of a KYC record (section 2.6; design, section 7). */
+/** The nine sealed fields of a KYC record (section 2.6). */
 export const KYC_SEALED_FIELDS = [
   'cp_name',
   'cp_short_name',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Failures of the platform-side operations. Section 7 specifies no codes: `ret_code` is the HTTP status times 100 plus a
- * detail number (design, section 5, decision 4). The meaning of a code never changes; new codes may be added.
+ * detail number. The meaning of a code never changes; new codes may be added.
  */
 export const PLATFORM_FAILURES = {
   invalidField: {
@@ -29,7 +29,8 @@ export const PLATFORM_FAILURES = {
   requestTimeout: { ret_code: 40801, meaning: 'The request did not arrive within the time limit.' },
   goneEvent: {
     ret_code: 41001,
-    meaning: 'after names no event of yours, or one that was deleted since; "" starts at the oldest one.',
+    meaning:
+      'The field after is not the event_id of an event of yours, or that event has been deleted; send "" to start at the oldest event.',
   },
   bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB.' },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },

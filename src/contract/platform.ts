@@ -37,7 +37,7 @@ export const auditTime = z
 
 export const wholeNumber = () => z.int(must('a whole number')).min(1, 'must be at least 1');
 
-/** Request of game.listByAuditStatus (section 4.1). Page fields that are absent take their default (decision 5). */
+/** Request of game.listByAuditStatus (section 4.1). Page fields that are absent take their default. */
 export const listByAuditStatusRequestSchema = z
   .object({
     audit_status: auditStatusSchema,

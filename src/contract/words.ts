@@ -1,6 +1,5 @@
 /**
- * The words that the wire, the database, the queue and the command line share (interface document, sections 3 and 4;
- * design, sections 4 and 7).
+ * The words that the wire (interface document, sections 3 and 4), the database, the queue and the command line share.
  */
 
 /** `audit_status` of a game (section 3). */
@@ -31,7 +30,7 @@ export type Schedule = (typeof SCHEDULES)[number];
 /** What started a run: its schedule, an operator, or the application (`game/refresh`). */
 export const RUN_TRIGGERS = ['schedule', 'manual', 'refresh'] as const;
 
-/** How a run ends (design, section 4). */
+/** How a run ends (docs/architecture.md, "A run"). */
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
@@ -42,7 +41,7 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 export const RUN_FAULTS = ['unreachable', 'application', 'none'] as const;
 export type RunFault = (typeof RUN_FAULTS)[number];
 
-/** How the listing of a run ends (design, section 4, step 5). */
+/** How the listing of a run ends (src/rules/listing.ts). */
 export const LISTING_ENDS = ['complete', 'repeated', 'page_cap'] as const;
 export type ListingEnd = (typeof LISTING_ENDS)[number];
 
@@ -60,7 +59,7 @@ export type DetailCounts = Record<(typeof DETAIL_COUNTERS)[number], number>;
 export const RUN_COUNTERS = ['listed', ...DETAIL_COUNTERS, 'withdrawn'] as const;
 export type RunCounts = Record<(typeof RUN_COUNTERS)[number], number>;
 
-/** State of an application's KYC record (design, section 7). */
+/** State of an application's KYC record (docs/kyc.md, "What an application's state means"). */
 export const KYC_STATES = ['pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'] as const;
 export type KycState = (typeof KYC_STATES)[number];
 

@@ -17,7 +17,7 @@ export type FailedCall = { application_game_id: string; error: WebhookError; gam
 /** With the bytes of its content as Postgres stores it, before compression. */
 export type FetchedDetail = FetchedGame & { bytes: number };
 
-/** The result of a detail call. `game` is null if its data is: not an error (design, section 5, decision 13). */
+/** The result of a detail call. `game` is null if its data is: not an error. */
 export type DetailResult =
   | FailedCall
   | { application_game_id: string; error?: undefined; game: FetchedDetail | null };

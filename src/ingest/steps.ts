@@ -42,8 +42,8 @@ export const enqueueNextPage = async (
 };
 
 /**
- * Add the run's next step: its next page, after the details of the page before if any are wanted (design, section 4,
- * step 3). Adding a step twice adds it once.
+ * Add the run's next step: its next page, after the details of the page before if any are wanted. Adding a
+ * step twice adds it once.
  */
 export const enqueueNextStep = async (
   producer: Producer,

@@ -63,7 +63,7 @@ export const eraseKyc = async (
 const approvalOf = ({ approval_id }: SecondPerson) => ({ approval_id });
 
 /**
- * Accept the refused `cp_id` of an application (design, section 5, decision 17). It is mapped to a new platform
+ * Accept the refused `cp_id` of an application. It is mapped to a new platform
  * `cp_id`, or to its former one. The next pull stores its record.
  * @param expected the application's `cp_id` that the operator saw
  * @throws CatalogueError when there is none, or another than expected; ApprovalError without the second person

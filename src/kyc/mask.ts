@@ -20,6 +20,6 @@ export const maskValue = (field: KycSealedField, value: string): string => {
     : characters.slice(0, shown).join('') + HIDDEN;
 };
 
-/** Mask a record: an operator can recognise the values, but cannot use them (design, section 7). */
+/** Mask a record: an operator can recognise the values, but cannot use them. */
 export const maskRecord = (fields: KycFields): KycFields =>
   mapKycFields((field) => maskValue(field, fields[field]));

@@ -40,7 +40,7 @@ export const showKyc = async (sql: Database, keys: KeyRing, application_id: stri
 
 /**
  * Reads the KYC of an application, with the record in clear. Before the record is decrypted, the approval is marked as
- * used, and the access log and the audit log are written: if one of these fails, nothing is shown (design, section 7).
+ * used, and the access log and the audit log are written: if one of these fails, nothing is shown.
  * @throws UsageError without a name or a reason, ApprovalError if a second person is required and has not approved,
  * KeyError if the record cannot be decrypted
  */

@@ -143,7 +143,8 @@ export const startWorker = async (
     await liveness.stop();
     await deleteWorker(sql, worker.worker_id).catch(() => {});
   });
-  // The reconciler has separate queues: a pass must end when Redis is silent, and not delay the worker's commands.
+  // Both chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
+  // ends; and the chores do not delay the worker's commands.
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
   let from = FIRST_SCHEDULE;

@@ -4,7 +4,7 @@ import type { Operation } from '#src/contract/words.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Look-up, connection and TLS handshake of one call together (design, section 6). */
+/** Look-up, connection and TLS handshake of one call together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 /** One whole call, a trickling body included. */
 export const CALL_TIMEOUT_MS = 15_000;
@@ -74,7 +74,7 @@ export const PACE = {
   maxWaitMs: 60_000,
 };
 
-/** Characters of `ret_msg` that are kept (decision 14). */
+/** Characters of `ret_msg` that are kept. */
 export const RET_MSG_MAX = 200;
 
 /** What one application may make the platform store and do. */

@@ -68,14 +68,14 @@ export type PageFacts = {
 };
 
 /**
- * How this page ends the listing, or null (design, section 4, step 5; decision 18).
+ * How this page ends the listing, or null (docs/architecture.md, "A run", step 4).
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
  * - A page that names games, none of them new, is a repetition: the application ignores `page_num`. So are two pages in
- *   a row that name none. If the rows before it reached `total`, the list is complete: it has one page, or its last
- *   page answers every further `page_num`.
- * - Rows that reach `total` end it if the page is shorter than requested and than an earlier page. The first page does
- *   not end it so: an application with a smaller page limit may give that limit as `total`.
+ *   a row that name none. If the rows before it are exactly `total`, the list is complete: it has one page, or its last
+ *   page answers every further `page_num`. If they are fewer or more, the page is a repetition.
+ * - If the rows so far are exactly `total`, a page ends it that is shorter than requested and than an earlier page. The
+ *   first page does not end it so: an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {

@@ -51,8 +51,8 @@ export const isComplete = (run: FinishedListing): boolean =>
   run.end === 'complete' && doubt(run) === null && countMissing(run) === 0;
 
 /**
- * What becomes of the games that a listing did not name (design, section 4, step 5): `verify` fetches the detail of
- * each; `withdraw` withdraws them at once, because an operator accepts it.
+ * What becomes of the games that a listing did not name: `verify` fetches the detail of each; `withdraw` withdraws them
+ * at once, because an operator accepts it.
  */
 export const planUnlisted = (run: FinishedListing): 'keep' | 'verify' | 'withdraw' => {
   if (run.end !== 'complete' || run.unlisted === 0 || doubt(run) !== null) return 'keep';

@@ -5,7 +5,7 @@ export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
 
 const CIPHER = 'aes-256-gcm';
-/** Explicit (design, section 7): Node before 26 accepts shorter tags without it. */
+/** Explicit: Node before 26 accepts shorter tags without it. */
 const OPTIONS = { authTagLength: TAG_BYTES };
 
 /** A 256-bit key. Printing a KeyObject does not show its bytes. */

@@ -86,8 +86,8 @@ const openInstallationKey = async (home: string): Promise<KeyProvider | undefine
  * Open the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
  * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`, and seals only while there are no others.
  *
- * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records (design, section 7): one machine of a
- * fleet, or a container, must not have the only one.
+ * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records: one machine of a fleet, or a container,
+ * must not have the only one.
  * @param options.home CATALOGUE_HOME
  * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or wrong key fails when it is used
  */

@@ -6,7 +6,7 @@ import { createForbiddenCheck, type Network, parseNetwork } from '#src/webhooks/
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
 
 /**
- * Decides which addresses a connection may use (design, section 6): `checkUrl` for hosts that are addresses, `lookup`
+ * Decides which addresses a connection may use: `checkUrl` for hosts that are addresses, `lookup`
  * for hosts that are names. `net.BlockList` as an option of the connection does not work over
  * https: tls.connect does not pass `blockList` to its socket (Node 26.10).
  */
@@ -61,7 +61,7 @@ const parseAllowed = (text: string): Network => {
 };
 
 /**
- * The rules of section 6 of the design. Create one per process.
+ * Creates the policy: only public unicast addresses and those of `allowNetworks`. Create one per process.
  *
  * @throws UsageError if an entry of `allowNetworks` is not a CIDR
  */

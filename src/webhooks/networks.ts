@@ -64,7 +64,7 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 
 /**
  * @returns a predicate of literal addresses: is the address in a `denied` network, or neither public unicast nor in an
- *   `allowed` network (design, section 6)? True for a text that is no address, and for one with a zone (fe80::1%eth0):
+ *   `allowed` network? True for a text that is no address, and for one with a zone (fe80::1%eth0):
  *   BlockList would find them in no network.
  */
 export const createForbiddenCheck = (

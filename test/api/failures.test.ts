@@ -27,7 +27,7 @@ const expectRawFailure = (answer: string, status: number, ret_code: number) => {
   expect(JSON.parse(body)).toMatchObject({ ret_code, data: null });
 };
 
-describe('section 7: every failure is an envelope with the matching HTTP status (decision 4)', () => {
+describe('section 7: every failure is an envelope with the matching HTTP status', () => {
   test('an unknown path is 404', async () => {
     await expectFailure(await call('/open-api/game/list'), 404, 40401);
     await expectFailure(await call(`${LIST}/`), 404, 40401);

@@ -33,7 +33,7 @@ describe('section 4.1, game.listByAuditStatus', () => {
     }
   });
 
-  test('audit_time is "" while pending and yyyy-MM-dd HH:mm:ss in AUDIT_TIME_ZONE after (section 2.2, decision 7)', async () => {
+  test('audit_time is "" while pending and yyyy-MM-dd HH:mm:ss in AUDIT_TIME_ZONE after (section 2.2)', async () => {
     const { token, game_ids } = await withGames(1);
     await pass(game_ids[0] ?? '');
     await served.api
@@ -95,13 +95,13 @@ describe('section 4.1, game.listByAuditStatus', () => {
     ['page_num', 0, 'page_num must be at least 1'],
     ['page_num', -1, 'page_num must be at least 1'],
     ['page_num', true, 'page_num must be a whole number'],
-  ])('%s %j is refused, and ret_msg names the field (decision 5)', async (field, value, ret_msg) => {
+  ])('%s %j is refused, and ret_msg names the field', async (field, value, ret_msg) => {
     const { status, body } = await list(served.operatorToken, { audit_status: 'pending', [field]: value });
     expect(status).toBe(400);
     expect(body).toEqual({ ret_code: 40001, ret_msg, data: null });
   });
 
-  test('list is [] and total unchanged at any page past the end (decision 5)', async () => {
+  test('list is [] and total unchanged at any page past the end', async () => {
     const { token } = await withGames(2);
     for (const page_num of [2, 1_000, Number.MAX_SAFE_INTEGER]) {
       const { body } = await list(token, { audit_status: 'pending', page_num, page_size: 100 });
@@ -109,13 +109,13 @@ describe('section 4.1, game.listByAuditStatus', () => {
     }
   });
 
-  test('unknown fields are ignored (decision 10)', async () => {
+  test('unknown fields are ignored', async () => {
     expect(
       (await list(served.operatorToken, { audit_status: 'passed', application_id: 'app-1' })).status,
     ).toBe(200);
   });
 
-  test("an application's token lists its own games, an operator's all (decision 8)", async () => {
+  test("an application's token lists its own games, an operator's all", async () => {
     const [one, other] = [await withGames(2), await withGames(1)];
     expect((await list(one.token, { audit_status: 'pending' })).body.data.total).toBe(2);
     expect((await list(other.token, { audit_status: 'pending' })).body.data.total).toBe(1);
@@ -175,7 +175,7 @@ describe('section 4.2, game.queryDetail (platform side)', () => {
     });
   });
 
-  test('data is null for an unknown game, a game of another application, and an id that is not a UUID (decision 3)', async () => {
+  test('data is null for an unknown game, a game of another application, and an id that is not a UUID', async () => {
     const [mine, theirs] = [await withGames(1), await withGames(1)];
     const absent = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
     for (const game_id of [

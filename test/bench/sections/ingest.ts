@@ -4,7 +4,7 @@ import { startProcess, type Usage } from '#test/bench/processes.ts';
 import type { Servers } from '#test/bench/servers.ts';
 
 export const APPLICATIONS = 10;
-/** Detail calls in flight for each application: the default of the design. */
+/** Detail calls in flight for each application: the default. */
 export const CONCURRENCY = 8;
 
 export type Figures = { gamesPerSecond: number; cpuUsPerGame: number; wallMs: number; maxRssMb: number };
