@@ -18,8 +18,8 @@ export type PulledGames = { games: number; jobs: Job[] };
 const LOGGED_IDS_MAX = 100;
 
 /**
- * Adds jobs that pull these games, 100 a job. The jobs run one after another, because each limits only the rate of its
- * own calls. A request for the games of a job that waits joins that job.
+ * Adds jobs that pull these games, 100 a job. The jobs run one after another: at once, they would only share the
+ * application's rate. A request for the games of a job that waits joins that job.
  */
 const addPulls = async (producer: Producer, { application_id, application_game_ids: ids }: Request) => {
   const payloads = [];

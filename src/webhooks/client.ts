@@ -47,9 +47,9 @@ const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * Makes every call of a webhook. A request goes through http-post.ts, which checks the
- * address (egress.ts) and bounds time and bytes; the response through read-response.ts, which validates `data`.
- * Create one client per process and `close` it at the end.
+ * Makes every call of a webhook. A request goes through http-post.ts, which checks the address (egress.ts) and bounds
+ * time and bytes; the response through read-response.ts, which validates `data`. Create one client per process and
+ * `close` it at the end.
  */
 export const createWebhookClient = (
   options: HttpPostOptions & { memory?: AnswerMemory; pace?: Pace },

@@ -36,7 +36,7 @@ export type EnvelopeOptions = {
  * Reads the `data` of a response, which `readData` validates. The HTTP status matters only without an envelope
  * (sections 2.1 and 7).
  *
- * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, and as `readJson`
+ * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, `aborted`, and as `readJson`
  */
 export const readEnvelope = async (response: PostResponse, options: EnvelopeOptions): Promise<unknown> => {
   const { maxBytes, accessToken, keepRetMsg, meter } = options;
