@@ -3,6 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import type { RunFault, RunOutcome } from '#src/contract/words.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 
@@ -37,8 +38,13 @@ export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRo
         ${STORAGE.bytesPerDay} - coalesce((
           select sum(stored_bytes) from sync_runs d
           where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
-        ${STORAGE.games} - (select count(*) from (
-          select from games g where g.application_id = a.application_id limit ${STORAGE.games}) stored)
+        ${STORAGE.games}
+          - coalesce((
+              select sum(games) from game_counts c
+              where c.application_id = a.application_id and level = 0 and bucket = 0
+                and audit_status = any (${[...AUDIT_STATUSES]})), 0)
+          - coalesce((select sum(games) from game_count_changes c where c.application_id = a.application_id), 0)
+          - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
       from applications a
       where application_id = ${run.application_id} and status <> 'removed' and not exists (
         select from sync_runs r where r.application_id = a.application_id and finished_at is null)

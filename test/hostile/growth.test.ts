@@ -36,6 +36,19 @@ test('new games beyond what an application may have fail and say so; those that 
   expect(stored).toEqual({ games: 5 });
 });
 
+test('games that are withdrawn, decided or not counted yet take room, too', async () => {
+  const fleet = await aFleet();
+  const application = await startHostileApplication(fleet, 'acme', wellBehaved(idsOf('g', 3)));
+  await fleet.sync('acme');
+  await fleet.sql`select fold_game_counts()`;
+  const change = (id: string, values: Record<string, unknown>) =>
+    fleet.sql`update games set ${fleet.sql(values)} where application_game_id = ${id}`;
+  await change('g-0000', { withdrawn_at: new Date() });
+  await change('g-0001', { audit_status: 'passed', audit_time: new Date() });
+  application.behaviour = wellBehaved(['g-0001', 'g-0002', 'new']);
+  expect(await fleet.sync('acme')).toMatchObject({ inserted: 1, storable_games: STORAGE.games - 4 });
+});
+
 test('withdrawals count for the budget of stored bytes: games cannot go and return without end', async () => {
   const fleet = await aFleet();
   const ids = idsOf('g', 40);
