@@ -116,6 +116,8 @@ export const sendError = (
 ): FastifyReply => {
   reply.code(status);
   if (isQueueApi(request)) return reply.send({ error: message });
-  const back = request.operator === null ? null : html`<p><a href="/">Back to the overview</a></p>`;
+  const home = request.url.startsWith('/portal') ? '/portal' : '/';
+  const isLost = request.operator !== null || status === 404;
+  const back = isLost ? html`<p><a class="button" href="${home}">Back to the overview</a></p>` : null;
   return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${back}`);
 };

@@ -10,6 +10,8 @@ export type Series = {
 const WIDTH = 480;
 const HEIGHT = 96;
 const GAP = 2;
+/** Few bars stay bars. */
+const BAR_MAX = 28;
 
 /**
  * Stacked bars over time.
@@ -26,6 +28,7 @@ export const barChart = (
   );
   const max = Math.max(1, ...totals);
   const step = WIDTH / Math.max(1, labels.length);
+  const width = Math.min(BAR_MAX, Math.max(1, step - GAP));
   const bars = labels.map((label, index) => {
     let top = HEIGHT;
     const parts = series.map(({ values, tone }) => {
@@ -34,7 +37,7 @@ export const barChart = (
       // A bar of one among thousands is visible.
       const height = Math.max(2, (value / max) * (HEIGHT - 4));
       top -= height;
-      return html`<rect class="fill-${tone}" x="${(index * step + GAP / 2).toFixed(1)}" y="${Math.max(0, top).toFixed(1)}" width="${Math.max(1, step - GAP).toFixed(1)}" height="${height.toFixed(1)}" rx="1.5"></rect>`;
+      return html`<rect class="fill-${tone}" x="${(index * step + (step - width) / 2).toFixed(1)}" y="${Math.max(0, top).toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}" rx="1.5"></rect>`;
     });
     return html`<g><title>${label}: ${series.map(({ name, values }) => `${number(values[index] ?? 0)} ${name}`).join(', ')}</title><rect class="fill-none" x="${(index * step).toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${HEIGHT}"></rect>${parts}</g>`;
   });

@@ -29,10 +29,11 @@ const report = (check: CheckRow): SafeHtml => {
       { head: 'Rule', cell: (row) => html`${row.rule}${details(row)}` },
       {
         head: 'Section',
+        fit: 'short',
         from: 640,
         cell: ({ section: number }) => (number === null ? html`<span class="soft">platform</span>` : number),
       },
-      { head: 'Case', from: 900, cell: ({ name }) => html`<span class="mono">${name}</span>` },
+      { head: 'Case', fit: 'words', from: 900, cell: ({ name }) => html`<span class="mono">${name}</span>` },
     ],
     { empty: 'There is no case.', label: 'Results of the checks' },
   )}`;

@@ -1,7 +1,7 @@
 /** Events and their deliveries, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
-import { ago, badge, type Column, html, type SafeHtml } from '#src/console/html.ts';
+import { ago, badge, type Column, due, html, type SafeHtml } from '#src/console/html.ts';
 import type { EventWhy } from '#src/contract/words.ts';
 
 const TYPES = {
@@ -32,7 +32,7 @@ const delivery = (event: EventItem): SafeHtml => {
   const result = describeResult(event);
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `, the last: ${result}`}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
-  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next ${ago(next_attempt_at)}`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next ${due(next_attempt_at)}`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
@@ -58,7 +58,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   if (status === 'off')
     return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
   if (failing_since !== null)
-    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next attempt is ${ago(next_attempt_at)}. After three days it is switched off.`;
+    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next attempt is ${due(next_attempt_at)}. After three days it is switched off.`;
   if (last_error !== null)
     return html`The platform cannot sign events now (${last_error}): its operators must look at the keys.`;
   return last_success_at === null

@@ -30,6 +30,10 @@ export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml =
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
 };
 
+/** When something is due: `in 4 min`, or `now` if the time has passed. */
+export const due = (time: Date | null, now = Date.now()): SafeHtml | string =>
+  time === null || time.getTime() <= now ? 'now' : ago(time, now);
+
 /** A time in UTC, to the second. */
 export const clock = (time: Date): SafeHtml =>
   html`<time datetime="${time.toISOString()}">${formatUtc(time)}</time>`;
@@ -70,8 +74,8 @@ export type Column<Row> = {
   cell: (row: Row) => SafeHtml | string | number | null;
   /** Right-aligned figures. */
   numeric?: boolean;
-  /** Short words: wide enough that they do not break beside a long column. */
-  words?: boolean;
+  /** `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. */
+  fit?: 'short' | 'words' | 'names';
   /** Hidden below this width, in pixels. */
   from?: 640 | 900 | 1200;
 };
@@ -86,13 +90,18 @@ export const table = <Row>(
   { empty, label, stacked = false }: { empty: SafeHtml | string; label: string; stacked?: boolean },
 ): SafeHtml => {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
-  const classOf = ({ numeric, words, from }: Column<Row>): string =>
-    [numeric ? 'num' : '', words ? 'words' : '', from ? `from-${from}` : ''].filter(Boolean).join(' ');
+  const classOf = ({ numeric, fit, from }: Column<Row>): string =>
+    [numeric ? 'num' : '', fit ?? '', from ? `from-${from}` : ''].filter(Boolean).join(' ');
+  // One element beside the head of its cell.
+  const cellOf = ({ cell }: Column<Row>, row: Row) => {
+    const content = cell(row) ?? html`<span class="none">–</span>`;
+    return stacked ? html`<div>${content}</div>` : content;
+  };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${stacked ? html` class="stacked"` : null}>
 <thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.head}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
-      html`<tr data-item>${columns.map((column) => html`<td class="${classOf(column)}"${stacked ? html` data-head="${column.head}"` : null}>${column.cell(row)}</td>`)}</tr>`,
+      html`<tr data-item>${columns.map((column) => html`<td class="${classOf(column)}"${stacked ? html` data-head="${column.head}"` : null}>${cellOf(column, row)}</td>`)}</tr>`,
   )}</tbody></table></div>`;
 };
 

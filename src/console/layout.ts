@@ -75,8 +75,8 @@ export type Page = {
   parent?: readonly [label: string, url: string];
   /** What happened at the last request. */
   notice?: { text: string; tone: 'good' | 'bad' } | undefined;
-  /** The content takes the whole width. */
-  wide?: boolean;
+  /** Left of the heading. */
+  mark?: SafeHtml;
 };
 
 const SHORTCUTS: readonly (readonly [string, string])[] = [
@@ -94,13 +94,13 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
 export const pageContent = (
   page: Page,
   warning: string | null,
-): SafeHtml => html`<main id="main" tabindex="-1"${page.wide === true ? html` class="wide"` : null}>
+): SafeHtml => html`<main id="main" tabindex="-1">
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
   page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
 }</div>
-<div class="head"><div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1>${page.title}</h1>${
+<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1>${page.title}</h1>${
   page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
-}</div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
+}</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
 ${page.body}
 </main>`;
 

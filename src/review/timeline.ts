@@ -139,7 +139,7 @@ const toEntries = (
     (failure): TimelineEntry => ({
       at: failure.last_at,
       kind: 'failed',
-      text: `${failure.operation} failed with ${failure.kind}: ${describeReasons(failure)}${failure.count > 1 ? ` (${failure.count} times since ${failure.first_at.toISOString()})` : ''}.`,
+      text: `${failure.operation} failed with ${failure.kind}: ${describeReasons(failure)}${failure.count > 1 ? ` (${failure.count} times since ${failure.first_at.toISOString().slice(0, 19).replace('T', ' ')} UTC)` : ''}.`,
     }),
   ),
   ...(waiting === undefined

@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest';
-import { useEveryPage } from '#test/console/every-page.ts';
+import { everyPage, usePages } from '#test/console/every-page.ts';
 import { hasBrowser } from '#test/support/browser.ts';
 
 describe.runIf(hasBrowser())('every page', () => {
-  const visitEveryPage = useEveryPage();
+  const visitEveryPage = usePages(everyPage);
 
   test.each([
     [390, 768],
@@ -13,6 +13,6 @@ describe.runIf(hasBrowser())('every page', () => {
     async (...widths) => {
       await visitEveryPage('dark', widths);
     },
-    180_000,
+    300_000,
   );
 });

@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest';
-import { useEveryPage } from '#test/console/every-page.ts';
+import { everyPage, usePages } from '#test/console/every-page.ts';
 import { hasBrowser } from '#test/support/browser.ts';
 
 describe.runIf(hasBrowser())('every page', () => {
-  const visitEveryPage = useEveryPage();
+  const visitEveryPage = usePages(everyPage);
 
   test('in light at 390 and 768 pixels: axe-core finds nothing, nothing is wider than the window, no error, no request leaves', async () => {
     await visitEveryPage('light', [390, 768]);
-  }, 180_000);
+  }, 300_000);
 });

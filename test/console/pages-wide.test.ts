@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest';
-import { useEveryPage } from '#test/console/every-page.ts';
+import { everyPage, usePages } from '#test/console/every-page.ts';
 import { hasBrowser } from '#test/support/browser.ts';
 
 describe.runIf(hasBrowser())('every page', () => {
-  const visitEveryPage = useEveryPage();
+  const visitEveryPage = usePages(everyPage);
 
   test('in light at 1280 and 1600 pixels: axe-core finds nothing, nothing is wider than the window, no error, no request leaves', async () => {
     await visitEveryPage('light', [1_280, 1_600]);
-  }, 180_000);
+  }, 300_000);
 });

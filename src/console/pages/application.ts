@@ -13,6 +13,7 @@ import {
   ago,
   badge,
   clock,
+  due,
   facts,
   formatAge,
   html,
@@ -59,7 +60,7 @@ const address = (url: string): SafeHtml => html`<span class="mono">${url}</span>
 const describeState = (row: ApplicationRow): SafeHtml | string => {
   if (row.status === 'paused') return row.pause_reason ?? 'An operator paused it.';
   if (row.failing_since === null) return 'Its runs succeed.';
-  return html`Failing since ${ago(row.failing_since)}, ${row.failed_runs} runs in a row. Next attempt ${ago(row.next_attempt_at)}.`;
+  return html`Failing since ${ago(row.failing_since)}, ${row.failed_runs} runs in a row. Next attempt ${due(row.next_attempt_at)}.`;
 };
 
 export type ApplicationView = {
@@ -97,6 +98,7 @@ const eventSection = (
       {
         empty: 'No status of its games has changed yet.',
         label: 'Latest events',
+        stacked: true,
       },
     )}`,
     { id: 'events', ...(mayManage && isTroubled && { aside: retry }) },
@@ -117,18 +119,15 @@ export const applicationPage = (view: ApplicationView): Page => {
 <div class="columns">
 ${section(
   'Health',
-  facts(
+  facts([
     [
-      [
-        'State',
-        html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)}`,
-      ],
-      ['', describeState(application)],
-      ['Last success', ago(application.last_success_at)],
-      ['Added', clock(application.created_at)],
-      ['Changed', clock(application.updated_at)],
-    ].filter(([name], index) => name !== '' || index > 0) as never,
-  ),
+      'State',
+      html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)} ${describeState(application)}`,
+    ],
+    ['Last success', ago(application.last_success_at)],
+    ['Added', clock(application.created_at)],
+    ['Changed', clock(application.updated_at)],
+  ]),
 )}
 ${section('Runs', runChart(runs), { aside: html`<a href="${link('/runs', { application: id })}">All runs</a>` })}
 </div>
@@ -160,7 +159,7 @@ ${section(
     ['KYC every', formatAge(application.kyc_every_ms)],
     ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
     ['Concurrency', application.concurrency],
-    ['Rate', `${application.rate} calls a second`],
+    ['Rate', `${number(application.rate)} calls a second`],
     ['Change them', html`<code>npx catalogue app update ${id} …</code>`],
   ]),
 )}`;

@@ -51,6 +51,7 @@ const query = z.object({ q: optionalText, status: optionalWord(STATUSES), after:
 const COLUMNS: Column<ApplicationItem>[] = [
   {
     head: 'Application',
+    fit: 'names',
     cell: (row) =>
       html`<a href="/applications/${row.application_id}">${row.name}</a><br><small class="mono">${row.application_id}</small>`,
   },

@@ -59,8 +59,8 @@ ${section(
     [
       { head: '#', numeric: true, from: 900, cell: (row) => String(row.entry_id) },
       { head: 'When', cell: (row) => clock(row.at) },
-      { head: 'Who', words: true, cell: actorCell },
-      { head: 'Action', words: true, cell: (row) => html`<span class="mono">${row.action}</span>` },
+      { head: 'Who', fit: 'words', cell: actorCell },
+      { head: 'Action', fit: 'short', cell: (row) => html`<span class="mono">${row.action}</span>` },
       { head: 'On', cell: subjectCell },
       { head: 'Why, and what', cell: whyCell },
     ],
@@ -78,7 +78,6 @@ ${pager([
       title: 'Audit log',
       at: '/audit',
       body,
-      wide: true,
       lead: html`Nothing here can be changed or removed: <code>npx catalogue audit verify</code> proves it.`,
     });
   });

@@ -91,6 +91,7 @@ ${section(
     [
       {
         head: 'Application',
+        fit: 'words',
         cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
       },
       ...PROBLEM_COLUMNS,

@@ -136,6 +136,9 @@ const compareForm = ({ game, diff, revisions, lane }: GameView): SafeHtml | null
   return html`<form method="get" action="/games/${game.game_id}" class="filters">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
 };
 
+const statusBadges = ({ audit_status, withdrawn_at }: GameRow): SafeHtml =>
+  html`<span>${badge(audit_status)}${withdrawn_at === null ? null : html` ${badge('withdrawn')}`}</span>`;
+
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
   const { game, diff, timeline, mayDecide, lane, nextUrl, backUrl, next, pictures } = view;
@@ -153,10 +156,7 @@ ${mayDecide && game.withdrawn_at === null ? decisionCard(view) : null}
 ${section(
   'Game',
   facts([
-    [
-      'Status',
-      html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`,
-    ],
+    ['Status', statusBadges(game)],
     [
       'Waits',
       waiting === null
@@ -176,8 +176,8 @@ ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">$
     title: game.game_name.trim() || game.application_game_id,
     at: lane === undefined ? '/games' : '/review',
     parent: lane === undefined ? ['Games', '/games'] : ['Review', `/review?lane=${lane}`],
-    lead: html`${iconPlace(game, view.pictures.pictures, 'large')}`,
-    wide: true,
+    mark: iconPlace(game, view.pictures.pictures, 'large'),
+    lead: html`${statusBadges(game)}<a href="/applications/${game.application_id}">${game.application_id}</a>`,
     actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k">Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j">Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { key: 'u' }) : null}`,
     body,
   };

@@ -39,6 +39,7 @@ export const applicationChoices = async (
 const columns = (pictures: PictureSet): Column<GameItem>[] => [
   {
     head: 'Game',
+    fit: 'names',
     cell: (row) =>
       html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${row.game_name}</a></span>`,
   },
@@ -49,11 +50,13 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
   },
   {
     head: 'Application',
+    fit: 'names',
     from: 640,
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_name}</a>`,
   },
   {
     head: "Application's game_id",
+    fit: 'words',
     from: 900,
     cell: (row) => html`<span class="mono">${row.application_game_id}</span>`,
   },

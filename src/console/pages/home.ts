@@ -54,7 +54,7 @@ const stat = (
   url: string,
   { note, tone = '' }: { note?: SafeHtml | string; tone?: string } = {},
 ): SafeHtml =>
-  html`<a class="stat ${value > 0 ? tone : ''}" href="${url}"><span>${label}</span><strong>${number(value)}</strong><span>${note ?? ''}</span></a>`;
+  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong><span>${note ?? ''}</span></a>`;
 
 const waitNote = (oldest: Date | null): string =>
   oldest === null ? 'nothing waits' : `oldest ${formatAge(Date.now() - oldest.getTime())}`;
@@ -116,6 +116,7 @@ const webhookTable = (webhooks: readonly EventWebhook[]): SafeHtml =>
     [
       {
         head: 'Application',
+        fit: 'words',
         cell: (row) => html`<a href="/applications/${row.application_id}#events">${row.application_id}</a>`,
       },
       { head: 'Address', cell: addressBadge },
@@ -151,8 +152,8 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
 <div class="stats">
 ${stat('New games to review', lanes.new.games, '/review?lane=new', { note: waitNote(lanes.new.oldest) })}
 ${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', { note: waitNote(lanes.changed.oldest) })}
-${stat('Applications in trouble', trouble.length, '/applications?status=failing', { note: more ? 'and more' : 'paused, failing or suspect', tone: 'warn' })}
-${stat('Workers', workers.length, '/queues', { note: workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat' })}
+${stat('Applications in trouble', trouble.length, '/applications?status=failing', { note: more ? 'and more' : 'paused, failing or suspect', tone: trouble.length > 0 ? 'warn' : '' })}
+${stat('Workers', workers.length, '/queues', { note: workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat', tone: workers.length === 0 ? 'bad' : '' })}
 </div>
 <div class="columns">
 ${section(
@@ -186,6 +187,7 @@ ${section(
     [
       {
         head: 'Application',
+        fit: 'words',
         cell: (row) =>
           html`<a href="${link('/failures', { application: row.application_id })}">${row.application_id}</a>`,
       },
@@ -205,7 +207,11 @@ ${section(
     : table(
         queues,
         [
-          { head: 'Queue', cell: (row) => html`<a href="/queues/queue/${row.name}">${row.name}</a>` },
+          {
+            head: 'Queue',
+            fit: 'words',
+            cell: (row) => html`<a href="/queues/queue/${row.name}">${row.name}</a>`,
+          },
           { head: 'State', cell: (row) => (row.paused ? badge('paused') : badge('running', 'plain')) },
           { head: 'Waiting', numeric: true, cell: (row) => number(row.waiting) },
           { head: 'Active', numeric: true, cell: (row) => number(row.active) },

@@ -147,7 +147,6 @@ ${pager([
       title: 'Review',
       at: '/review',
       body,
-      wide: true,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
       actions: mayDecide ? action('/undo', 'Undo', { key: 'u' }) : undefined,
     });

@@ -49,10 +49,11 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
   },
   {
     head: 'Application',
+    fit: 'words',
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
   },
   { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
-  { head: 'Trigger', from: 1200, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
+  { head: 'Trigger', fit: 'short', from: 1200, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
   { head: 'Took', from: 900, numeric: true, cell: duration },
   ...RUN_COUNTERS.map(
     (name): Column<RunRow> => ({
@@ -65,7 +66,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
 ];
 
 const PAGE_COLUMNS: Column<RunPageItem>[] = [
-  { head: 'Page', numeric: true, cell: (row) => row.page_num },
+  { head: 'Page', cell: (row) => row.page_num },
   {
     head: 'Kind',
     cell: (row) => html`${row.kind}${row.reason === null ? null : html`<br><small>${row.reason}</small>`}`,
@@ -99,7 +100,7 @@ ${pager([
   ['Latest', before === undefined ? null : link('/runs', filters)],
   ['Earlier', runs.length === PAGE ? link('/runs', { ...filters, before: runs.at(-1)?.run_id }) : null],
 ])}`;
-    return sendPage(request, reply, { title: 'Runs', at: '/runs', body, wide: true });
+    return sendPage(request, reply, { title: 'Runs', at: '/runs', body });
   });
 
   app.get<{ Params: { run_id: string } }>(
@@ -118,7 +119,7 @@ ${pager([
       ]);
       const body = html`
 ${run.reason === null ? null : html`<p class="notice ${run.outcome === 'failed' ? 'bad' : 'warn'}">${run.reason}</p>`}
-<div class="stats">${RUN_COUNTERS.map((name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`)}</div>
+<div class="stats eighths">${RUN_COUNTERS.map((name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`)}</div>
 <div class="columns">
 ${section(
   'Run',
@@ -138,7 +139,10 @@ ${section(
   facts([
     ['Ended by', run.listing_end ?? (run.finished_at === null ? 'not ended' : '–')],
     ['Rows', number(run.row_count)],
-    ['Total, first and last', `${run.total_first ?? '–'}, ${run.total_last ?? '–'}`],
+    [
+      'Total, first and last',
+      run.total_first === null ? null : `${run.total_first}, ${run.total_last ?? '–'}`,
+    ],
     ['Next page', run.next_page],
     ['Note', run.note],
   ]),

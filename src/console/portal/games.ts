@@ -50,6 +50,7 @@ const rejection = ({ reason_label, text }: PortalGame): SafeHtml =>
 type Named = Pick<PortalGame, 'application_game_id' | 'game_name'>;
 const gameColumn = {
   head: 'Game',
+  fit: 'words' as const,
   cell: ({ application_game_id, game_name }: Named) =>
     html`<a href="${gameUrl(application_game_id)}"><span dir="auto">${game_name.trim() || application_game_id}</span></a><br><small class="mono">${application_game_id}</small>`,
 };
@@ -72,7 +73,7 @@ const WITHDRAWN_COLUMNS: Column<WithdrawnGame>[] = [
         ? 'Your list no longer names it.'
         : html`Your list no longer names it: first missed ${clock(unlisted_at)}, and again when it was withdrawn.`,
   },
-  { head: 'Withdrawn', words: true, cell: (game) => ago(game.withdrawn_at) },
+  { head: 'Withdrawn', fit: 'short', cell: (game) => ago(game.withdrawn_at) },
   { head: 'Was', from: 640, cell: (game) => badge(game.audit_status) },
 ];
 
@@ -121,7 +122,7 @@ export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions)
           : number(withdrawn);
     const tabs = html`<nav class="tabs" aria-label="Status">${TABS.map(
       (each) =>
-        html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} ${countOf(each)}</a>`,
+        html`<a href="${link('/portal/games', { status: each })}"${each === status ? html` aria-current="page"` : null}>${each} <span class="badge">${countOf(each)}</span></a>`,
     )}</nav>`;
     const body = html`${findForm()}${tabs}${games.body}
 ${pager([

@@ -17,6 +17,7 @@ import {
   ago,
   badge,
   type Column,
+  due,
   facts,
   html,
   link,
@@ -82,10 +83,10 @@ export const addPortalOverview = (portal: FastifyInstance, { sql, producer }: Co
     const state = isPaused
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
       : application?.failing_since != null
-        ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${ago(application.next_attempt_at)}.`
+        ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : 'Its games are pulled on schedule.';
     const body = html`${findForm()}
-<div class="stats">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}</div>
+<div class="stats thirds">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}</div>
 ${section(
   'State',
   facts([
@@ -174,6 +175,7 @@ ${section(
     {
       empty: 'No status of your games has changed yet.',
       label: 'Events',
+      stacked: true,
     },
   ),
 )}

@@ -45,6 +45,7 @@ const twins = ({ same_tax_id }: Developer) =>
 const COLUMNS: Column<Developer>[] = [
   {
     head: 'Developer',
+    fit: 'words',
     cell: (row) =>
       html`<a href="${developerPath(row.application_id)}">${row.name}</a> ${removedBadge(row)}<br><small class="mono">${row.application_id}</small>`,
   },
@@ -56,7 +57,6 @@ const COLUMNS: Column<Developer>[] = [
   { head: 'Changed', cell: (row) => ago(row.received_at) },
   {
     head: 'Changed fields',
-
     cell: (row) => (row.received_at === null ? null : fieldNames(row.changed_fields)),
   },
   { head: 'Look at', cell: twins },
@@ -65,11 +65,12 @@ const COLUMNS: Column<Developer>[] = [
 const REQUEST_COLUMNS: Column<ApprovalRow>[] = [
   {
     head: 'Developer',
+    fit: 'words',
     cell: (row) => html`<a href="${developerPath(applicationOf(row))}">${applicationOf(row)}</a>`,
   },
   { head: 'Request', cell: whatOf },
   { head: 'State', cell: requestBadge },
-  { head: 'Asked by', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
+  { head: 'Asked by', fit: 'words', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
   { head: 'Reason', cell: (row) => row.reason },
 ];
 
@@ -107,6 +108,7 @@ ${section(
     [
       {
         head: 'Developer',
+        fit: 'words',
         cell: (row) => html`<a href="${developerPath(row.application_id)}">${row.application_id}</a>`,
       },
       { head: 'The application now sends', cell: (row) => html`<code>${row.refused_cp_id}</code>` },
@@ -134,6 +136,6 @@ ${pager([
   ['Before', page === 1 ? null : link('/', { ...filters, page: page - 1 })],
   ['Next', developers.length === PAGE ? link('/', { ...filters, page: page + 1 }) : null],
 ])}`;
-    return sendPage(request, reply, { title: 'Developers', at: '/', body, wide: true });
+    return sendPage(request, reply, { title: 'Developers', at: '/', body });
   });
 };

@@ -29,18 +29,19 @@ export const addRequests = (app: FastifyInstance, { sql }: DeskOptions): void =>
           { head: 'Asked', cell: (row) => clock(row.asked_at) },
           {
             head: 'Developer',
+            fit: 'words',
             cell: (row) => html`<a href="${developerPath(applicationOf(row))}">${applicationOf(row)}</a>`,
           },
           { head: 'Request', cell: whatOf },
           { head: 'State', cell: requestBadge },
-          { head: 'By', cell: (row) => row.asked_by },
-          { head: 'Second person', cell: (row) => row.approved_by },
+          { head: 'By', fit: 'words', cell: (row) => row.asked_by },
+          { head: 'Second person', fit: 'words', cell: (row) => row.approved_by },
           { head: 'Reason', cell: (row) => row.reason },
         ],
         { empty: 'No requests yet.', label: 'Requests', stacked: true },
       ),
     );
-    return sendPage(request, reply, { title: 'Requests', at: '/requests', body, wide: true });
+    return sendPage(request, reply, { title: 'Requests', at: '/requests', body });
   });
 
   /** Goes back to the developer with what was done, or why it was not. */

@@ -53,7 +53,6 @@ ${pager([
       title: 'Reveals',
       at: '/reveals',
       body,
-      wide: true,
       lead: 'Who saw a record in clear. An entry is written before the record is opened.',
     });
   });
