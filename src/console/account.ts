@@ -65,8 +65,8 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
     table(
       sessions,
       [
-        { head: 'Began', words: true, cell: (row) => clock(row.started_at) },
-        { head: 'Last seen', words: true, cell: (row) => ago(row.seen_at) },
+        { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
+        { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
         { head: 'Session', cell: endCell },
       ],
       { empty: '', label: 'Your sessions', stacked: true },

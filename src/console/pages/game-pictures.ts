@@ -7,6 +7,7 @@ import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts
 import { html, link, type SafeHtml } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
+import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/review/diff.ts';
@@ -23,6 +24,8 @@ export type GamePictures = {
   pictures: PictureSet;
   /** Bytes that the last decision named and that are others now, by address; undefined for none. */
   former: ReadonlyMap<string, ContentView | undefined>;
+  /** Why pictures of this game are not fetched; null if they are all there, or being fetched. */
+  delay: PictureDelay | null;
 };
 
 const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
@@ -53,11 +56,22 @@ export const loadGamePictures = async (
       ? []
       : [[url, pinned] as const];
   });
-  const contents = await findContents(
-    sql,
-    changed.map(([, pinned]) => pinned),
+  const isIncomplete = [...game.game_icon, ...game.game_store_pic].some((url) =>
+    isWaiting(pictures.get(url)),
   );
-  return { pictures, similar, former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])) };
+  const [contents, delay] = await Promise.all([
+    findContents(
+      sql,
+      changed.map(([, pinned]) => pinned),
+    ),
+    isIncomplete ? readPictureDelay(options.producer) : null,
+  ]);
+  return {
+    delay,
+    pictures,
+    similar,
+    former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])),
+  };
 };
 
 /** The bytes of a picture that are on a page, as its decision form sends them. */
@@ -77,32 +91,40 @@ export const parseSeenPictures = (text: string): Map<string, string> =>
   new Map([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
-/** How often a page requests pictures that are being fetched. */
-const POLLS_MAX = 40;
+/** How often a page requests pictures that are being fetched: for 20 seconds at once, then every 15 seconds for ten minutes. */
+const POLLS_MAX = 65;
+const QUICK_POLLS = 25;
 
 /** The pictures of one field. While some are being fetched, the browser requests the list again. */
 export const pictureList = (
   { game, from, to }: GameDiff,
   { field, items }: ListDiff,
-  { pictures, former }: GamePictures,
+  { pictures, former, delay }: GamePictures,
   polls = 0,
 ): SafeHtml => {
   const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
+  const isOver = polls >= POLLS_MAX;
   const place = ({ value, type }: ListItem, index: number): SafeHtml => {
     const picture = pictures.get(value);
     const alt = `${ALTS[field]} ${index + 1}`;
     if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
       return changedPicture(value, former.get(value), picture, alt);
-    return picturePlace(value, picture, { alt, change: isCompared ? type : '' });
+    return picturePlace(value, picture, {
+      alt,
+      change: isCompared ? type : '',
+      isLate: delay !== null || isOver,
+    });
   };
   const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(pictures.get(value)));
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const poll =
-    waits && isCurrent && polls < POLLS_MAX
-      ? html` hx-get="${again}" hx-trigger="load delay:800ms" hx-swap="outerHTML"`
+    waits && isCurrent && !isOver
+      ? html` hx-get="${again}" hx-trigger="load delay:${polls < QUICK_POLLS ? '800ms' : '15s'}" hx-swap="outerHTML"`
       : null;
-  return html`<div class="body pictures"${poll}>${items.map(place)}</div>`;
+  return html`<div class="body pictures"${poll}>${
+    waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
+  }${items.map(place)}</div>`;
 };
 
 /** The hint that another game has the same icon. */

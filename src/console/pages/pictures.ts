@@ -58,12 +58,13 @@ const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`
 
 /**
  * One picture with its address as text.
- * @param change how it differs from the compared revision; "" if there is none
+ * @param options.change how it differs from the compared revision; "" if there is none
+ * @param options.isLate nothing fetches it now
  */
 export const picturePlace = (
   url: string,
   picture: PictureView | undefined,
-  { alt, change = '' }: { alt: string; change?: string },
+  { alt, change = '', isLate = false }: { alt: string; change?: string; isLate?: boolean },
 ): SafeHtml => {
   const { outcome = null, sha256 = null, http_status = null, note = null } = picture ?? {};
   const isShown = sha256 !== null && picture?.has_thumbnail === true;
@@ -71,7 +72,9 @@ export const picturePlace = (
     outcome === null
       ? change === 'removed'
         ? 'not stored'
-        : 'being fetched'
+        : isLate
+          ? 'not fetched yet'
+          : 'being fetched'
       : describePicture(outcome, http_status);
   // The last bytes stay visible when a later request fails.
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;

@@ -1,0 +1,58 @@
+/** Why pictures that were requested do not come: what the queue of the media process tells. */
+import pTimeout from 'p-timeout';
+import { clock, html, type SafeHtml } from '#src/console/html.ts';
+import { fetchPictures } from '#src/ingest/specs.ts';
+import type { Producer } from '#src/queue/producer.ts';
+
+/** A page waits for the queue at most this long. */
+const QUEUE_WAIT_MS = 1_000;
+/** A job that is older is late. */
+const LATE_MS = 5 * 60_000;
+
+export type PictureDelay =
+  | { cause: 'queue_unreachable' | 'queue_paused' }
+  /** The oldest job waits: no process takes jobs, or they are behind. Or it began and has not ended. */
+  | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
+
+const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {
+  const queue = producer.queue(fetchPictures);
+  const [isPaused, [waiting], [active]] = await Promise.all([
+    queue.isPaused(),
+    queue.getJobs(['waiting'], 0, 0, true),
+    queue.getJobs(['active'], 0, 0, true),
+  ]);
+  if (isPaused) return { cause: 'queue_paused' };
+  const lateBefore = Date.now() - LATE_MS;
+  const takenAt = active?.processedOn;
+  if (waiting !== undefined && waiting.timestamp < lateBefore) {
+    const isWorking = takenAt !== undefined && takenAt >= lateBefore;
+    return { cause: isWorking ? 'behind' : 'not_taken', since: new Date(waiting.timestamp) };
+  }
+  if (takenAt !== undefined && takenAt < lateBefore)
+    return { cause: 'not_finished', since: new Date(takenAt) };
+  return null;
+};
+
+const START = html`Start one: <code>npx catalogue media</code>`;
+
+/** What an operator can do about it. */
+export const describeDelay = (delay: PictureDelay): SafeHtml => {
+  switch (delay.cause) {
+    case 'not_taken':
+      return html`No media process takes picture jobs: the oldest has waited since ${clock(delay.since)}. ${START}`;
+    case 'behind':
+      return html`The media processes are behind: the oldest picture job has waited since ${clock(delay.since)}. ${START}`;
+    case 'not_finished':
+      return html`A picture job began at ${clock(delay.since)} and has not ended. Its media process may have been killed. ${START}`;
+    case 'queue_paused':
+      return html`The queue of picture jobs is paused. An administrator can resume it: <a href="/queues/queue/${fetchPictures.name}">${fetchPictures.name}</a>`;
+    case 'queue_unreachable':
+      return html`The queue does not answer, so pictures are not requested. Reload this page when it does.`;
+  }
+};
+
+/** Reads whether picture jobs are late, and why. @returns null if they are not */
+export const readPictureDelay = (producer: Producer): Promise<PictureDelay | null> =>
+  pTimeout(readQueue(producer), { milliseconds: QUEUE_WAIT_MS }).catch(() => ({
+    cause: 'queue_unreachable',
+  }));

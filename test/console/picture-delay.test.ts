@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fetchPictures } from '#src/ingest/specs.ts';
+import type { Role } from '#src/roles/role.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { type PictureServer, startPictureServer } from '#test/pictures/support.ts';
+import { landPicturedGames, newPrefix, startTestMedia } from '#test/pictures/support-media.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const database = useTestDatabase();
+const prefix = newPrefix();
+let served: TestConsole;
+let server: PictureServer;
+let media: Role | undefined;
+let ids: string[];
+let cookie: string;
+
+beforeAll(async () => {
+  server = await startPictureServer();
+  await addApplication(database.sql, 'harbour');
+  ids = await landPicturedGames(database.sql, server, 'harbour', 2);
+  await addTestOperator(database.sql, 'olga', 'reviewer');
+  served = await startTestConsole(database, { prefix });
+  cookie = await signIn(served.url, 'olga');
+});
+afterAll(async () => {
+  await media?.stop();
+  await served?.stop();
+  await server?.close();
+});
+
+const read = async (path: string): Promise<string> => {
+  const answer = await fetch(new URL(path, served.url), { headers: { cookie } });
+  return answer.text();
+};
+const queue = () => served.producer.queue(fetchPictures);
+
+test('a page says why pictures are late: no process, a paused queue; it says nothing before, and nothing after', async () => {
+  const page = `/games/${ids[0]}`;
+  const list = `${page}/pictures?field=game_store_pic&to=1`;
+  const fresh = await read(page);
+  expect(fresh).toContain('being fetched');
+  expect(fresh).not.toContain('media process');
+
+  const since = new Date(Date.now() - 6 * 60_000);
+  await queue().drain();
+  const old = { timestamp: since.getTime() };
+  await queue().add('an old job', { game_ids: [ids[1]] }, old);
+  const utc = `${since.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  for (const path of [page, list]) {
+    const late = await read(path);
+    expect(late, path).toContain('No media process takes picture jobs: the oldest has waited since');
+    expect(late, path).toContain(utc);
+    expect(late, path).toContain('npx catalogue media');
+    expect(late, path).toContain('not fetched yet');
+    expect(late, path).not.toContain('being fetched');
+  }
+
+  await queue().pause();
+  expect(await read(page)).toContain('The queue of picture jobs is paused.');
+  await queue().resume();
+
+  media = await startTestMedia(database.databaseUrl, prefix);
+  await until('the pictures', async () => (await read(page)).split('class="frame" href').length === 4);
+  expect(await read(page)).not.toContain('media process');
+});
+
+test('after the last request of a page, its pictures are not said to be fetched', async () => {
+  await media?.stop();
+  media = undefined;
+  await database.sql`delete from pictures`;
+  const list = `/games/${ids[0]}/pictures?field=game_store_pic&to=1&polls=`;
+  expect(await read(`${list}64`)).toContain('delay:15s');
+  const last = await read(`${list}65`);
+  expect(last).not.toContain('hx-trigger');
+  expect(last).toContain('not fetched yet');
+});
