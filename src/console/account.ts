@@ -6,6 +6,7 @@ import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import { action, ago, badge, clock, facts, html, type SafeHtml, section, table } from '#src/console/html.ts';
 import type { SiteOptions } from '#src/console/options.ts';
 import { readCookie, setSessionCookie } from '#src/console/sign-in.ts';
+import { createLimitedLog } from '#src/http/limited-log.ts';
 import { type Account, changePassword, endOwnSessions, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
 
@@ -79,6 +80,7 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
 export const addAccount = (app: FastifyInstance, options: SiteOptions): void => {
   const { sql, url } = options;
   const signedIn = { config: { right: 'signed_in' } } as const;
+  const warn = createLimitedLog();
   const ownSignIn = (request: FastifyRequest) => ({
     login: operatorOf(request).login,
     session: readCookie(request, url()) ?? '',
@@ -106,6 +108,8 @@ ${passwordPart(operator.login, account, problem)}</div>${sessionsPart(account)}`
     if (result.kind === 'refused') return send(request, reply.code(422), 'The current password is wrong.');
     if (result.kind === 'too_many') {
       const { waitSeconds } = result;
+      const { login } = operatorOf(request);
+      warn(request.log, 'password', { address: request.ip, login }, 'too many wrong passwords');
       reply.code(429).header('retry-after', waitSeconds);
       return send(request, reply, `Too many wrong passwords: retry in ${Math.ceil(waitSeconds / 60)} min.`);
     }

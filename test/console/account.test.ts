@@ -95,6 +95,10 @@ test('a stolen session changes nothing without the current password; guesses cou
   const limited = await change(stolen, { current: PASSWORD, password: NEW });
   expect(limited.status).toBe(429);
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+  const warned = logged
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'too many wrong passwords');
+  expect(warned[0]).toMatchObject({ login, address: '127.0.0.1' });
   expect(await signsInWith(PASSWORD)).toBe(false);
   const keys = await database.sql<{ attempt_key: string }[]>`
     select attempt_key from sign_in_attempts where attempts > 10 order by 1`;
