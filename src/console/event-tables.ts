@@ -32,7 +32,7 @@ const delivery = (event: EventItem): SafeHtml => {
   const result = describeResult(event);
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `, the last: ${result}`}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
-  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next ${due(next_attempt_at)}`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next attempt ${due(next_attempt_at)}`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
