@@ -65,7 +65,7 @@ export const register = (program: Command): void => {
           ['their id', 'application_game_id'],
           'game_name',
           'audit_status',
-          ['', (row) => (row.withdrawn_at === null ? '' : 'withdrawn')],
+          ['withdrawn', (row) => (row.withdrawn_at === null ? '' : 'yes')],
         ],
         empty: 'No games.',
       });

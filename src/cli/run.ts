@@ -5,11 +5,11 @@ import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { FAILURE_COLUMNS } from '#src/cli/failure-columns.ts';
-import { formatCount } from '#src/cli/format.ts';
+import { formatAge, formatCount } from '#src/cli/format.ts';
 import { CURSOR, choosePage, NEWEST, printPage, SINCE, sortBy } from '#src/cli/list-options.ts';
 import { APPROVAL, limitTo, ONLY_APPLICATION, parseNonEmpty, parseUuid, variadic } from '#src/cli/parsers.ts';
 import { checkListFilter } from '#src/cli/require-application.ts';
-import { RUN_COLUMNS, toRunDocument } from '#src/cli/runs.ts';
+import { toRunDocument } from '#src/cli/runs.ts';
 import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
@@ -22,6 +22,19 @@ const toFullDocument = (run: RunRow) => {
   const { trigger, full, total_last: total, next_page, started_at, progress_at, finished_at } = run;
   return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
 };
+
+/** Counters by how much they need attention: what a narrow table cuts off matters least. */
+const BY_ATTENTION = [
+  'failed',
+  'invalid',
+  'missing',
+  'withdrawn',
+  'inserted',
+  'updated',
+  'unchanged',
+] as const;
+const formatCounts = (run: RunRow): string =>
+  BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
 
 /** `catalogue run …` */
 export const register = (program: Command): void => {
@@ -49,7 +62,15 @@ export const register = (program: Command): void => {
       const listed = await listRunPage(sql, { application_id, outcome, since }, page);
       printPage(out, 'runs', page, listed, {
         documents: listed.rows.map(toFullDocument),
-        columns: ['started_at', ...RUN_COLUMNS, ['why', 'reason'], 'run_id'],
+        columns: [
+          ['ago', ({ started_at }) => formatAge(started_at)],
+          'application_id',
+          ['outcome', (each) => each.outcome ?? 'open'],
+          'listed',
+          ['games', formatCounts],
+          ['why', 'reason'],
+          'run_id',
+        ],
         empty: 'No runs. Start one with: npx catalogue sync --all',
       });
     },

@@ -119,7 +119,7 @@ const padTo = (text: string, width: number, kind: TableColumn['kind']): string =
 
 /**
  * Renders a table without borders.
- * @param width columns of the terminal. A table that cannot be cut to it becomes one record a row.
+ * @param width columns of the terminal. A table that cannot be cut to it becomes one record a row, without empty fields.
  * @returns lines without trailing spaces
  */
 export const renderTable = (columns: readonly TableColumn[], width: number): string[] => {
@@ -128,7 +128,12 @@ export const renderTable = (columns: readonly TableColumn[], width: number): str
   if (fitted === undefined)
     return [...rows].flatMap((row) => [
       ...(row === 0 ? [] : ['']),
-      ...renderRecord(columns.map(({ header, cells }) => [header, cells[row] ?? ''])),
+      ...renderRecord(
+        columns.flatMap(({ header, cells }) => {
+          const cell = cells[row] ?? '';
+          return cell === '' ? [] : [[header, cell] as const];
+        }),
+      ),
     ]);
   const widths = fitted.map(widthOf);
   const join = (cells: readonly string[]): string => cells.join(GAP).trimEnd();

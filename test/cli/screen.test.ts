@@ -101,6 +101,19 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
     expect(screen).toMatch(new RegExp(row.join(between)));
   });
 
+  it('run list shows what each run did, at 100 columns as a table and never as an empty field', async () => {
+    const { screen } = await terminal(columns).run('catalogue run list');
+    if (columns === 100) {
+      expect(screen).toMatch(/^ago +application_id +outcome +listed +games +why +run_id$/m);
+      expect(screen).toMatch(/^\d+[smh] +acme +succeeded +30 +30 inserted {2,}[0-9a-f-]{23}$/m);
+    } else {
+      expect(screen).toMatch(
+        /^application_id: acme\noutcome: succeeded\nlisted: 30\ngames: 30 inserted\nrun_id: /m,
+      );
+      expect(screen).not.toMatch(/^[a-z_ ]*:$/m);
+    }
+  });
+
   it('Ctrl-C in sync --wait leaves the terminal as it was, and says that the run goes on', async () => {
     const run_id = await openRun();
     const screen = terminal(columns);
@@ -214,13 +227,7 @@ it('lists sort by a column and search for a text', async () => {
     documentOf(await runCli(['app', 'list', '--json', ...args], env)).applications.map(
       ({ application_id }: { application_id: string }) => application_id,
     );
-  expect(await ids('--sort', '-application_id')).toEqual([
-    'unread',
-    'incomplete',
-    'gated',
-    'closed-port',
-    'acme',
-  ]);
+  expect((await ids('--sort', '-application_id')).join()).toBe('unread,incomplete,gated,closed-port,acme');
   expect(await ids('--newest', '--limit', '1')).toEqual(['unread']);
   expect(await ids('--search', 'CLOSED')).toEqual(['closed-port']);
   expect(await ids('--search', '%')).toEqual([]);
@@ -240,8 +247,8 @@ it('run show lists the failures of the run, and an ambiguous id names those that
 it('shows long output in the pager, and none of it in a pipe', async () => {
   const small = await openTerminal({ columns: 100, rows: 5, env: { ...env, PAGER: 'sed s/^/paged:/' } });
   try {
-    expect((await small.run('catalogue run list')).screen).toMatch(/^paged:started/m);
-    expect((await small.run('catalogue run list | head -3')).screen).toMatch(/^started/m);
+    expect((await small.run('catalogue run list')).screen).toMatch(/^paged:ago/m);
+    expect((await small.run('catalogue run list | head -3')).screen).toMatch(/^ago/m);
     expect((await small.run('catalogue app show acme --json')).screen).not.toContain('paged:');
   } finally {
     await small.close();

@@ -11,6 +11,9 @@ import { until } from '#test/support/until.ts';
 const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));
 const run = promisify(execFile);
 
+/** The command as the shell echoed it: twice, if it was typed before the prompt. */
+const ECHOED = /^[\s\S]*echo "\[exit \$\?\]"\n/;
+
 /** A shell in a terminal of tmux, in which `catalogue` is the command line. */
 export type Terminal = {
   /** Types text and Enter. */
@@ -77,7 +80,7 @@ export const openTerminal = async (options: {
         return /^\[exit \d+\]$/m.test(text) && text;
       });
       const [, exit] = /^\[exit (\d+)\]$/m.exec(screen) ?? [];
-      return { screen: screen.replace(/^\$ .*\n/, '').replace(/\[exit[\s\S]*$/, ''), exit: Number(exit) };
+      return { screen: screen.replace(ECHOED, '').replace(/\[exit[\s\S]*$/, ''), exit: Number(exit) };
     },
     modes: async () => {
       const [cursor, wrap] = (await tmux('display-message', '-p', '#{cursor_flag} #{wrap_flag}'))
