@@ -72,7 +72,7 @@ export const openTerminal = async (options: {
     colours: () => capture('-e'),
     run: async (command) => {
       await type('clear');
-      await until('the screen is clear', async () => (await capture()).endsWith('$'));
+      await until('the screen is clear', async () => (await tmux('capture-pane', '-p')).trim() === '$');
       await tmux('clear-history');
       await type(`${command}; echo "[exit $?]"`);
       const screen = await until(`${command} ends`, async () => {
