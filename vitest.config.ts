@@ -9,7 +9,9 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: many tests wait for other processes most of their time.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // These limits end a test that hangs. They leave room for slow machines.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
@@ -123,13 +123,14 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
           });
           answers.push(answer);
         }
-        await vi.waitFor(async () => {
-          // Not in the transaction: it sees the activity of its start.
-          const blocked = await api.sql`
+        // Not in the transaction: it sees the activity of its start.
+        const blocked = async () => {
+          const sessions = await api.sql`
             select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
               and query like '%token_hash%'`;
-          expect(blocked.length).toBeGreaterThan(0);
-        });
+          return sessions.length;
+        };
+        await expect.poll(blocked).toBeGreaterThan(0);
         expect(answered).toBe(0);
       });
       for (const { status, body } of await Promise.all(answers))
@@ -162,7 +163,7 @@ describe('section 5: every request carries Authorization: Bearer <ACCESS_TOKEN>'
       (
         await api.sql`select last_used_at, xmin::text as version from api_tokens where token_id = ${token_id}`
       )[0];
-    await vi.waitFor(async () => expect((await version())?.last_used_at).toBeInstanceOf(Date));
+    await expect.poll(async () => (await version())?.last_used_at).toBeInstanceOf(Date);
     const first = await version();
     await Promise.all(Array.from({ length: 50 }, () => list(token)));
     expect(await version()).toEqual(first);

@@ -183,7 +183,7 @@ test('the command line obeys the rule: run accept and sync --accept-withdrawals'
   const [last] = await database.sql`
     select accept_withdrawals from sync_runs where application_id = ${application_id} order by run_id desc limit 1`;
   expect(last).toEqual({ accept_withdrawals: false });
-}, 60_000);
+});
 
 test('FOUR_EYES=none: one person alone, and every page says so', async () => {
   const alone = await startTestConsole(database, { fourEyes: { kinds: [], onceTwo: false } });
@@ -213,4 +213,4 @@ test('FOUR_EYES=none is in the log of a process at start', async () => {
   });
   await started.stop();
   expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
-}, 60_000);
+});

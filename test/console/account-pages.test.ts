@@ -42,7 +42,7 @@ describe.runIf(hasBrowser())('the page of the own account', () => {
       for (let n = 0; n < 3; n += 1) await signIn(served.url, login);
       const context = await browser.newContext({ javaScriptEnabled });
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(30_000);
       const errors = collectErrors(page);
       await signInPage(page, served.url, login);
       await page.getByRole('link', { name: `${login} of the tests` }).click();

@@ -95,7 +95,7 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
     expect(await statuses('keys')).toEqual({ passed: 15, rejected: 4, pending: 1 });
     expect(errors.filter((error) => !error.includes('422'))).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('changed words are marked, and a decision on content that moved meanwhile does not stand and shows what moved', async () => {
     const [game] = await land('moves', 1);
@@ -123,7 +123,7 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
     expect(await statuses('moves')).toEqual({ passed: 1 });
     expect(errors).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('fifty games are passed in one go, two of which had moved, and the batch is undone', async () => {
     await land('many', 50);
@@ -147,7 +147,7 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
     expect(await statuses('many')).toEqual({ pending: 50 });
     expect(errors).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('the audit log holds all of it, in order', async () => {
     const rows = await listAudit(database.sql, { limit: 1_000 });

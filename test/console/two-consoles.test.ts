@@ -36,7 +36,7 @@ beforeAll(async () => {
   [first, second] = await Promise.all([startRole('console', env), startRole('console', env)]);
   reached = first;
   address = await startProxy(() => Number(new URL(reached.address).port));
-}, 60_000);
+});
 afterAll(async () => {
   await address?.[Symbol.asyncDispose]();
   await first?.stop();
@@ -89,4 +89,4 @@ test('while people decide, one of two consoles is killed: the session goes on, e
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('olga');
   expect((await verifyAudit(sql)).broken).toBeNull();
-}, 60_000);
+});

@@ -195,7 +195,7 @@ test('a migration that waits for a table lock lets writers pass, and then retrie
   const migrated = await sql.begin(async (tx) => {
     await tx`select count(*) from games`;
     const migrating = migrateDatabase(databaseUrl);
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     // Queued behind the migration, which gives up its place.
     await addGames(sql, 2_000, 2_001);
     return { migrating };

@@ -32,7 +32,7 @@ describe('what a crash of the machine leaves', () => {
     const home = await makeHome();
     const first = startOwner(home);
     // The password file is there for as long as initdb works.
-    await expect.poll(() => halfMade(home), { interval: 2, timeout: 10_000 }).toBe(true);
+    await expect.poll(() => halfMade(home), { interval: 2 }).toBe(true);
     await first.end('SIGKILL');
     await start(home);
   });

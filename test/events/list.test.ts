@@ -82,9 +82,7 @@ it('refuses a cursor of another application, one that was deleted, and an operat
   expect((await acme.list(second.event_id)).body.data.list[0].event_id).toBe(third.event_id);
 });
 
-it('misses no event of fifty transactions that commit out of order, one of them last', {
-  timeout: 60_000,
-}, async () => {
+it('misses no event of fifty transactions that commit out of order, one of them last', async () => {
   await using stack = new AsyncDisposableStack();
   const writers = openDatabase(served.api.databaseUrl, { max: 6, applicationName: 'writers' });
   stack.defer(() => writers.end());

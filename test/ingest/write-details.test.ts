@@ -226,7 +226,7 @@ it('keeps what has come when the next turn cannot be taken, and says why', async
   });
   results.catch(() => {});
   for (let called = 1; called <= 2; called += 1) {
-    await expect.poll(() => calls.pending.size, { timeout: 10_000 }).toBe(called);
+    await expect.poll(() => calls.pending.size).toBe(called);
     calls.answer([...calls.pending.keys()].at(-1) as string);
   }
   await expect(results).rejects.toThrow('the database is down');

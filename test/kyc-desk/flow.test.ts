@@ -26,7 +26,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     const context = await browser.newContext({ javaScriptEnabled });
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
     await signInPage(page, url, login);
     return page;
   };
@@ -45,7 +45,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     browser = await launchBrowser(['--disable-back-forward-cache']);
     [kim, lee] = await Promise.all([open('kim'), open('lee')]);
     errors = [...collectErrors(kim), ...collectErrors(lee)];
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await desk?.stop();
@@ -120,7 +120,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     expect(kim.url()).not.toMatch(/Canary|CNRY/);
     await visit(kim);
     await expectNoValue(kim);
-  }, 60_000);
+  });
 
   test('a second try, a late one, one’s own approval, an administrator’s and a changed record are refused, and say why', async () => {
     const { sql } = database;
@@ -168,7 +168,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await visit(kim, 'moved');
     await kim.locator('.tags').getByText('tax_id').first().waitFor();
     expect((await listAudit(sql, { action: 'approval.refuse', limit: 50 })).length).toBeGreaterThanOrEqual(5);
-  }, 60_000);
+  });
 
   test('erase takes two; a cancelled request can be made again; the command line uses an approval of the desk', async () => {
     const { sql, databaseUrl } = database;
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     ]);
     expect((await verifyAudit(sql)).broken).toBeNull();
     expect(errors).toEqual([]);
-  }, 60_000);
+  });
 
   test('without script the page leaves by itself, and an officer who was disabled sees nothing more', async () => {
     const { sql } = database;
@@ -237,5 +237,5 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     } finally {
       await quick.stop();
     }
-  }, 60_000);
+  });
 });

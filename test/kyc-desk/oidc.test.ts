@@ -35,7 +35,7 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
 
   test('signs in anew for each reveal: the provider asks for the credentials again, and it counts once', async () => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
     await signInAtProvider(page, desk.url, 'kira', '/developers/acme');
     // A sign-in just now proves as much as a fresh one; it grows old.
     await database.sql`update operator_sessions set confirmed_at = confirmed_at - interval '6 minutes'`;
@@ -60,5 +60,5 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
     await page.getByText(PLANTED.legal_entity).waitFor();
     await page.getByRole('link', { name: 'Hide now' }).click();
     await card(page).getByRole('link', { name: 'Sign in again' }).waitFor();
-  }, 60_000);
+  });
 });

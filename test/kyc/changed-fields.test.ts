@@ -75,7 +75,7 @@ it('the worker stores them for every subset of fields, for records sealed by an 
   const former = await sql<{ changed_fields: string[] }[]>`
     select changed_fields from kyc_former_records where application_id = 'every-subset' order by received_at limit 1`;
   expect(former).toEqual([{ changed_fields: [] }]);
-}, 30_000);
+});
 
 it('they are right after a reseal, by a worker that has the new key alone', async () => {
   await addApplication(sql, 'resealed', OLD);

@@ -53,7 +53,7 @@ const changeUnder = async (storing: () => Promise<unknown>, change: (tx: Queryab
   const waiting = () => sql`
     select 1 from pg_locks l join pg_stat_activity a using (pid)
     where not l.granted and a.datname = current_database()`;
-  await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(waiting).toHaveLength(1);
   release();
   await changing;
   return stored;

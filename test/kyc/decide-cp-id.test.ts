@@ -75,7 +75,7 @@ it('an operator pulls a record, sees another cp_id, and accepts it', async () =>
   const accepted = await accept('cp-second');
   expect(accepted).toMatchObject({ exit: 0, application_cp_id: 'cp-second' });
   expect(accepted.cp_id).not.toBe(first.cp_id);
-  await expect.poll(async () => (await findKycState(sql, 'acme'))?.state, { timeout: 10_000 }).toBe('sealed');
+  await expect.poll(async () => (await findKycState(sql, 'acme'))?.state).toBe('sealed');
   expect(await kyc('show', 'acme')).toMatchObject({
     application_cp_id: 'cp-second',
     refused_cp_id: null,

@@ -59,7 +59,7 @@ it('prune deletes old former versions and the records of removed applications, a
   ]);
   expect(await expired('removed')).toMatchObject([{ reason: 'KYC_KEEP_REMOVED', details: { versions: 3 } }]);
   expect(await runPrune()).toMatchObject({ result: { records: 0, removed: 0 } });
-}, 30_000);
+});
 
 it('a stored record is published with its ids alone, and an unchanged one is not', async () => {
   const published: unknown[] = [];

@@ -153,10 +153,10 @@ describe('kyc show --reveal', () => {
       sql`select 1 from pg_locks where relation = 'kyc_access_log'::regclass and not granted`;
     const locked = () =>
       sql`select 1 from pg_locks where relation = 'kyc_access_log'::regclass and mode = 'ExclusiveLock'`;
-    await expect.poll(locked, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(locked).toHaveLength(1);
     const ring = { records: [counting], tokens: [] };
     const revealing = revealKyc(sql, ring, 'acme', { by: 'kim', reason: 'ticket 4711' });
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(waiting).toHaveLength(1);
     // Whatever does not wait for the log has the time of this statement to go on.
     await sql`select count(*) from pg_locks`;
     expect(unwraps).toBe(0);

@@ -169,9 +169,9 @@ describe('reseal', () => {
     });
     await locked;
     const storing = store(sql, ringOf(['k6']), 'aaa', PLANTED);
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(waiting).toHaveLength(1);
     const resealing = reseal(sql, ringOf(['k7', 'k6']), { actor: KIM, signal: live });
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(waiting).toHaveLength(2);
     release();
     await locking;
     expect(await storing).toBe('sealed');

@@ -74,14 +74,14 @@ it('while many records wait for a key service, they occupy no connection of the 
   const changed = { ...PLANTED, opening_bank: 'Another Bank' };
   const stored = Promise.all(ids.map((id) => store(small, keys, id, changed)));
 
-  await expect.poll(() => calls.unwrap, { timeout: 10_000 }).toBe(1);
-  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.unwrap).toBe(1);
+  await expect.poll(inTransaction).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
 
   release('unwrap');
   // Of two connections, ten wait for the key at once.
-  await expect.poll(() => calls.wrap, { timeout: 10_000 }).toBe(PULLS);
-  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.wrap).toBe(PULLS);
+  await expect.poll(inTransaction).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
   // What waits has written nothing: no state, no mapping.
   expect(await sql`select application_id from content_providers`).toEqual([{ application_id: 'app-0' }]);
@@ -108,8 +108,8 @@ it('a job whose key service does not respond occupies no connection', async () =
   const finished = Promise.all(ids.map((application_id) => fleet.finish(queryCpKyc, { application_id })));
 
   // There is no fingerprint key yet: each job offers one.
-  await expect.poll(() => calls.wrap, { timeout: 10_000 }).toBe(PULLS);
-  await expect.poll(inTransaction, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => calls.wrap).toBe(PULLS);
+  await expect.poll(inTransaction).toEqual([]);
   expect(await small`select 1 as answer`).toEqual([{ answer: 1 }]);
 
   release('wrap', 'unwrap');

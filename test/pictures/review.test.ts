@@ -89,7 +89,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     expect(elsewhere).toEqual([]);
     expect(errors).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('bytes that change behind the address of a passed game return it to the changed lane with both pictures', async () => {
     const [game_id = ''] = ids;
@@ -129,5 +129,5 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await until('the game is passed again', async () => (await status())?.audit_status === 'passed');
     expect(errors).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 });

@@ -105,7 +105,7 @@ it('game package --from applies a file as a whole: it names every wrong line, an
     for (const each of says) expect(stderr).toContain(each);
   }
   expect(await urlOf(game_id)).toBe('');
-}, 30_000);
+});
 
 it('two thousand package URLs are set in one transaction, with progress', async () => {
   const games = await Promise.all(Array.from({ length: 20 }, add));
@@ -137,4 +137,4 @@ it('game package refuses other addresses, and options that do not go together', 
   ])
     expect((await packages(...args)).exit).toBe(2);
   expect(await urlOf(game_id)).toBe('');
-}, 30_000);
+});

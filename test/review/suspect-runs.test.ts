@@ -55,7 +55,7 @@ it('The games that a suspect run would withdraw are listed, and accepted one by 
   await fleet.sync('shrinking');
   await expect(accept()).rejects.toThrow('A later run of shrinking has begun');
   await expect(acceptWithdrawals(fleet.sql, randomUUID(), undefined, KIM)).rejects.toThrow('no suspect run');
-}, 30_000);
+});
 
 it('Only the games of the last suspect run are kept, and none of a run that is not suspect', async () => {
   const { server } = await fleet.addApplication('gone', 15);
@@ -72,7 +72,7 @@ it('Only the games of the last suspect run are kept, and none of a run that is n
   expect(await vanishing(second.run_id)).toEqual([]);
   await fleet.sql`delete from sync_runs where application_id = 'gone'`;
   expect(await fleet.sql`select from vanishing_games where run_id = ${second.run_id}`).toHaveLength(0);
-}, 30_000);
+});
 
 it('Two people who look at one game see each other, until one of them leaves', async () => {
   const game_id = randomUUID();

@@ -108,5 +108,5 @@ describe('A race', () => {
       { numRuns: 15 },
     );
     expect((await verifyAudit(database.sql)).broken).toBeNull();
-  }, 30_000);
+  });
 });
