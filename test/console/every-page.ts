@@ -76,7 +76,7 @@ export const everyPage: Prepare = async (sql) => {
     'failures-application': '/failures?application=studio-mizu',
     audit: '/audit',
     operators: '/operators',
-    'operators-manage': { path: '/operators', act: (page) => page.getByText('Manage').last().click() },
+    'operators-manage': { path: '/operators', act: (page) => page.locator('td summary').first().click() },
     account: '/account',
     'not-found': '/nowhere',
   };

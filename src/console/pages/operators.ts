@@ -67,7 +67,7 @@ ${section(
       { head: 'Last sign-in', from: 640, cell: (row) => ago(row.last_sign_in_at) },
       { head: 'Manage', cell: manageCell },
     ],
-    { empty: 'No operator yet.', label: 'Operators' },
+    { empty: 'No operator yet.', label: 'Operators', stacked: true },
   ),
 )}
 <div class="columns">
