@@ -31,8 +31,8 @@ export const createJobPace = (
 
 /** A job takes at most this much of the rate at once: then other jobs of the application have their turn. */
 export const TURN_MS = 2_000;
-/** Calls of a turn may be this late, because timers and applications are. Later ones need another turn. */
-const LATE_MS = 500;
+/** The calls of a turn, however short it is, may begin until this long after its start: applications may be slow. */
+const USABLE_MS = TURN_MS + 500;
 /** Shorter waits are skipped: timers are not more precise. */
 const TICK_MS = 2;
 
@@ -51,7 +51,7 @@ const createStarts = ({ rate, takeTurn }: Pace, left: () => number): (() => Prom
     const calls = Math.min(left(), most);
     const durationMs = calls * spacingMs;
     const next = (await takeTurn(durationMs)) + performance.now();
-    Object.assign(turn, { calls, next, until: next + durationMs + LATE_MS });
+    Object.assign(turn, { calls, next, until: next + USABLE_MS });
   };
   return async () => {
     while (turn.calls === 0 || performance.now() > turn.until) {
