@@ -10,7 +10,7 @@ import { type Gate, startGate } from '#test/support/gate.ts';
 import { until } from '#test/support/until.ts';
 
 const CONCURRENCY = 4;
-/** Seconds that the calls of one turn may be late (src/ingest/for-each-paced.ts). */
+/** Seconds that calls to an application that answers at once may be late: jobs write between their calls. */
 const LATE_S = 0.5;
 
 let fleet: TestFleet;
