@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const MINUTE_MS = 60_000;
 
-/** Bounds of one picture (console document, section 4). */
+/** Bounds of one picture. */
 export const PICTURE_BOUNDS = {
   /** Name, connection, TLS, and the whole body. */
   requestMs: 10_000,
