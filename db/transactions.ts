@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
 
 /**
- * Makes `begin` reject when the transaction's connection closes, whatever its work does next.
+ * Stops the work of a transaction whose connection has closed.
  *
- * postgres.js 3.4.9 writes to the closed connection: a statement of the work, `rollback` or `commit` then throws
- * outside any promise, which ends the process, and the pool cannot use the connection again. Here a statement after the
- * close throws to its caller, and `rollback` and `commit` are never sent.
+ * postgres.js 3.4.9 rejects `begin` then, but still writes to the closed connection: a statement of the work, `rollback`
+ * or `commit` throws outside any promise, which ends the process, and the pool cannot use the connection again. Here a
+ * statement after the close throws to its caller, and `rollback` and `commit` are never sent.
  */
 export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   const begin = sql.begin.bind(sql) as (

@@ -99,7 +99,7 @@ const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
   void: VOID,
 };
 
-/** Why a request cannot be approved, cancelled or declined. Undefined: it waits for its approval. */
+/** Why a request cannot be approved, or cannot be ended again. Undefined: it waits for its approval. */
 const describeEnd = ({ state, approved_at }: ApprovalRow): string | undefined => {
   if (state !== 'expired') return ENDED[state];
   const why =
@@ -167,7 +167,7 @@ export const endRequest = async (
   sql.begin(async (tx) => {
     const row = await requireRequest(tx, kinds, approval_id);
     const closing = row.asked_by === login ? 'cancelled' : 'declined';
-    if (!(await closeRequest(tx, approval_id, closing))) {
+    if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing))) {
       const now = await requireRequest(tx, kinds, approval_id);
       throw new ApprovalError(describeEnd(now) ?? 'This request has ended.');
     }

@@ -30,7 +30,7 @@ export const PLATFORM_FAILURES = {
   goneEvent: {
     ret_code: 41001,
     meaning:
-      'The field after is not the event_id of an event of yours, or that event has been deleted; send "" to start at the oldest event.',
+      'The value of "after" is not the event_id of one of your events, or that event has been deleted; send "" in "after" to start at the oldest event.',
   },
   bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB.' },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },
@@ -45,7 +45,7 @@ export const PLATFORM_FAILURES = {
   },
   headersTooLarge: { ret_code: 43101, meaning: 'The request headers are too large.' },
   fault: { ret_code: 50001, meaning: 'An internal error of the platform; it has been logged.' },
-  unavailable: { ret_code: 50301, meaning: 'The platform cannot reach its database: retry later.' },
+  unavailable: { ret_code: 50301, meaning: 'The platform cannot respond now: retry later.' },
 } as const satisfies Record<string, { ret_code: number; meaning: string }>;
 export type PlatformFailure = keyof typeof PLATFORM_FAILURES;
 

@@ -57,7 +57,7 @@ export const identifier = storableText(IDENTIFIER_MAX).min(1);
 const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes or escapes these characters
 const CHANGED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
-/** Of a URL whose authority is longer than one label may be. */
+/** Captures the authority of a URL if it is longer than one label may be: only then can a label be too long. */
 const LONG_AUTHORITY = /^https?:\/\/([^/\\?#]{64,})/i;
 
 /**

@@ -61,14 +61,16 @@ const logRuns = (logger: Logger): (() => void) => {
       logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
       if (reason?.endsWith(FLEET_UNREACHABLE) !== true || performance.now() < silentUntil) return;
       silentUntil = performance.now() + CUT_OFF_LOG_MS;
-      logger.warn(`${FLEET_UNREACHABLE}. Failed runs delay and pause no application meanwhile.`);
+      logger.warn(
+        `${FLEET_UNREACHABLE}. Meanwhile, runs of applications that cannot be reached neither delay nor pause them.`,
+      );
     },
   );
 };
 
 /**
- * Starts a worker: the jobs of every queue, the liveness check, and two chores of one worker of the fleet at a time: the
- * reconciler and the urgent jobs.
+ * Starts a worker: the jobs of every queue, the liveness check, and two chores, the reconciler and the urgent jobs. Every
+ * worker tries both; at any time one worker of the fleet at most does each.
  * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (

@@ -7,7 +7,7 @@ import type { ListingEnd } from '#src/contract/words.ts';
 export type ReadPage = {
   /** Valid rows, each game once. */
   summaries: ApplicationGameSummary[];
-  /** Rows that name a game and break a rule. */
+  /** Games that only invalid rows name, each once, with the reasons of its last row. */
   invalid: { application_game_id: string; reasons: Reason[] }[];
   /** Rows without a usable `game_id`; paths begin with the row's index. */
   unnamed: { reasons: Reason[] }[];
@@ -71,9 +71,9 @@ export type PageFacts = {
  * How this page ends the listing, or null (docs/architecture.md, "A run", step 4).
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
- * - A page that names games, none of them new, is a repetition: the application ignores `page_num`. So are two pages in
- *   a row that name none. If the rows before it are exactly `total`, the list is complete: it has one page, or its last
- *   page answers every further `page_num`. If they are fewer or more, the page is a repetition.
+ * - A page that names games, none of them new, ends it. So does the second of two pages in a row that name no game at
+ *   all. If the rows before this page are exactly `total`, the list is complete: it has one page, or its last page
+ *   answers every further `page_num`. Otherwise the page is a repetition: the application ignores `page_num`.
  * - If the rows so far are exactly `total`, a page ends it that is shorter than requested and than an earlier page. The
  *   first page does not end it so: an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.

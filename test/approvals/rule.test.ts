@@ -98,6 +98,7 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
   await expect(
     sql`update approvals set approved_by = 'lee', approved_at = now() where approval_id = ${late}`,
   ).rejects.toThrow('approvals_in_time');
+  await expect(endRequest(sql, 'kim', APPROVAL_KINDS, late)).rejects.toThrow('This request has expired');
   // It is in no list, and can be asked for again.
   expect(await open()).toEqual([]);
   const id = await ask();
