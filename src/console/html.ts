@@ -77,12 +77,12 @@ export type Column<Row> = {
   /** `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. */
   fit?: 'short' | 'words' | 'names';
   /** Hidden below this width, in pixels. */
-  from?: 640 | 900 | 1200;
+  from?: 640 | 900 | 1200 | 1400;
 };
 
 /**
  * A table, or a sentence if there are no rows.
- * @param options.stacked below 640 pixels each row is a list of its cells with their heads: for rows with long values
+ * @param options.stacked below 900 pixels each row is a list of its cells with their heads: for rows with long values
  */
 export const table = <Row>(
   rows: readonly Row[],

@@ -53,7 +53,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
   },
   { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
-  { head: 'Trigger', fit: 'short', from: 1200, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
+  { head: 'Trigger', fit: 'short', from: 1400, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
   { head: 'Took', from: 900, numeric: true, cell: duration },
   ...RUN_COUNTERS.map(
     (name): Column<RunRow> => ({
