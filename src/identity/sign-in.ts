@@ -204,7 +204,7 @@ export const signInByLink = async (
   if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
-    // Whoever ends the sessions and links of an operator locks the operator first.
+    // Everything that ends sessions and links of an operator locks the operator first: another order could deadlock.
     await lockOperator(tx, link.login);
     const taken = await takeLink(tx, hashSecret(secret));
     if (taken === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
-import { PACE, STORAGE } from '#src/rules/budgets.ts';
+import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 import { pageBytes } from '#src/rules/run-budget.ts';
@@ -77,7 +77,7 @@ const readRows = async (
     from = performance.now();
   };
   const page = await readPage(rows, isTurnSpent, pause);
-  pace.charge(applicationId, { bytes: 0, ms: ms + performance.now() - from + rows.length * PACE.rowMs });
+  pace.charge(applicationId, { bytes: 0, ms: ms + performance.now() - from + rows.length * ROW_MS });
   return page;
 };
 

@@ -68,11 +68,12 @@ export const PACE = {
   share: 0.15,
   /** Work that an application need not wait for: a process that is not scheduled for a moment is not its fault. */
   creditMs: 50,
-  /** What writing the row of a page costs, here and in Postgres: an ordinary page has 100. */
-  rowMs: 0.02,
   /** No call waits longer than this for the responses before it. */
   maxWaitMs: 60_000,
 };
+
+/** What writing one row of a page costs, in milliseconds of the event loop. An ordinary page has 100 rows. */
+export const ROW_MS = 0.02;
 
 /** Characters of `ret_msg` that are kept. */
 export const RET_MSG_MAX = 200;

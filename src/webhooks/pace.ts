@@ -36,10 +36,10 @@ export const createPace = (limits: typeof PACE = PACE): Pace => {
   return {
     wait: async (applicationId, signal) => {
       while (!signal.aborted) {
-        const now = performance.now();
-        forgetPaid(now);
         const at = paidAt.get(applicationId);
         if (at === undefined) return;
+        const now = performance.now();
+        forgetPaid(now);
         const ms = at - now - creditWaitMs();
         if (ms <= 0) return;
         await sleep(ms, undefined, { signal }).catch(() => {});

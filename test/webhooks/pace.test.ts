@@ -9,7 +9,6 @@ const LIMITS = {
   shareOfOne: 0.001,
   share: 0.001,
   creditMs: 0,
-  rowMs: 0,
   maxWaitMs: 60_000,
 };
 

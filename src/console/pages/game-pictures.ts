@@ -91,7 +91,7 @@ export const parseSeenPictures = (text: string): Map<string, string> =>
   new Map([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
-/** How often a page requests pictures that are being fetched: for 20 seconds at once, then every 15 seconds for ten minutes. */
+/** A page requests pictures that are being fetched every 0.8 s for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
