@@ -10,7 +10,7 @@ import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 import { pageBytes } from '#src/rules/run-budget.ts';
-import type { Pace } from '#src/webhooks/pace.ts';
+import { createStopwatch, type Pace } from '#src/webhooks/pace.ts';
 import { isTurnSpent, takeTurn } from '#src/webhooks/turns.ts';
 
 type PreviousPage = Pick<StoredPage, 'kind' | 'reason' | 'row_count' | 'application_game_ids'>;
@@ -69,15 +69,16 @@ const readRows = async (
   rows: ApplicationGameList['list'],
 ): Promise<ReadPage> => {
   await takeTurn();
-  let ms = 0;
-  let from = performance.now();
+  const watch = createStopwatch();
+  watch.start();
   const pause = async () => {
-    ms += performance.now() - from;
+    watch.stop();
     await takeTurn();
-    from = performance.now();
+    watch.start();
   };
   const page = await readPage(rows, isTurnSpent, pause);
-  pace.charge(applicationId, { bytes: 0, ms: ms + performance.now() - from + rows.length * ROW_MS });
+  watch.stop();
+  pace.charge(applicationId, { bytes: 0, ms: watch.ms() + rows.length * ROW_MS });
   return page;
 };
 

@@ -23,7 +23,7 @@ export type WebhookTarget = Record<`${Operation}_webhook`, string> & {
   accessToken: string;
 };
 
-/** The three webhooks of group B. A query throws WebhookError and nothing else. */
+/** The three webhooks of the interface document (group B). A query throws WebhookError and nothing else. */
 export type WebhookClient = {
   /** Section 4.4. The elements of `list` are not validated: one invalid row must not fail the page. */
   queryGameList(
@@ -47,7 +47,7 @@ const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * Makes every call of a webhook. A request goes through http-post.ts, which checks the address (egress.ts) and bounds
+ * Creates the client that jobs call webhooks with. A request goes through http-post.ts, which checks the address (egress.ts) and bounds
  * time and bytes; the response through read-response.ts, which validates `data`. Create one client per process and
  * `close` it at the end.
  */
@@ -76,8 +76,12 @@ export const createWebhookClient = (
     const charge = (size: number) => {
       bytes = size;
     };
-    const admitLarge = () => admit(signal).catch(() => Promise.reject(aborted()));
-    const meter = { admitLarge, charge, time: watch.time };
+    const meter = {
+      // http-post.ts makes a WebhookError of an abort itself; read-json.ts does not.
+      admitLarge: () => admit(signal).catch(() => Promise.reject(aborted())),
+      charge,
+      time: watch.time,
+    };
     const traffic = { pieces: 0 };
     try {
       const response = await http.post({
@@ -98,7 +102,7 @@ export const createWebhookClient = (
       throw error;
     } finally {
       release();
-      pace.charge(applicationId, { bytes, ms: watch.ms + traffic.pieces * WIRE.pieceMs });
+      pace.charge(applicationId, { bytes, ms: watch.ms() + traffic.pieces * WIRE.pieceMs });
     }
   };
 

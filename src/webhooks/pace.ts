@@ -62,20 +62,38 @@ export const createPace = (limits: typeof PACE = PACE): Pace => {
   };
 };
 
-/** Counts the time of synchronous work. */
-export type Stopwatch = { ms: number; time: <Result>(work: () => Result) => Result };
+/** Counts the milliseconds that synchronous work takes, without those in which this thread was not scheduled. */
+export type Stopwatch = {
+  start: () => void;
+  stop: () => void;
+  time: <Result>(work: () => Result) => Result;
+  ms: () => number;
+};
+
+/** CPU time of this thread in milliseconds. Some kernels count it in steps of 4. */
+const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
 
 export const createStopwatch = (): Stopwatch => {
+  const elapsed = { wallMs: 0, cpuMs: 0 };
+  const add = (sign: 1 | -1): void => {
+    elapsed.wallMs += sign * performance.now();
+    elapsed.cpuMs += sign * threadCpuMs();
+  };
   const watch: Stopwatch = {
-    ms: 0,
+    start: () => add(-1),
+    stop: () => add(1),
     time: (work) => {
-      const from = performance.now();
+      watch.start();
       try {
         return work();
       } finally {
-        watch.ms += performance.now() - from;
+        watch.stop();
       }
     },
+    ms: () => Math.min(elapsed.wallMs, elapsed.cpuMs),
   };
   return watch;
 };
