@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
+import { startFleetApplication } from '#test/fleet/application.ts';
 import { addApplications, scheduled } from '#test/fleet/schedules.ts';
 import type { World } from '#test/fleet/world.ts';
 
@@ -8,19 +8,15 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Register applications without games whose schedules are overdue by one tick, as after a day without workers: a worker
- * whose clock is a day behind sets them.
- * @returns the server of all of them
+ * whose clock is a day behind sets them. Their server answers until the world ends, for they tick again meanwhile.
  */
-export const addBacklog = async (world: World, count: number): Promise<FleetApplication> => {
-  await using opened = new AsyncDisposableStack();
-  const server = opened.use(await startFleetApplication('many', { games: 0 }));
-  await addApplications(world, server.url, count);
+export const addBacklog = async (world: World, count: number): Promise<void> => {
+  const { url } = world.use(await startFleetApplication('many', { games: 0 }));
+  await addApplications(world, url, count);
   await world.sql`update applications set every_ms = ${DAY_MS}`;
   const behind = await world.startWorker({ preload: `${CLOCK}?-24` });
   await scheduled(world);
   await behind.stop();
-  opened.move();
-  return server;
 };
 
 /** Applications that lack a finished run of their schedule. */

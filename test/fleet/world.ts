@@ -53,6 +53,8 @@ export type World = {
   env: Record<string, string>;
   startWorker: (options?: Parameters<typeof startWorkerProcess>[1]) => Promise<WorkerProcess>;
   workers: WorkerProcess[];
+  /** Keeps something until the world ends. */
+  use: <T extends AsyncDisposable>(resource: T) => T;
   /** How many workers have ended by themselves, with an error. */
   crashes: () => number;
   /** Open a full run of every application and add its first step. */
@@ -149,6 +151,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     ground,
     env,
     workers,
+    use: (resource) => all.use(resource),
     crashes: () => crashes,
     startWorker: async (given) => {
       const timing = { ...(options.patient ? PATIENT : {}), ...given?.timing };

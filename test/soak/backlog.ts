@@ -15,7 +15,7 @@ const ground = await startGround(stack);
 /** Drain one backlog by two workers, and print its rate every ten seconds. */
 const drain = async (withReconciler: boolean): Promise<void> => {
   await using world = await openWorld(ground, { applications: 1, games: 0, queue });
-  await using _server = await addBacklog(world, count);
+  await addBacklog(world, count);
   // A worker that does not get the reconciler's lock does not reconcile.
   const session = await world.sql.reserve();
   if (!withReconciler) await session`select pg_advisory_lock(${LOCKS.reconcile})`;

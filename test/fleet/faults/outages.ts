@@ -90,7 +90,7 @@ export const OUTAGE_FAULTS: readonly Fault[] = [
     alone: true,
     world: { patient: true },
     inject: async (world) => {
-      await using _server = await addBacklog(world, 40_000);
+      await addBacklog(world, 40_000);
       await Promise.all([world.startWorker(), world.startWorker()]);
       const isDrained = async () => (await countOverdue(world)) === 0;
       await poll('every application has had its run', isDrained, DRAINED_WITHIN_MS);
