@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
 
 /**
- * Stops the work of a transaction whose connection has closed.
+ * Stops the work of a transaction that has failed, because its connection has closed or otherwise.
  *
  * postgres.js 3.4.9 rejects `begin` then, but still writes to the closed connection: a statement of the work, `rollback`
  * or `commit` throws outside any promise, which ends the process, and the pool cannot use the connection again. Here a
- * statement after the close throws to its caller, and `rollback` and `commit` are never sent.
+ * statement after that throws to its caller, and `rollback` and `commit` are never sent.
  */
 export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   const begin = sql.begin.bind(sql) as (
@@ -18,20 +18,20 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
     ...args: [...options: string[], (tx: postgres.TransactionSql) => unknown]
   ): Promise<unknown> => {
     const work = args.pop() as (tx: postgres.TransactionSql) => unknown;
-    let isClosed = false;
+    let hasFailed = false;
     const transaction = begin((args as string[])[0] ?? '', async (tx) => {
       try {
-        const returned = work(refuseWhen(tx, () => isClosed));
+        const returned = work(refuseWhen(tx, () => hasFailed));
         const result = await (Array.isArray(returned) ? Promise.all(returned) : returned);
-        return isClosed ? never() : result;
+        return hasFailed ? never() : result;
       } catch (error) {
         // A statement can reject one turn before its connection is closed.
         await nextTurn();
-        return isClosed ? never() : Promise.reject(error);
+        return hasFailed ? never() : Promise.reject(error);
       }
     });
     transaction.catch(() => {
-      isClosed = true;
+      hasFailed = true;
     });
     return transaction;
   };
@@ -41,21 +41,21 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
 /** Never resolves: a result would make the driver write to the closed connection. */
 const never = (): Promise<never> => new Promise(() => {});
 
-const refuseWhen = (tx: postgres.TransactionSql, isClosed: () => boolean): postgres.TransactionSql => {
-  const requireOpen = () => {
-    if (isClosed()) {
-      throw Object.assign(new Error('The connection of this transaction is closed.'), {
+const refuseWhen = (tx: postgres.TransactionSql, hasFailed: () => boolean): postgres.TransactionSql => {
+  const requireAlive = () => {
+    if (hasFailed()) {
+      throw Object.assign(new Error('This transaction has failed, or its connection is closed.'), {
         code: 'CONNECTION_CLOSED',
       });
     }
   };
   return new Proxy(tx, {
     apply: (target, self, args) => {
-      requireOpen();
+      requireAlive();
       return Reflect.apply(target, self, args);
     },
     get: (target, name) => {
-      requireOpen();
+      requireAlive();
       return Reflect.get(target, name);
     },
   });

@@ -1,4 +1,4 @@
-/** What operators do with requests: ask, approve, cancel, decline. Signed-in operators only: a name on the command line is a claim. */
+/** What operators do with requests: ask, approve, cancel, decline. Only for operators who are signed in: the command line cannot verify who uses it. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {
@@ -122,7 +122,8 @@ const requireRequest = async (
 /**
  * Approves what another operator asked for.
  * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
- * @throws ApprovalError with the reason: an own request, late, ended, or changed since
+ * @throws ApprovalError with the reason: an unknown, own, late or ended request, a missing role, or a subject that changed
+ *   since
  */
 export const approve = async (
   sql: Database,

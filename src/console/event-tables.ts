@@ -20,17 +20,18 @@ const WHYS: Record<EventWhy, string> = {
   returned: 'The list names it again.',
 };
 
-/** The result of the last attempt of a delivery. */
+/** Why a delivery is not done: the result of its last attempt, or why it ended without one. */
 const describeResult = ({ last_status, last_error }: EventItem): string =>
   last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
 
 const delivery = (event: EventItem): SafeHtml => {
   const { state, attempts, delivered_at, next_attempt_at } = event;
-  if (state === null) return html`${badge('not sent', 'plain')}<br><small>There was no address.</small>`;
+  if (state === null)
+    return html`${badge('not sent', 'plain')}<br><small>There was no active address.</small>`;
   if (state === 'delivered')
     return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
   const result = describeResult(event);
-  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `, the last: ${result}`}`;
+  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `: ${result}`}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
   const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next attempt ${due(next_attempt_at)}`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
@@ -62,7 +63,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   if (last_error !== null)
     return html`The platform cannot sign events now (${last_error}): its operators must look at the keys.`;
   return last_success_at === null
-    ? html`Nothing was sent yet.`
+    ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;
 };
 

@@ -21,25 +21,25 @@ const countCharacters = (text: string): number => {
   return count;
 };
 
-type Rule = { code: string; error: string; isKept: (text: string) => boolean };
+type Rule = { code: string; error: string; isMet: (text: string) => boolean };
 
 const atMost = (maxLength: number): Rule => ({
   code: 'too_long',
   error: `is longer than ${maxLength} characters`,
-  isKept: (text) =>
+  isMet: (text) =>
     text.length <= maxLength || (text.length <= 2 * maxLength && countCharacters(text) <= maxLength),
 });
 
 const STORABLE: Rule = {
   code: 'not_storable',
   error: 'contains U+0000 or a lone surrogate, which Postgres cannot store',
-  isKept: (text) => !text.includes(NUL) && text.isWellFormed(),
+  isMet: (text) => !text.includes(NUL) && text.isWellFormed(),
 };
 
-/** Only the first broken rule is reported: a rule is checked on a text that keeps those before it. */
+/** Checks the rules in order and reports the first broken one only, so a rule may rely on those before it. */
 const textWithRules = (...rules: Rule[]) =>
   z.string().check(({ value, issues }) => {
-    const broken = rules.find((rule) => !rule.isKept(value));
+    const broken = rules.find((rule) => !rule.isMet(value));
     if (broken === undefined) return;
     const { code, error } = broken;
     issues.push({ code: 'custom', input: value, params: { code }, message: error, continue: false });
@@ -85,12 +85,12 @@ const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLengt
 export const httpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
   code: 'not_http_url',
   error: 'is not an http or https URL',
-  isKept: isHttpUrl,
+  isMet: isHttpUrl,
 }).meta(HTTP_URL);
 
 /** "" or an http or https URL. */
 export const optionalHttpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
   code: 'not_http_url',
   error: 'is neither "" nor an http or https URL',
-  isKept: (text) => text === '' || isHttpUrl(text),
+  isMet: (text) => text === '' || isHttpUrl(text),
 }).meta({ anyOf: [{ const: '' }, HTTP_URL] });

@@ -1,8 +1,8 @@
 // Applications choose texts that terminals show: none may control the terminal, or disguise what it shows.
 
-/** Control characters of ASCII. JSON and JSON logs contain none: `JSON.stringify` escapes them. */
+/** The C0 control characters. The strings of a JSON text contain none: `JSON.stringify` escapes them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
-const ASCII_CONTROL = /[\u0000-\u001f]/g;
+const C0_CONTROLS = /[\u0000-\u001f]/g;
 
 /** Characters that change the direction of text: marks, embeddings, overrides and isolates. */
 export const DIRECTION_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -12,7 +12,7 @@ const UNPRINTABLE = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONT
 
 /** Replaces each unprintable character, line breaks and tabs too. */
 export const replaceUnprintable = (text: string, replacement: string): string =>
-  text.replaceAll(ASCII_CONTROL, replacement).replaceAll(UNPRINTABLE, replacement);
+  text.replaceAll(C0_CONTROLS, replacement).replaceAll(UNPRINTABLE, replacement);
 
 /** Makes one line of a text: line breaks and tabs become spaces, other unprintable characters U+FFFD. */
 export const toPrintable = (text: string): string =>

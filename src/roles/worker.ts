@@ -32,7 +32,7 @@ import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace } from '#src/webhooks/pace.ts';
 
 const DATABASE_CONNECTIONS = 20;
-/** Running jobs are aborted after it. Longer than the timeout of a webhook call, 15 s. */
+/** A worker that is asked to stop aborts its jobs after this time. Longer than the timeout of a webhook call, 15 s. */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
 const URGENT_JOBS_MS = 1_000;
@@ -62,7 +62,7 @@ const logRuns = (logger: Logger): (() => void) => {
       if (reason?.endsWith(FLEET_UNREACHABLE) !== true || performance.now() < silentUntil) return;
       silentUntil = performance.now() + CUT_OFF_LOG_MS;
       logger.warn(
-        `${FLEET_UNREACHABLE}. Meanwhile, runs of applications that cannot be reached neither delay nor pause them.`,
+        `${FLEET_UNREACHABLE}. Meanwhile, failed runs of unreachable applications do not count: they neither delay nor pause an application.`,
       );
     },
   );
@@ -96,7 +96,7 @@ export const startWorker = async (
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
-      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC runs fail; games are not affected.',
+      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail; games are not affected.',
     );
   }
   const memory = createAnswerMemory();

@@ -9,7 +9,7 @@ export type ReadPage = {
   summaries: ApplicationGameSummary[];
   /** Games that only invalid rows name, each once, with the reasons of its last row. */
   invalid: { application_game_id: string; reasons: Reason[] }[];
-  /** Rows without a usable `game_id`; paths begin with the row's index. */
+  /** Rows without a usable `game_id`; paths begin with `list.<index of the row>`. */
   unnamed: { reasons: Reason[] }[];
 };
 
@@ -72,10 +72,10 @@ export type PageFacts = {
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
  * - A page that names games, none of them new, ends it. So does the second of two pages in a row that name no game at
- *   all. If the rows before this page are exactly `total`, the list is complete: it has one page, or its last page
- *   answers every further `page_num`. Otherwise the page is a repetition: the application ignores `page_num`.
- * - If the rows so far are exactly `total`, a page ends it that is shorter than requested and than an earlier page. The
- *   first page does not end it so: an application with a smaller page limit may give that limit as `total`.
+ *   all. If the rows before this page are exactly `total`, the list is complete: the application returns its last page
+ *   again for every later `page_num`. Otherwise the page is a repetition: the application ignores `page_num`.
+ * - A page that is shorter than requested, and shorter than an earlier page, ends it if the rows so far are exactly
+ *   `total`. The first page never does: an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {

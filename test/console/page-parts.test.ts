@@ -18,7 +18,7 @@ test('an event without an attempt does not promise one: its address may be faili
 
 test('an event that waits after an attempt names the last result', () => {
   const shown = deliveryOf(event({ attempts: 1, last_status: 503, next_attempt_at: new Date() }));
-  expect(shown).toContain('1 attempt, the last: HTTP 503');
+  expect(shown).toContain('1 attempt: HTTP 503');
 });
 
 test('a name inside a sentence has no character that reorders the words beside it', () => {

@@ -13,8 +13,8 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   );
 
 /**
- * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. The only minimum is
- * that of an id, which the platform requires and the interface document does not.
+ * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. `too_small`
+ * occurs only for an empty id, which the platform refuses and the interface document allows: therefore it is a limit.
  */
 const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';

@@ -28,7 +28,7 @@ const envelopeCase = (operation: Operation): Case => ({
   },
 });
 
-/** Every text in a value that is not empty, at any depth. */
+/** The non-empty strings of a value, at any depth. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return value === '' ? [] : [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -47,7 +47,7 @@ const tokenCase = (operation: Operation, credential: Credential, name: string): 
   rule: 'Every request carries Authorization: Bearer <ACCESS_TOKEN>: one without the right token gets no data.',
   check: async (session) => {
     const right = await callFirst(session, operation);
-    // A webhook that fails with the right token, too, shows nothing by failing without it.
+    // If the call with the right token fails, too, a refusal proves nothing: `dataOf` skips the case then.
     dataOf(right);
     const call = await session.call(operation, right.body, credential);
     if (call.status === undefined) return skipped('there is no response');
