@@ -11,11 +11,11 @@ const UNITS: [limitS: number, unitS: number, short: string][] = [
   [Number.POSITIVE_INFINITY, 86_400, 'd'],
 ];
 
-/** A duration in one unit, such as `4 min`. @param ms negative counts as 0 */
+/** A duration in one unit, such as `4 min`, that no line break divides. @param ms negative counts as 0 */
 export const formatAge = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   for (const [limit, unit, short] of UNITS) {
-    if (seconds < limit) return `${Math.floor(seconds / unit)} ${short}`;
+    if (seconds < limit) return `${Math.floor(seconds / unit)}\u00a0${short}`;
   }
   return '';
 };

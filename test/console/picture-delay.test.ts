@@ -56,6 +56,7 @@ test('a page says why pictures are late: no process, a paused queue; it says not
     expect(late, path).toContain('not fetched yet');
     expect(late, path).not.toContain('being fetched');
   }
+  expect(await read('/')).toContain('No media process takes picture jobs: the oldest has waited since');
 
   await queue().pause();
   expect(await read(page)).toContain('The queue of picture jobs is paused.');
@@ -63,7 +64,7 @@ test('a page says why pictures are late: no process, a paused queue; it says not
 
   media = await startTestMedia(database.databaseUrl, prefix);
   await until('the pictures', async () => (await read(page)).split('class="frame" href').length === 4);
-  expect(await read(page)).not.toContain('media process');
+  for (const path of [page, '/']) expect(await read(path)).not.toContain('media process');
 });
 
 test('after the last request of a page, its pictures are not said to be fetched', async () => {

@@ -153,7 +153,7 @@ test('a developer finds the games that vanished, page by page, also when the las
   expect(first.ids.toSorted()).toEqual(['fir-unlisted', 'fir-withdrawn']);
   expect(first.next).toBeUndefined();
   expect(first.html).toContain('withdrawn <span class="badge">2</span></a>');
-  expect(first.html).toContain('3 h ago');
+  expect(first.html).toContain('3\u00a0h ago');
   expect(first.html).toContain('Your list no longer names it.<');
   expect(first.html).toContain('Your list no longer names it: first missed ');
 

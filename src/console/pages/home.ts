@@ -22,6 +22,7 @@ import {
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { explainFailure } from '#src/console/pages/failures.ts';
+import { describeDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { requestBadge } from '#src/console/requests.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -131,17 +132,19 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
   app.get('/', { config: { right: 'view' } }, async (request, reply) => {
-    const [lanes, listed, requests, failures, workers, queues, hours, decided, webhooks] = await Promise.all([
-      summariseLanes(sql),
-      listTrouble(sql, TROUBLE_SHOWN + 1),
-      listOpenRequests(sql, ['withdrawals']),
-      groupFailures(sql, { limit: FAILURES_SHOWN }),
-      listLiveWorkers(sql),
-      readQueues(producer),
-      readHours(),
-      readDecisionHours(sql),
-      listTroubledEventWebhooks(sql, TROUBLE_SHOWN),
-    ]);
+    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, webhooks] =
+      await Promise.all([
+        summariseLanes(sql),
+        listTrouble(sql, TROUBLE_SHOWN + 1),
+        listOpenRequests(sql, ['withdrawals']),
+        groupFailures(sql, { limit: FAILURES_SHOWN }),
+        listLiveWorkers(sql),
+        readQueues(producer),
+        readPictureDelay(producer),
+        readHours(),
+        readDecisionHours(sql),
+        listTroubledEventWebhooks(sql, TROUBLE_SHOWN),
+      ]);
     // A run that waits for a second person is listed there, not here.
     const asked = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
@@ -155,7 +158,8 @@ ${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', {
 ${stat('Applications in trouble', trouble.length, '/applications?status=failing', { note: more ? 'and more' : 'paused, failing or suspect', tone: trouble.length > 0 ? 'warn' : '' })}
 ${stat('Workers', workers.length, '/queues', { note: workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat', tone: workers.length === 0 ? 'bad' : '' })}
 </div>
-<div class="columns">
+${delay === null || delay.cause === 'queue_unreachable' ? null : html`<p class="notice warn">${describeDelay(delay)}</p>`}
+<div class="columns tables">
 ${section(
   'Applications in trouble',
   table(

@@ -41,6 +41,9 @@ const counter =
     return value === 0 ? html`<span class="none">0</span>` : number(value);
   };
 
+/** Counters that a table shows in a window of 640 pixels: what came, and what did not. */
+const FIRST_COUNTERS: readonly string[] = ['listed', 'inserted', 'failed'];
+
 /** The columns of a table of runs. */
 export const RUN_COLUMNS: Column<RunRow>[] = [
   {
@@ -59,7 +62,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     (name): Column<RunRow> => ({
       head: name[0]?.toUpperCase() + name.slice(1),
       numeric: true,
-      from: name === 'listed' ? 640 : name === 'inserted' || name === 'failed' ? 900 : 1200,
+      from: FIRST_COUNTERS.includes(name) ? 640 : 1200,
       cell: counter<RunRow>(name),
     }),
   ),
@@ -76,7 +79,7 @@ const PAGE_COLUMNS: Column<RunPageItem>[] = [
     (name): Column<RunPageItem> => ({
       head: name[0]?.toUpperCase() + name.slice(1),
       numeric: true,
-      from: 900,
+      from: FIRST_COUNTERS.includes(name) ? 640 : 900,
       cell: counter<RunPageItem>(name),
     }),
   ),
