@@ -116,7 +116,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_revisions: { ...READ, worker: 'select, insert, delete' },
-  game_viewers: { console: EVERYTHING, operator: 'select' },
+  game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: 'select, insert, update',
     api: 'select',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addApplication, LIST, post, startApi, type TestApi } from '#test/api/support.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 let api: TestApi;
 let home: string;
@@ -21,7 +22,7 @@ const catalogue = (...args: string[]): Promise<{ code: number; stdout: string; s
   new Promise((done) => {
     const env = {
       ...process.env,
-      DATABASE_URL: api.databaseUrl,
+      ...asOperator(api.databaseUrl),
       REDIS_URL: '',
       CATALOGUE_HOME: home,
       LEAVING_TOKEN: 'what-leaving-takes-from-us',

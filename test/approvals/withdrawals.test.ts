@@ -7,6 +7,7 @@ import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#te
 import { startRole } from '#test/ops/fleet-processes.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -145,7 +146,7 @@ test('exactly the games that were approved, and nothing if the run changed meanw
 test('the command line obeys the rule: run accept and sync --accept-withdrawals', async () => {
   const redisUrl = inject('redisUrl');
   const env = {
-    DATABASE_URL: database.databaseUrl,
+    ...asOperator(database.databaseUrl),
     QUEUE_PREFIX: `{approvals-${randomUUID()}}`,
     ...(redisUrl !== null && { REDIS_URL: redisUrl }),
   };
@@ -207,7 +208,7 @@ test('FOUR_EYES=none: one person alone, and every page says so', async () => {
 
 test('FOUR_EYES=none is in the log of a process at start', async () => {
   const started = await startRole('console', {
-    DATABASE_URL: database.databaseUrl,
+    ...asOperator(database.databaseUrl),
     CONSOLE_PORT: '0',
     FOUR_EYES: 'none',
   });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { type AuditEntry, listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -184,7 +185,7 @@ describe('the audit log', () => {
     const { sql, databaseUrl } = database;
     await tenEntries(sql);
     await recordAudit(sql, [entry({ actor: 'kim', action: 'queue.pause', subject: 'queue:tick' })]);
-    const env = { DATABASE_URL: databaseUrl };
+    const env = { ...asOperator(databaseUrl) };
     const whole = await runCli(['audit', 'verify', '--json'], env);
     expect(whole.exit).toBe(0);
     expect(documentOf(whole)).toMatchObject({ intact: true, entries: 11, broken: null });

@@ -4,6 +4,7 @@ import { type AuditRow, listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -20,7 +21,7 @@ test('each command that changes something writes one entry, and a refused comman
     onError: () => {},
   }).migrate();
   const env = {
-    DATABASE_URL: databaseUrl,
+    ...asOperator(databaseUrl),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     ACME_TOKEN: SECRET,
     WEBHOOK_ALLOW_HTTP: 'true',

@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type CliResult, documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
 import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 /** A fleet for the tests of one `describe`, driven by commands. */
 export const useCommandLine = (kind: BackendKind) => {
@@ -19,7 +20,7 @@ export const useCommandLine = (kind: BackendKind) => {
     home = await mkdtemp(join(tmpdir(), 'catalogue-cli-'));
     await writeFile(join(home, 'token'), `${ACCESS_TOKEN}\n`);
     env = {
-      DATABASE_URL: fleet.databaseUrl,
+      ...asOperator(fleet.databaseUrl),
       ...(fleet.redisUrl === undefined ? {} : { REDIS_URL: fleet.redisUrl }),
       QUEUE_PREFIX: fleet.prefix,
       CATALOGUE_HOME: home,

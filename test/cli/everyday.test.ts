@@ -7,12 +7,13 @@ import { createToken } from '#src/actions/tokens.ts';
 import { decideGames } from '#src/review/decide.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const GAMES = 60;
 const catalogue = (args: readonly string[], stdin?: string) =>
-  runCli(args, { DATABASE_URL: database.databaseUrl }, stdin);
+  runCli(args, { ...asOperator(database.databaseUrl) }, stdin);
 const ask = async (...args: string[]) => documentOf(await catalogue([...args, '--json']));
 
 beforeAll(async () => {

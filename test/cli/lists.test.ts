@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-const env = () => ({ DATABASE_URL: database.databaseUrl });
+const env = () => ({ ...asOperator(database.databaseUrl) });
 let terminal: Terminal;
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { addApplication, decideGame } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 
@@ -21,7 +22,7 @@ const terminal = (columns: number): Terminal => terminals.get(columns) as Termin
 beforeAll(async () => {
   fleet = await startTestFleet('postgres');
   const { sql, databaseUrl, prefix } = fleet;
-  env = { DATABASE_URL: databaseUrl, QUEUE_PREFIX: prefix, TZ: 'Asia/Kolkata' };
+  env = { ...asOperator(databaseUrl), QUEUE_PREFIX: prefix, TZ: 'Asia/Kolkata' };
   const { server } = await fleet.addApplication('acme', 30);
   gate = await startGate(server.url);
   await addApplication(sql, 'gated', webhooksAt(gate.url));

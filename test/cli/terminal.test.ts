@@ -4,6 +4,7 @@ import { lockKycState, saveKycState } from '#db/queries/kyc.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 /** Sets the title of the window, clears the screen with the one-character form of ESC [, reverses the direction, and ends the line. */
 const HOSTILE = 'Lantern\u001b]0;owned\u0007 \u009b2J\u202eHarbour\u2066\nRejected: nothing';
@@ -17,7 +18,7 @@ let game_id: string;
 beforeAll(async () => {
   fleet = await startTestFleet('postgres');
   const { sql, databaseUrl } = fleet;
-  env = { DATABASE_URL: databaseUrl };
+  env = { ...asOperator(databaseUrl) };
   await addApplication(sql, 'acme');
   const game = fetchedGame({ game_id: HOSTILE, game_name: HOSTILE, game_info: HOSTILE });
   await upsertGames(sql, 'acme', [game]);

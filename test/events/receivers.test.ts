@@ -10,6 +10,7 @@ import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
 import { runCli } from '#test/support/cli.ts';
 import { decideGame, KIM } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 
@@ -97,7 +98,7 @@ it.each([
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
   const [event] = await sql`select event_id from events where application_id = ${application_id}`;
   const retry = ['event', 'retry', ...args(application_id, event?.event_id)];
-  const { exit, stdout } = await runCli(retry, { DATABASE_URL: databaseUrl });
+  const { exit, stdout } = await runCli(retry, { ...asOperator(databaseUrl) });
   const [one, all] = [
     '1 event is sent now.\n',
     `2 events are sent now.\nThe address of ${application_id} failed 1 time (HTTP 503): one event is sent first, the others follow when it is delivered.\n`,
@@ -106,7 +107,7 @@ it.each([
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: isOne ? one : all });
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: isOne ? 1 : 2, failed: 0 });
   const again = await runCli(['event', 'retry', '--application', application_id], {
-    DATABASE_URL: databaseUrl,
+    ...asOperator(databaseUrl),
   });
   expect(again.stdout).toBe(isOne ? one : 'Every event since the address was set is delivered.\n');
 });

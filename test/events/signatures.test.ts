@@ -16,6 +16,7 @@ import {
 import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { KIM, testKeys } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -51,7 +52,7 @@ it('after a rotation both secrets sign for 24 hours, then the new one alone', as
   const { sql, databaseUrl } = database;
   const { received, url } = await aReceiver();
   const { application_id, secret, games } = await withEvents(sql, url, 2);
-  const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keysText('k1'), WEBHOOK_ALLOW_HTTP: 'true' };
+  const env = { ...asOperator(databaseUrl), ENCRYPTION_KEYS: keysText('k1'), WEBHOOK_ALLOW_HTTP: 'true' };
   // The secret of this test's keys does not open with others.
   expect(await runCli(['event', 'secret', 'rotate', application_id], env)).toMatchObject({ exit: 1 });
   const update = ['app', 'update', application_id, '--events-webhook', url, '--json'];

@@ -15,6 +15,7 @@ import {
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
 import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 /** The key that the tests' access tokens are sealed under. */
 const TEST_KEY = createHash('sha256').update('the key of the tests').digest('base64');
@@ -27,7 +28,7 @@ const commandsOf = async (fleet: TestFleet) => {
     pid: 1,
   });
   const env = {
-    DATABASE_URL: fleet.databaseUrl,
+    ...asOperator(fleet.databaseUrl),
     ENCRYPTION_KEYS: `test:${TEST_KEY}`,
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',

@@ -8,6 +8,7 @@ import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -182,7 +183,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await lee.getByText('Erased: 1 version.').waitFor();
     expect(await sql`select from kyc_records where application_id = 'gone'`).toHaveLength(0);
 
-    const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keysText('k1') };
+    const env = { ...asOperator(databaseUrl), ENCRYPTION_KEYS: keysText('k1') };
     const show = async (...args: string[]) => {
       const given = [
         'kyc',

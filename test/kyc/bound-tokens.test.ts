@@ -11,6 +11,7 @@ import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { aServer, envelope } from '#test/webhooks/support.ts';
 
@@ -126,7 +127,7 @@ describe('a token of an earlier release', () => {
 describe('app update', () => {
   const database = useTestDatabase();
   const environment = () => ({
-    DATABASE_URL: database.databaseUrl,
+    ...asOperator(database.databaseUrl),
     ENCRYPTION_KEYS: keysText('k1'),
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',

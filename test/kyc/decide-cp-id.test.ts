@@ -8,6 +8,7 @@ import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 const keys = ringOf(['k1']);
 let database: TestDatabase;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await addApplication(sql, 'acme', keys, server.url);
   fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
   env = {
-    DATABASE_URL: database.databaseUrl,
+    ...asOperator(database.databaseUrl),
     ENCRYPTION_KEYS: keysText('k1'),
     CATALOGUE_HOME: '/dev/null/home',
   };

@@ -7,6 +7,7 @@ import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 const keys = ringOf(['k1']);
 let database: TestDatabase;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   sql = openTestPool(database.databaseUrl);
   // A home that can't be made: the command line works from ENCRYPTION_KEYS alone.
   env = {
-    DATABASE_URL: database.databaseUrl,
+    ...asOperator(database.databaseUrl),
     ENCRYPTION_KEYS: keysText('k1'),
     CATALOGUE_HOME: '/dev/null/home',
   };
@@ -129,7 +130,7 @@ describe('kyc show --reveal', () => {
     readOnly.searchParams.set('default_transaction_read_only', 'on');
     const result = await runCli(['kyc', 'show', 'acme', '--reveal', ...accountable], {
       ...env,
-      DATABASE_URL: readOnly.href,
+      ...asOperator(readOnly.href),
     });
     expect(result.exit).toBe(1);
     expect(result.stderr).toContain('read-only');

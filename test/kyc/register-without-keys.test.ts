@@ -7,6 +7,7 @@ import { openAccessToken } from '#src/sealing/access-token.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { aHome, keyErrorOf, keysText, openTestPool, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { asOperator } from '#test/support/roles.ts';
 
 let database: TestDatabase;
 let sql: Database;
@@ -35,7 +36,7 @@ const openElsewhere = async () => {
 it('a token that no other machine of a fleet can open is registered with a warning that says so', async () => {
   const home = await aHome();
   await writeFile(join(home, 'token'), TOKEN);
-  const without = { DATABASE_URL: database.databaseUrl, CATALOGUE_HOME: home };
+  const without = { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home };
   const env = { ...without, ENCRYPTION_KEYS: keysText('k1') };
   const token = ['--access-token-file', join(home, 'token')];
   const warning = new RegExp(

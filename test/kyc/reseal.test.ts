@@ -23,6 +23,7 @@ import {
   TOKEN,
 } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const live = new AbortController().signal;
@@ -64,7 +65,7 @@ describe('reseal', () => {
     const own = ringOf([], 'home-aaaaaaaa');
     expect(await openAccessToken(own, application as ApplicationRow)).toBe(TOKEN);
     const env = {
-      DATABASE_URL: database.databaseUrl,
+      ...asOperator(database.databaseUrl),
       ENCRYPTION_KEYS: keysText('k2', 'k1'),
       CATALOGUE_HOME: await aHome(),
     };
@@ -105,7 +106,7 @@ describe('reseal', () => {
     await sql`update kyc_records set data_keys = jsonb_set(data_keys, '{0,wrapped}', '"AQAA"') where application_id = 'acme'`;
     const { record_id } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
     const env = {
-      DATABASE_URL: database.databaseUrl,
+      ...asOperator(database.databaseUrl),
       ENCRYPTION_KEYS: keysText('k4', 'k3'),
       CATALOGUE_HOME: await aHome(),
     };

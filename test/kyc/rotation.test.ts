@@ -17,6 +17,7 @@ import {
   store,
   TOKEN,
 } from '#test/kyc/support.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -42,7 +43,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
       await store(sql, before, `app-${index}`, PLANTED);
     });
     const env = {
-      DATABASE_URL: database.databaseUrl,
+      ...asOperator(database.databaseUrl),
       ENCRYPTION_KEYS: keysText('k2', 'k1'),
       CATALOGUE_HOME: await aHome(),
     };

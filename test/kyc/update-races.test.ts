@@ -4,6 +4,7 @@ import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { keysText, ringOf } from '#test/kyc/support.ts';
 import { runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
 const updateAtOnce = async (...updates: string[][]) => {
   const { sql, databaseUrl } = database;
   const env = {
-    DATABASE_URL: databaseUrl,
+    ...asOperator(databaseUrl),
     ENCRYPTION_KEYS: keysText('k1'),
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -19,7 +20,7 @@ const change = (game: Awaited<ReturnType<typeof add>>, changes: object, minute =
     fetchedGame({ game_id: game.application_game_id, ...changes }, at(minute)),
   ]);
 const catalogue = (args: readonly string[], stdin?: string) =>
-  runCli(args, { DATABASE_URL: database.databaseUrl }, stdin);
+  runCli(args, { ...asOperator(database.databaseUrl) }, stdin);
 const statusOf = async (game_id: string) => (await findGame(database.sql, game_id))?.audit_status;
 
 describe('game pass and game reject', () => {

@@ -10,6 +10,7 @@ import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -21,7 +22,7 @@ const add = async () => {
   return game;
 };
 const packages = (...args: string[]) =>
-  runCli(['game', 'package', ...args, '--by', 'kim'], { DATABASE_URL: database.databaseUrl });
+  runCli(['game', 'package', ...args, '--by', 'kim'], { ...asOperator(database.databaseUrl) });
 const urlOf = async (game_id: string) => (await findGame(database.sql, game_id))?.game_package_url;
 
 const write = async (text: string): Promise<string> => {

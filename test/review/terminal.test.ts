@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -28,7 +29,7 @@ const statusOf = async (game_id: string) => (await findGame(database.sql, game_i
 
 beforeAll(async () => {
   for (const columns of [60, 100])
-    terminals.set(columns, await openTerminal({ columns, env: { DATABASE_URL: database.databaseUrl } }));
+    terminals.set(columns, await openTerminal({ columns, env: { ...asOperator(database.databaseUrl) } }));
 });
 afterAll(async () => {
   for (const terminal of terminals.values()) await terminal.close();

@@ -7,6 +7,7 @@ import { undoGameDecisions } from '#src/review/decide.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -142,7 +143,7 @@ it('A timeline is in the order of time, with undone decisions', async () => {
 
 it('game why prints the answer first, then the entries', async () => {
   const { game_id, id } = await add();
-  const env = { DATABASE_URL: database.databaseUrl };
+  const env = { ...asOperator(database.databaseUrl) };
   const { exit, stdout } = await runCli(['game', 'why', 'acme', id], env);
   expect(exit).toBe(0);
   expect(stdout.split('\n')[0]).toContain('The game waits for its first decision.');

@@ -12,6 +12,12 @@ export const urlOfRole = (databaseUrl: string, role: DatabaseRole): string => {
   return url.href;
 };
 
+/** What a command of a test is given: it runs with the rights of the operator's role, as in a fleet with roles. */
+export const asOperator = (databaseUrl: string) => ({
+  DATABASE_URL: databaseUrl,
+  DATABASE_URL_OPERATOR: urlOfRole(databaseUrl, 'operator'),
+});
+
 /** The URL of each role, as `migrate` and the processes receive them. */
 export const roleUrls = (databaseUrl: string): Record<string, string> =>
   Object.fromEntries(

@@ -13,6 +13,8 @@ import { DATABASE_ROLES } from '#db/roles.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
+import { jobSpecs } from '#src/ingest/specs.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 
 export type ServersAnswer =
@@ -70,6 +72,15 @@ const createTemplate = async (
   const templateUrl = new URL(adminDatabaseUrl);
   templateUrl.pathname = name;
   await migrateDatabase(templateUrl.href);
+  // As `catalogue migrate` does where the queue is in Postgres too.
+  const queue = {
+    databaseUrl: templateUrl.href,
+    redisUrl: undefined,
+    prefix: '{catalogue}',
+    role: 'producer',
+  } as const;
+  const backend = openQueueBackend({ ...queue, onError: () => {} });
+  await backend.migrate(jobSpecs.map(({ name }) => name)).finally(() => backend.close());
   const urls = DATABASE_ROLES.map((role) => [role, urlOfRole(templateUrl.href, role)]);
   await asAdmin(templateUrl.href, (sql) => grantRoles(sql, Object.fromEntries(urls)));
 
