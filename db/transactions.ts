@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
 
 /**
- * Stops the work of a transaction that has failed, because its connection has closed or otherwise.
+ * Stops work that goes on after its transaction has rejected.
  *
- * postgres.js 3.4.9 rejects `begin` then, but still writes to the closed connection: a statement of the work, `rollback`
- * or `commit` throws outside any promise, which ends the process, and the pool cannot use the connection again. Here a
- * statement after that throws to its caller, and `rollback` and `commit` are never sent.
+ * If the connection closes, postgres.js 3.4.9 rejects `begin`, but still writes to the closed connection: a statement of
+ * the work, `rollback` or `commit` throws outside any promise, which ends the process, and the pool cannot use the
+ * connection again. Here, once `begin` has rejected, a statement of the work throws to its caller, and nothing is sent.
  */
 export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   const begin = sql.begin.bind(sql) as (

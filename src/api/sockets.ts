@@ -4,8 +4,15 @@ import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
 import { answerSocket } from '#src/http/answer-socket.ts';
 
-const answerFailure = (socket: Socket, failure: PlatformFailure): void =>
-  answerSocket(socket, statusOf(failure), JSON.stringify(failureResponse(failure)), JSON_UTF8);
+const answerFailure = (
+  socket: Socket,
+  failure: PlatformFailure,
+  headers: Record<string, string> = {},
+): void =>
+  answerSocket(socket, statusOf(failure), JSON.stringify(failureResponse(failure)), {
+    'Content-Type': JSON_UTF8,
+    ...headers,
+  });
 
 const CLIENT_ERRORS: Record<string, PlatformFailure> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
@@ -26,7 +33,7 @@ export const answerUnroutedRequests = (server: Server): void => {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node no longer handles errors of this socket: a reset by the caller would end the process.
     socket.on('error', () => socket.destroy());
-    answerFailure(socket, 'wrongMethod');
+    answerFailure(socket, 'wrongMethod', { Allow: 'GET, HEAD, POST' });
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify(failureResponse('unmetExpectation'));

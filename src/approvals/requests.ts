@@ -1,4 +1,4 @@
-/** What operators do with requests: ask, approve, cancel, decline. Only for operators who are signed in: the command line cannot verify who uses it. */
+/** What operators do with requests: ask, approve, cancel, decline. They are signed in: the command line, which cannot verify who uses it, only lists requests. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {
@@ -26,8 +26,10 @@ const entryOf = (
   reason: string | null = null,
 ): AuditEntry => ({ ...actor, action, subject, reason, details: { approval_id, kind, version, ...asked } });
 
-/** Writes a refusal to the audit log, after its transaction ended, and throws it again. */
-export const logRefusal = async <Result>(
+/**
+ * Runs `work`. An ApprovalError is written to the audit log, after the transaction of `work` has ended, and thrown again.
+ */
+export const auditRefusal = async <Result>(
   sql: Queryable,
   entry: Actor & { subject: string; approval_id?: string | undefined },
   work: () => Promise<Result>,
@@ -122,8 +124,8 @@ const requireRequest = async (
 /**
  * Approves what another operator asked for.
  * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
- * @throws ApprovalError with the reason: an unknown, own, late or ended request, a missing role, or a subject that changed
- *   since
+ * @throws ApprovalError if the request is unknown, expired, ended or the operator's own, if the role is missing, or if the
+ *   subject has changed
  */
 export const approve = async (
   sql: Database,
@@ -132,11 +134,11 @@ export const approve = async (
   approval_id: string,
 ): Promise<ApprovalRow> => {
   const { subject } = await requireRequest(sql, kinds, approval_id);
-  return logRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
+  return auditRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
     const result = await sql.begin(async (tx): Promise<ApprovalRow | string> => {
       const row = await requireRequest(tx, kinds, approval_id);
       if (row.asked_by === login)
-        return 'You asked for this yourself: another operator must approve it. An own request cannot be approved, not even by an administrator.';
+        return 'You asked for this yourself: another operator must approve it, even if you are an administrator.';
       const version = await findVersion(tx, row.kind, row.subject);
       const { approve: roles } = rolesOfKind(row.kind);
       if (row.state === 'asked' && version !== row.version) {
@@ -179,8 +181,8 @@ export const endRequest = async (
 
 const OPEN_MAX = 500;
 
-/** Open requests, latest first. Those whose subject has changed since end here, as void. */
-export const listOpenRequests = async (
+/** Closes the open requests whose subject has changed, as void. @returns the others, latest first */
+export const refreshOpenRequests = async (
   sql: Database,
   kinds: readonly ApprovalKind[],
   subject?: string,

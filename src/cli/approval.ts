@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { type ApprovalRow, listApprovals } from '#db/queries/approvals.ts';
-import { listOpenRequests } from '#src/approvals/requests.ts';
+import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { limitTo } from '#src/cli/parsers.ts';
 import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
@@ -33,7 +33,7 @@ export const register = (program: Command): void => {
       const rows =
         all === true
           ? await listApprovals(sql, { kinds, limit })
-          : (await listOpenRequests(sql, kinds)).slice(0, limit);
+          : (await refreshOpenRequests(sql, kinds)).slice(0, limit);
       const approvals = rows.map(toDocument);
       const columns = [
         'approval_id',

@@ -59,7 +59,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   if (status === 'off')
     return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
   if (failing_since !== null)
-    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next attempt is ${due(next_attempt_at)}. After three days it is switched off.`;
+    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
   if (last_error !== null)
     return html`The platform cannot sign events now (${last_error}): its operators must look at the keys.`;
   return last_success_at === null

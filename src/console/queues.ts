@@ -1,5 +1,5 @@
 /**
- * Bull Board under `/queues`: one that can change jobs for administrators, one that is read-only for the other roles. The
+ * Two Bull Boards under `/queues`: administrators get one that can change jobs, the other roles a read-only one. The
  * console checks session and right, then hands the request over.
  */
 import { createBullBoard } from '@bull-board/api';
@@ -59,7 +59,7 @@ export const buildBoard = async (
       },
     },
   });
-  // The error handler of Bull Board sends stack traces under NODE_ENV=development. This one passes errors to the app's.
+  // The error handler of Bull Board sends stack traces under NODE_ENV=development. This one passes errors to the handler of `board`, below.
   serverAdapter.setErrorHandler((error) => {
     throw error;
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Lengths are in characters (Unicode code points).
+// Lengths are in characters (Unicode code points), those of hosts in UTF-16 code units.
 export const NAME_MAX = 512;
 export const DESCRIPTION_MAX = 65_536;
 /** Maximum number of URLs in one list. */

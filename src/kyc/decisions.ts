@@ -10,7 +10,7 @@ import {
   mapContentProvider,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import { logRefusal } from '#src/approvals/requests.ts';
+import { auditRefusal } from '#src/approvals/requests.ts';
 import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError } from '#src/errors.ts';
 import {
@@ -55,7 +55,7 @@ export const eraseKyc = async (
     });
     return versions;
   };
-  return logRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
+  return auditRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
     sql.begin(erase),
   ) as Promise<number>;
 };
@@ -99,7 +99,7 @@ export const acceptCpId = async (
     });
     return mapped;
   };
-  return logRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
+  return auditRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
     sql.begin(accept),
   ) as Promise<ContentProviderRow>;
 };

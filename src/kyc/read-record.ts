@@ -6,7 +6,7 @@ import {
   type KycOverview,
   lockKycState,
 } from '#db/queries/kyc.ts';
-import { logRefusal } from '#src/approvals/requests.ts';
+import { auditRefusal } from '#src/approvals/requests.ts';
 import {
   ApprovalError,
   requireSecondPerson,
@@ -56,7 +56,7 @@ export const revealKyc = async (
   const subject = subjectOf(application_id);
   const { approval_id } = second;
   const overview = await readOverview(sql, application_id);
-  const row = await logRefusal(sql, { ...auditActor, subject, approval_id }, () =>
+  const row = await auditRefusal(sql, { ...auditActor, subject, approval_id }, () =>
     sql.begin(async (tx) => {
       // A writer that replaces the record waits for this lock: the approved version is the version that is shown.
       await lockKycState(tx, application_id);

@@ -8,11 +8,11 @@ const C0_CONTROLS = /[\u0000-\u001f]/g;
 export const DIRECTION_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** DEL and the C1 control characters, line and paragraph separators, and `DIRECTION_CONTROLS`. */
-const UNPRINTABLE = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONTROLS.source}`, 'g');
+const UNPRINTABLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONTROLS.source}`, 'g');
 
 /** Replaces each unprintable character, line breaks and tabs too. */
 export const replaceUnprintable = (text: string, replacement: string): string =>
-  text.replaceAll(C0_CONTROLS, replacement).replaceAll(UNPRINTABLE, replacement);
+  text.replaceAll(C0_CONTROLS, replacement).replaceAll(UNPRINTABLE_IN_JSON, replacement);
 
 /** Makes one line of a text: line breaks and tabs become spaces, other unprintable characters U+FFFD. */
 export const toPrintable = (text: string): string =>
@@ -21,6 +21,6 @@ export const toPrintable = (text: string): string =>
 /** Escapes the unprintable characters that JSON may contain. @param backslash what each escape begins with */
 export const escapeUnprintable = (json: string, backslash = '\\'): string =>
   json.replaceAll(
-    UNPRINTABLE,
+    UNPRINTABLE_IN_JSON,
     (character) => `${backslash}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -2,7 +2,7 @@ import type { Database } from '#db/client.ts';
 import { findVersion } from '#db/queries/approvals.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
-import { logRefusal } from '#src/approvals/requests.ts';
+import { auditRefusal } from '#src/approvals/requests.ts';
 import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { transact } from '#src/review/transact.ts';
@@ -28,7 +28,7 @@ export const acceptWithdrawals = (
 ): Promise<string[]> => {
   const subject = `run:${run_id}`;
   const { approval_id } = second;
-  return logRefusal(sql, { ...actor, subject, approval_id }, () =>
+  return auditRefusal(sql, { ...actor, subject, approval_id }, () =>
     transact(sql, async (tx) => {
       const run = await lockSuspectRun(tx, run_id);
       if (run?.outcome !== 'suspect') throw new UsageError(`There is no suspect run ${run_id}.`);

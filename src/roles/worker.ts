@@ -70,7 +70,7 @@ const logRuns = (logger: Logger): (() => void) => {
 
 /**
  * Starts a worker: the jobs of every queue, the liveness check, and two chores, the reconciler and the urgent jobs. Every
- * worker tries both; at any time one worker of the fleet at most does each.
+ * worker tries both; at any time, at most one worker of the fleet does each.
  * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
@@ -96,7 +96,7 @@ export const startWorker = async (
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
-      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail; games are not affected.',
+      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail, and so do calls of applications whose access token was sealed with ENCRYPTION_KEYS.',
     );
   }
   const memory = createAnswerMemory();

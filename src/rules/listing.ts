@@ -54,7 +54,7 @@ export type PageFacts = {
   /** Rows on this page, and on the pages before it. */
   rows: number;
   rowsBefore: number;
-  /** Games that this page names, and those among them that no earlier page named. */
+  /** Games that this page names, and those among them that were not found on earlier pages (`findNamedBefore`). */
   named: number;
   newlyNamed: number;
   /** data.total of this page. */

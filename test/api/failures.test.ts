@@ -120,7 +120,9 @@ describe('section 7: every failure is an envelope with the matching HTTP status'
   });
 
   test('CONNECT is 405, an unknown expectation 417, headers that are too large 431', async () => {
-    expectRawFailure(await sendRaw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 405, 40501);
+    const connect = await sendRaw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expectRawFailure(connect, 405, 40501);
+    expect(connect).toContain('\r\nAllow: GET, HEAD, POST\r\n');
     expectRawFailure(await sendRaw('POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n'), 417, 41701);
     expectRawFailure(
       await sendRaw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),

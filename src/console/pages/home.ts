@@ -5,7 +5,7 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { groupFailures, type HourRow, listTrouble, readDecisionHours } from '#db/queries/console.ts';
 import { type EventWebhook, listTroubledEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import { listOpenRequests } from '#src/approvals/requests.ts';
+import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { sendPage } from '#src/console/answers.ts';
 import { barChart } from '#src/console/charts.ts';
 import { addressBadge, describeAddress } from '#src/console/event-tables.ts';
@@ -136,7 +136,7 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
       await Promise.all([
         summariseLanes(sql),
         listTrouble(sql, TROUBLE_SHOWN + 1),
-        listOpenRequests(sql, ['withdrawals']),
+        refreshOpenRequests(sql, ['withdrawals']),
         groupFailures(sql, { limit: FAILURES_SHOWN }),
         listLiveWorkers(sql),
         readQueues(producer),

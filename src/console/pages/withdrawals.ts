@@ -5,7 +5,7 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
-import { approve, askForApproval, endRequest, listOpenRequests } from '#src/approvals/requests.ts';
+import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, redirectWith } from '#src/console/answers.ts';
 import { action, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
@@ -64,7 +64,7 @@ export const showWithdrawals = async (
   const url = `/runs/${run_id}/withdrawals`;
   const [games, requests, need] = await Promise.all([
     listVanishingGames(sql, run_id, { limit: GALLERY_MAX }),
-    listOpenRequests(sql, KINDS, `run:${run_id}`),
+    refreshOpenRequests(sql, KINDS, `run:${run_id}`),
     readNeed(sql, fourEyes, 'withdrawals'),
   ]);
   if (games.length === 0)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { findVersion } from '#db/queries/approvals.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
-import { listOpenRequests } from '#src/approvals/requests.ts';
+import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
 import { ago, clock, facts, html, link, type SafeHtml, section, table } from '#src/console/html.ts';
@@ -103,7 +103,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const [record, former, requests, entries, method, ...asks] = await Promise.all([
         readMasked(options, application_id),
         listFormerRecords(sql, application_id, FORMER_SHOWN),
-        listOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
+        refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
         readConfirmationMethod(sql, readCookie(request, options.url()) ?? ''),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({

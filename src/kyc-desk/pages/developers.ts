@@ -9,7 +9,7 @@ import {
   listDevelopers,
   listRefusedCpIds,
 } from '#db/queries/kyc-desk.ts';
-import { listOpenRequests } from '#src/approvals/requests.ts';
+import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { operatorOf, sendPage } from '#src/console/answers.ts';
 import { ago, type Column, html, link, number, pager, section, select, table } from '#src/console/html.ts';
 import { optionalText, optionalWord } from '#src/console/query.ts';
@@ -82,7 +82,7 @@ export const addDevelopers = (app: FastifyInstance, { sql }: DeskOptions): void 
     const [counts, refused, requests, developers] = await Promise.all([
       countDevelopers(sql),
       listRefusedCpIds(sql, REFUSED_SHOWN),
-      listOpenRequests(sql, KYC_APPROVAL_KINDS),
+      refreshOpenRequests(sql, KYC_APPROVAL_KINDS),
       listDevelopers(sql, { state, search: q, order, page, limit: PAGE }),
     ]);
     // A cp_id that waits for a second person is in the list of requests only.

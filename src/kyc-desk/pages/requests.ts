@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type ApprovalRow, listApprovals } from '#db/queries/approvals.ts';
-import { approve, endRequest, listOpenRequests } from '#src/approvals/requests.ts';
+import { approve, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import { clock, html, section, table } from '#src/console/html.ts';
 import { isId } from '#src/console/query.ts';
@@ -19,7 +19,7 @@ const params = z.object({ approval_id: z.string().refine(isId) });
 export const addRequests = (app: FastifyInstance, { sql }: DeskOptions): void => {
   app.get('/requests', { config: { right: 'kyc' } }, async (request, reply) => {
     // Requests whose subject has changed end before they are listed.
-    await listOpenRequests(sql, KYC_APPROVAL_KINDS);
+    await refreshOpenRequests(sql, KYC_APPROVAL_KINDS);
     const rows = await listApprovals(sql, { kinds: KYC_APPROVAL_KINDS, limit: SHOWN });
     const body = section(
       'Requests, latest first',
