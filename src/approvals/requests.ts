@@ -1,4 +1,4 @@
-/** What operators do with requests: ask, approve, cancel, decline. They are signed in: the command line, which cannot verify who uses it, only lists requests. */
+/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests and uses approved ones. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {
@@ -91,7 +91,7 @@ const closeAsVoid = async (tx: Queryable, row: ApprovalRow): Promise<void> => {
     await recordAudit(tx, [entryOf(SYSTEM, 'approval.void', row, 'what was asked for has changed since')]);
 };
 
-const VOID = 'What was asked for has changed since: the request is void. It can be asked for again.';
+const VOID = 'What was asked for has changed since: the request is void. If it is still needed, ask again.';
 
 const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
   approved: 'This request is approved already.',
@@ -108,7 +108,7 @@ const describeEnd = ({ state, approved_at }: ApprovalRow): string | undefined =>
     approved_at === null
       ? `it was not approved within ${APPROVE_WITHIN_MINUTES} minutes`
       : `it was approved, but not used within ${USE_WITHIN_MINUTES} minutes`;
-  return `This request has expired: ${why}. It can be asked for again.`;
+  return `This request has expired: ${why}. If it is still needed, ask again.`;
 };
 
 const requireRequest = async (

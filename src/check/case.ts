@@ -32,6 +32,17 @@ export class SkipCase extends Error {
   override readonly name = 'SkipCase';
 }
 
+/** Thrown to fail a case because of a response that no other case reports. */
+export class FailCase extends Error {
+  override readonly name = 'FailCase';
+  readonly call: Call;
+
+  constructor(problem: string, call: Call) {
+    super(problem);
+    this.call = call;
+  }
+}
+
 /** Each webhook: the first part of its cases' names, and its section. */
 export const WEBHOOKS: Record<Operation, { prefix: string; section: string }> = {
   query_game_list: { prefix: 'list', section: '4.4' },
@@ -45,10 +56,27 @@ export const envelopeOf = ({ response }: Call) =>
 
 export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
 
-/** The data of a successful response. @throws SkipCase if there is none: `<operation>.envelope` reports it */
-export const dataOf = (call: Call): unknown => {
+/** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
+export const whyNoData = (call: Call): string | undefined => {
+  if (!('json' in call.response)) return call.response.message;
   const envelope = envelopeOf(call);
-  if (envelope?.ret_code === RET_CODE_SUCCESS && envelope.data !== undefined) return envelope.data;
-  const { prefix } = WEBHOOKS[call.operation];
-  throw new SkipCase(`${prefix} has no successful response: see ${prefix}.envelope`);
+  if (envelope === undefined) return 'ret_code is not an integer, or ret_msg is not a string';
+  if (envelope.ret_code !== RET_CODE_SUCCESS) return `ret_code is ${envelope.ret_code}`;
+  if (envelope.data !== undefined) return undefined;
+  return call.operation === 'query_game_list'
+    ? 'data is missing'
+    : 'data is missing: send null if there is no data';
+};
+
+/**
+ * The data of a successful response.
+ * @param reportedBy the case that reports this response if it is wrong. Absent: this case
+ * @throws SkipCase or FailCase if there is none
+ */
+export const dataOf = (call: Call, reportedBy?: string): unknown => {
+  const problem = whyNoData(call);
+  if (problem === undefined) return envelopeOf(call)?.data;
+  throw reportedBy === undefined
+    ? new FailCase(problem, call)
+    : new SkipCase(`${problem}: see ${reportedBy}`);
 };

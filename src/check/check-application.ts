@@ -1,4 +1,4 @@
-import { type Case, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
+import { type Case, FailCase, failed, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
 import { listCases } from '#src/check/cases/list.ts';
@@ -31,6 +31,7 @@ const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
     return await check(session);
   } catch (error) {
     if (error instanceof SkipCase) return skipped(error.message);
+    if (error instanceof FailCase) return failed(error.message, error.call);
     throw error;
   }
 };

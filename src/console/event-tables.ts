@@ -17,7 +17,7 @@ const WHYS: Record<EventWhy, string> = {
   content_changed: 'Its content changed after the decision.',
   pictures_changed: 'Its pictures changed after the decision.',
   not_listed: 'The list no longer names it.',
-  returned: 'The list names it again.',
+  returned: 'The list names it again, or its detail was pulled.',
 };
 
 /** Why a delivery is not done: the result of its last attempt, or why it ended without one. */

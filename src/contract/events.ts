@@ -59,7 +59,7 @@ export const eventSchema = z
         revision: z.int().min(1).meta({ description: 'Version of the content, from 1.' }),
         why: z.enum(EVENT_WHYS).meta({
           description:
-            'decided: by a reviewer. decision_undone: a reviewer took a decision back. content_changed, pictures_changed: the game changed after its decision and waits for another one. not_listed: your list does not name the game. returned: it names the game again.',
+            'decided: by a reviewer. decision_undone: a reviewer took a decision back. content_changed, pictures_changed: the game changed after its decision and waits for another one. not_listed: your list does not name the game. returned: your list names the game again, or its detail was pulled.',
         }),
         reason: z
           .string()

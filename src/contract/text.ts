@@ -62,7 +62,7 @@ const LONG_AUTHORITY = /^https?:\/\/([^/\\?#]{64,})/i;
 
 /**
  * URL.canParse encodes each label of a host as Punycode, in time quadratic in the label's different characters: 0.2 ms
- * for 253 Han characters, 20 to 40 ms for 2,000. Without this limit, 256 hostile rows block the process for seconds.
+ * for 253 Han characters, 20 to 40 ms for 2,000. Without this limit, the 200 URLs of one hostile detail block the process for seconds.
  */
 const isHostTooLong = (url: string): boolean => {
   const authority = LONG_AUTHORITY.exec(url)?.[1];
@@ -72,8 +72,8 @@ const isHostTooLong = (url: string): boolean => {
 };
 
 /**
- * False also for a text with control characters or with white space at its ends, which a URL parser would remove or
- * escape: the text is stored unchanged. A parser's other repairs (a space or a backslash in the path) are accepted.
+ * False also for a text with C0 control characters or DEL, or with white space at its ends, which a URL parser would
+ * remove or escape: the text is stored unchanged. A parser's other repairs (a space or a backslash in the path) are accepted.
  */
 const isHttpUrl = (text: string): boolean =>
   HTTP_HOST.test(text) && !CHANGED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);

@@ -96,7 +96,7 @@ export const startWorker = async (
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
-      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail, and so do calls of applications whose access token was sealed with ENCRYPTION_KEYS.',
+      'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail, and so do all webhook calls to applications whose access token was sealed with ENCRYPTION_KEYS.',
     );
   }
   const memory = createAnswerMemory();

@@ -16,7 +16,7 @@ export type ReadPage = {
 /**
  * Read the rows of data.list[] one by one (section 2.4): an invalid row does not affect the others. The first valid row
  * of a game counts.
- * @param isPauseDue asked before each row: a thousand hostile rows take 0.3 s
+ * @param isPauseDue asked before each row: a thousand hostile rows take too long for one turn of the event loop
  */
 export const readPage = async (
   rows: readonly unknown[],

@@ -3,13 +3,17 @@ import { fieldCases } from '#src/check/cases/fields.ts';
 import { fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
 import { applicationGameDetailSchema } from '#src/contract/application.ts';
 
+/** The cases that report a detail without data. */
+const REPORTED_BY = 'detail.envelope and detail.listed-game';
+
 const listedGame: Case = {
   name: 'detail.listed-game',
   section: '4.5',
   rule: 'Every game_id of game.queryList has a detail.',
   check: async (session) => {
-    for (const { game_id, call } of await fetchDetails(session)) {
-      if (dataOf(call) === null) return failed(`${game_id} is listed, and its data is null`, call);
+    for (const [index, { game_id, call }] of (await fetchDetails(session)).entries()) {
+      if (dataOf(call, index === 0 ? 'detail.envelope' : undefined) === null)
+        return failed(`${game_id} is listed, and its data is null`, call);
     }
     return passed;
   },
@@ -21,7 +25,7 @@ const sameGame: Case = {
   rule: 'The detail has the game_id of the request.',
   check: async (session) => {
     for (const { game_id, call } of await fetchDetails(session)) {
-      const id = (dataOf(call) as { game_id?: unknown } | null)?.game_id;
+      const id = (dataOf(call, REPORTED_BY) as { game_id?: unknown } | null)?.game_id;
       if (typeof id === 'string' && id !== game_id) return failed('data is the detail of another game', call);
     }
     return passed;
@@ -42,7 +46,7 @@ const unknownGame: Case = {
 
 const fields = fieldCases('detail', '2.5', applicationGameDetailSchema, async (session) =>
   (await fetchDetails(session)).flatMap(({ call }) => {
-    const value = dataOf(call);
+    const value = dataOf(call, REPORTED_BY);
     return value === null ? [] : [{ value, call, where: 'data' }];
   }),
 );

@@ -9,7 +9,7 @@ export const kycCases: readonly Case[] = fieldCases(
   kycRecordSchema,
   async (session) => {
     const call = await session.call('query_cp_kyc', {});
-    const value = dataOf(call);
+    const value = dataOf(call, 'kyc.envelope');
     return value === null ? [] : [{ value, call, where: 'data' }];
   },
   ['type', 'null', 'limit'],

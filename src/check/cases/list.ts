@@ -1,6 +1,6 @@
 import { type Case, dataOf, failed, judge, passed, skipped } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
-import { callFirst, fetchPage, fetchPages, parsePage } from '#src/check/cases/queries.ts';
+import { callFirst, fetchFirstPage, fetchPage, fetchPages, parsePage } from '#src/check/cases/queries.ts';
 import {
   applicationGameListSchema,
   applicationGameSummarySchema,
@@ -19,7 +19,7 @@ const shapeCase: Case = {
   rule: 'data.total is the total number of games, an integer; data.list is an array.',
   check: async (session) => {
     const call = await callFirst(session, 'query_game_list');
-    const data = applicationGameListSchema.safeParse(dataOf(call));
+    const data = applicationGameListSchema.safeParse(dataOf(call, 'list.envelope'));
     if (data.success) return passed;
     const [issue] = data.error.issues;
     return failed(`${['data', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`, call);
@@ -57,7 +57,7 @@ const secondPageCase: Case = {
   section: '4.4',
   rule: 'page_num selects the page: the second page has other games than the first.',
   check: async (session) => {
-    const first = await fetchPage(session, 1, SMALL_PAGE);
+    const first = await fetchPage(session, 1, SMALL_PAGE, 'list.page-size');
     if (first.total <= SMALL_PAGE) return skipped(`a second page needs more than ${SMALL_PAGE} games`);
     const second = await fetchPage(session, 2, SMALL_PAGE);
     if (second.rows.length === 0)
@@ -87,6 +87,7 @@ const pastTheEndCase: Case = {
   section: '4.4',
   rule: 'data.list is an empty array [] if there is no data.',
   check: async (session) => {
+    await fetchFirstPage(session);
     const call = await session.call('query_game_list', { page_num: FAR_PAGE, page_size: PAGE_SIZE_MAX });
     const list = (dataOf(call) as { list?: unknown } | null)?.list;
     const isEmpty = Array.isArray(list) && list.length === 0;
@@ -119,7 +120,7 @@ const distinctCase: Case = {
   rule: 'game_id is the unique identifier of a game: the list has each once.',
   check: async (session) => {
     const seen = new Set<string>();
-    for (const page of (await fetchPages(session)).pages) {
+    for (const page of (await fetchPages(session, 'list.total')).pages) {
       for (const id of page.ids) {
         if (seen.has(id)) return failed(`${id} is listed twice`, page.call);
         seen.add(id);
@@ -130,7 +131,7 @@ const distinctCase: Case = {
 };
 
 const rowCases = fieldCases('list', '2.4', applicationGameSummarySchema, async (session) => {
-  const page = await fetchPage(session, 1, PAGE_SIZE_MAX);
+  const page = await fetchFirstPage(session);
   return page.rows.map((value, index) => ({ value, call: page.call, where: `list.${index}` }));
 });
 

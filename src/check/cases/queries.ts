@@ -1,4 +1,4 @@
-import { dataOf, SkipCase } from '#src/check/case.ts';
+import { dataOf, FailCase, SkipCase } from '#src/check/case.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -16,13 +16,41 @@ const idOf = (row: unknown): string | undefined => {
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-/** @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
-export const fetchPage = async (session: Session, page_num: number, page_size: number): Promise<Page> =>
-  parsePage(await session.call('query_game_list', { page_num, page_size }));
+/** The request on which `list.envelope` and `list.shape` are checked. */
+const FIRST_PAGE = { page_num: 1, page_size: PAGE_SIZE_MAX };
 
-export const parsePage = (call: Call): Page => {
-  const data = applicationGameListSchema.safeParse(dataOf(call));
-  if (!data.success) throw new SkipCase('data is not a total and a list: see list.shape');
+/** Fetches the first page. @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
+export const fetchFirstPage = async (session: Session): Promise<Page> =>
+  parsePage(await session.call('query_game_list', FIRST_PAGE), 'list.envelope and list.shape');
+
+/**
+ * Fetches another page.
+ * @param reportedBy as in `parsePage`
+ * @throws SkipCase if the first page is not a list
+ */
+export const fetchPage = async (
+  session: Session,
+  page_num: number,
+  page_size: number,
+  reportedBy?: string,
+): Promise<Page> => {
+  await fetchFirstPage(session);
+  return parsePage(await session.call('query_game_list', { page_num, page_size }), reportedBy);
+};
+
+/**
+ * Reads a page.
+ * @param reportedBy the cases that report this response if it is not a list. Absent: this case
+ * @throws SkipCase or FailCase if it is not a list
+ */
+export const parsePage = (call: Call, reportedBy?: string): Page => {
+  const data = applicationGameListSchema.safeParse(dataOf(call, reportedBy));
+  if (!data.success) {
+    const problem = 'data is not a total and a list';
+    throw reportedBy === undefined
+      ? new FailCase(problem, call)
+      : new SkipCase(`${problem}: see ${reportedBy}`);
+  }
   const { total, list } = data.data;
   return { call, total, rows: list, ids: list.map(idOf).filter((id) => id !== undefined) };
 };
@@ -31,12 +59,21 @@ export const parsePage = (call: Call): Page => {
  * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
  * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
  * far are at least `total`.
+ * @param reportedBy the case that reports a page which is not a list. Absent: this case. Other cases report the first
+ *   page and pages after `total` rows
  */
-export const fetchPages = async (session: Session): Promise<{ pages: Page[]; isComplete: boolean }> => {
+export const fetchPages = async (
+  session: Session,
+  reportedBy?: string,
+): Promise<{ pages: Page[]; isComplete: boolean }> => {
   const pages: Page[] = [];
   let rows = 0;
   for (let page_num = 1; page_num <= PAGES_MAX; page_num += 1) {
-    const page = await fetchPage(session, page_num, PAGE_SIZE_MAX);
+    const isPastTheEnd = rows >= (pages[0]?.total ?? 1);
+    const page =
+      page_num === 1
+        ? await fetchFirstPage(session)
+        : await fetchPage(session, page_num, PAGE_SIZE_MAX, isPastTheEnd ? 'list.past-the-end' : reportedBy);
     if (page.rows.length === 0 && page_num > 1) return { pages, isComplete: true };
     pages.push(page);
     rows += page.rows.length;
@@ -48,8 +85,8 @@ export const fetchPages = async (session: Session): Promise<{ pages: Page[]; isC
 
 /** Fetches the details of up to ten games, spread over the first page. */
 export const fetchDetails = async (session: Session): Promise<{ game_id: string; call: Call }[]> => {
-  const { ids } = await fetchPage(session, 1, PAGE_SIZE_MAX);
-  if (ids.length === 0) throw new SkipCase('the application lists no game');
+  const { ids } = await fetchFirstPage(session);
+  if (ids.length === 0) throw new SkipCase('no row of the first page has a usable game_id');
   const count = Math.min(DETAILS_MAX, ids.length);
   const part = (index: number): number => Math.floor((index * count) / ids.length);
   const chosen = ids.filter((_, index) => part(index) > part(index - 1));
@@ -63,13 +100,13 @@ export const fetchDetails = async (session: Session): Promise<{ game_id: string;
 /** The first call of a webhook, on which its envelope is checked. */
 export const callFirst = async (session: Session, operation: Operation): Promise<Call> => {
   if (operation === 'query_cp_kyc') return session.call(operation, {});
-  const list = await session.call('query_game_list', { page_num: 1, page_size: PAGE_SIZE_MAX });
+  const list = await session.call('query_game_list', FIRST_PAGE);
   if (operation === 'query_game_list') return list;
   let game_id = UNKNOWN_GAME;
   try {
     game_id = parsePage(list).ids[0] ?? UNKNOWN_GAME;
   } catch (error) {
-    if (!(error instanceof SkipCase)) throw error;
+    if (!(error instanceof FailCase)) throw error;
   }
   return session.call(operation, { game_id });
 };

@@ -7,10 +7,11 @@ import {
   passed,
   skipped,
   WEBHOOKS,
+  whyNoData,
 } from '#src/check/case.ts';
 import { callFirst } from '#src/check/cases/queries.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
-import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
+import { RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
 import { CALL_TIMEOUT_MS } from '#src/rules/budgets.ts';
 
@@ -20,11 +21,8 @@ const envelopeCase = (operation: Operation): Case => ({
   rule: 'The response is a JSON object with ret_code (integer, 0 for success), ret_msg (string) and data.',
   check: async (session) => {
     const call = await callFirst(session, operation);
-    if (!('json' in call.response)) return failed(call.response.message, call);
-    const envelope = envelopeOf(call);
-    if (envelope === undefined) return failed('ret_code is not an integer, or ret_msg is not a string', call);
-    if (envelope.ret_code !== RET_CODE_SUCCESS) return failed(`ret_code is ${envelope.ret_code}`, call);
-    return envelope.data === undefined ? failed('data is missing; it may be null', call) : passed;
+    const problem = whyNoData(call);
+    return problem === undefined ? passed : failed(problem, call);
   },
 });
 
@@ -48,7 +46,7 @@ const tokenCase = (operation: Operation, credential: Credential, name: string): 
   check: async (session) => {
     const right = await callFirst(session, operation);
     // If the call with the right token fails, too, a refusal proves nothing: `dataOf` skips the case then.
-    dataOf(right);
+    dataOf(right, `${WEBHOOKS[operation].prefix}.envelope`);
     const call = await session.call(operation, right.body, credential);
     if (call.status === undefined) return skipped('there is no response');
     if (isSuccess(call)) return failed(`a call with ${credential} succeeds`, call);
