@@ -39,7 +39,7 @@ export const readApplied = async (sql: Queryable): Promise<Set<number>> => {
 /** Writers queue behind a statement that waits for a table lock, for at most this time. */
 const LOCK_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
-/** `migrate` fails if a statement still meets a lock or a deadlock after this time. The next one continues with it. */
+/** `migrate` fails if a statement still meets a lock or a deadlock after this time. The next `migrate` continues at that statement. */
 const GIVE_UP_AFTER_MS = 600_000;
 
 const CONCURRENTLY = /^(\s|--.*\n)*(create|drop)\s+(unique\s+)?index\s+concurrently\b/i;
@@ -65,7 +65,7 @@ export const applyMigrations = async (sql: Database, migrations: readonly Migrat
     create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`;
   await sql`
     create table if not exists drizzle.migration_progress (created_at bigint primary key, statements integer not null)`;
-  // An interrupted migration may still be committing: every step writes to this table before it commits.
+  // Waits until the last step of an interrupted migration has ended: each step writes to this table before it commits.
   await sql.begin((tx) => tx`lock table drizzle.migration_progress`);
   const applied = await readApplied(sql);
   for (const migration of migrations) if (!applied.has(migration.when)) await applyMigration(sql, migration);

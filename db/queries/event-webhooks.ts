@@ -53,7 +53,7 @@ export const replaceEventSecret = (
 /** Delete the address. Its pending deliveries end as failed. @returns false if there is no address */
 export const deleteEventWebhook = async (tx: Queryable, application_id: string): Promise<boolean> => {
   await tx`
-    update event_deliveries set state = 'failed', last_error = 'address_removed'
+    update event_deliveries set state = 'failed', last_error = coalesce(last_error, 'address_removed')
     where application_id = ${application_id} and state = 'pending'`;
   return isOneRow(tx`delete from event_webhooks where application_id = ${application_id}`);
 };

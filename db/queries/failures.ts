@@ -13,15 +13,15 @@ export type Failure = {
   reasons: Reason[];
   /** Would a retry of the same call only repeat it? Default: no. */
   final?: boolean;
-  /** Hash of the list entry whose detail failed. Default: the last one that is known. */
+  /** Hash of the list entry whose detail failed. Default: the hash that the failure's row has already, if any. */
   list_hash?: string;
 };
 
 /**
  * Record failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
- * `STORAGE.failures` rows of an operation: the failures of further games are counted by their run only. Two batches at a
+ * `STORAGE.failures` rows of an operation: further games that fail are only counted, by their run if they have one. Two batches at a
  * time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written in the
- * order of their game ids, so that batches that share games do not deadlock.
+ * order of their game ids, so that two calls that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,

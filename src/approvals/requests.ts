@@ -93,7 +93,7 @@ const closeAsVoid = async (tx: Queryable, row: ApprovalRow): Promise<void> => {
 
 const VOID = 'What was asked for has changed since: the request is void. If it is still needed, ask again.';
 
-const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
+const NOT_WAITING: Partial<Record<ApprovalRow['state'], string>> = {
   approved: 'This request is approved already.',
   used: 'This request was used already.',
   cancelled: 'This request was cancelled meanwhile.',
@@ -101,9 +101,9 @@ const ENDED: Partial<Record<ApprovalRow['state'], string>> = {
   void: VOID,
 };
 
-/** Why a request cannot be approved, or cannot be ended again. Undefined: it waits for its approval. */
-const describeEnd = ({ state, approved_at }: ApprovalRow): string | undefined => {
-  if (state !== 'expired') return ENDED[state];
+/** Why a request no longer waits for its approval: it is approved, or has ended. Undefined: it waits. */
+const explainNotWaiting = ({ state, approved_at }: ApprovalRow): string | undefined => {
+  if (state !== 'expired') return NOT_WAITING[state];
   const why =
     approved_at === null
       ? `it was not approved within ${APPROVE_WITHIN_MINUTES} minutes`
@@ -149,7 +149,8 @@ export const approve = async (
       if (approved === undefined) {
         const now = await requireRequest(tx, kinds, approval_id);
         return (
-          describeEnd(now) ?? `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
+          explainNotWaiting(now) ??
+          `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
         );
       }
       await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
@@ -172,7 +173,7 @@ export const endRequest = async (
     const closing = row.asked_by === login ? 'cancelled' : 'declined';
     if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing))) {
       const now = await requireRequest(tx, kinds, approval_id);
-      throw new ApprovalError(describeEnd(now) ?? 'This request has ended.');
+      throw new ApprovalError(explainNotWaiting(now) ?? 'This request has ended.');
     }
     const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
     await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);

@@ -84,7 +84,7 @@ const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLengt
 /** An http or https URL, stored exactly as it was sent. */
 export const httpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
   code: 'not_http_url',
-  error: 'is not an http or https URL',
+  error: 'is not a valid http or https URL',
   isMet: isHttpUrl,
 }).meta(HTTP_URL);
 

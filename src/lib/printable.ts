@@ -18,7 +18,7 @@ export const replaceUnprintable = (text: string, replacement: string): string =>
 export const toPrintable = (text: string): string =>
   replaceUnprintable(text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' '), '\ufffd');
 
-/** Escapes the unprintable characters that JSON may contain. @param backslash what each escape begins with */
+/** Escapes the unprintable characters that JSON may contain. @param backslash two, if the reader decodes one level of escapes before a terminal shows them */
 export const escapeUnprintable = (json: string, backslash = '\\'): string =>
   json.replaceAll(
     UNPRINTABLE_IN_JSON,

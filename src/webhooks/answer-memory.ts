@@ -24,7 +24,7 @@ export type Admission = {
 export type AnswerMemory = {
   track: () => UnwrittenAnswers;
   /** @param bytes what the answer may take: the cap of its operation */
-  request: (applicationId: string, bytes: number) => Admission;
+  createAdmission: (applicationId: string, bytes: number) => Admission;
 };
 
 type Waiting = { applicationId: string; bytes: number; enter: () => void };
@@ -57,7 +57,7 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
     queue = left;
   };
 
-  const request: AnswerMemory['request'] = (applicationId, bytes) => {
+  const createAdmission: AnswerMemory['createAdmission'] = (applicationId, bytes) => {
     let isAdmitted = false;
     return {
       admit: async (signal) => {
@@ -123,5 +123,5 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
     };
   };
 
-  return { track, request };
+  return { track, createAdmission };
 };

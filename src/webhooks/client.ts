@@ -50,6 +50,9 @@ const kycRecordOrNull = kycRecordSchema.nullable();
  * Creates the client that jobs call webhooks with. A request goes through http-post.ts, which checks the address (egress.ts) and bounds
  * time and bytes; the response through read-response.ts, which validates `data`. Create one client per process and
  * `close` it at the end.
+ *
+ * A response of more than `MEMORY.ordinaryBytes` waits until the process has memory for it (answer-memory.ts). After a
+ * response that is large, or that takes this process long to read, the application's next call is delayed (pace.ts).
  */
 export const createWebhookClient = (
   options: HttpPostOptions & { memory?: AnswerMemory; pace?: Pace },
@@ -70,7 +73,7 @@ export const createWebhookClient = (
     const keepRetMsg = operation !== 'query_cp_kyc';
     const body = JSON.stringify(request);
     await pace.wait(applicationId, signal);
-    const { admit, release } = memory.request(applicationId, maxBytes);
+    const { admit, release } = memory.createAdmission(applicationId, maxBytes);
     const watch = createStopwatch();
     let bytes = 0;
     const charge = (size: number) => {

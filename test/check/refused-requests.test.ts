@@ -19,3 +19,14 @@ test.each<[name: string, refuses: (body: Json, operation: string) => boolean]>([
   expect(withOutcome(results, 'failed')).toEqual([name]);
   expect(results.find((result) => result.name === name)?.problem).toContain('7');
 });
+
+test('a page after `total` rows that is refused fails list.total, if an empty page is not', async () => {
+  const lie: Spoil = ({ body, operation }, response) => {
+    if (operation !== 'query_game_list' || response.json.ret_code !== 0) return undefined;
+    if (body.page_num === 2 && body.page_size === 100) response.json = { ret_code: 7, ret_msg: 'refused' };
+    else response.json.data.total = 100;
+    return undefined;
+  };
+  const { url } = await startBroken(lie, 150);
+  expect(withOutcome(await check(url), 'failed')).toEqual(['list.total']);
+});

@@ -12,11 +12,11 @@ const LIMITS = {
 
 test('one application waits for its own large answers, and others pass it', async () => {
   const memory = createAnswerMemory(LIMITS);
-  const first = memory.request('hostile', 4);
+  const first = memory.createAdmission('hostile', 4);
   await first.admit(live());
-  const second = memory.request('hostile', 4);
+  const second = memory.createAdmission('hostile', 4);
   const admitted = second.admit(live());
-  const other = memory.request('acme', 4);
+  const other = memory.createAdmission('acme', 4);
   expect(await isDone(other.admit(live()))).toBe(true);
   expect(await isDone(admitted)).toBe(false);
   first.release();
@@ -25,17 +25,17 @@ test('one application waits for its own large answers, and others pass it', asyn
 
 test('a call that is aborted while it waits leaves its place', async () => {
   const memory = createAnswerMemory(LIMITS);
-  const first = memory.request('acme', 4);
+  const first = memory.createAdmission('acme', 4);
   await first.admit(live());
-  const waiting = memory.request('acme', 4);
+  const waiting = memory.createAdmission('acme', 4);
   const abort = new AbortController();
   const admitted = waiting.admit(abort.signal);
   abort.abort(new Error('shutdown'));
   await expect(admitted).rejects.toThrow('shutdown');
-  await expect(memory.request('acme', 4).admit(abort.signal)).rejects.toThrow('shutdown');
+  await expect(memory.createAdmission('acme', 4).admit(abort.signal)).rejects.toThrow('shutdown');
   waiting.release();
   first.release();
-  expect(await isDone(memory.request('acme', 4).admit(live()))).toBe(true);
+  expect(await isDone(memory.createAdmission('acme', 4).admit(live()))).toBe(true);
 });
 
 test('large answers wait while jobs have too much to write; a job with nothing to write may always call', async () => {
@@ -43,7 +43,7 @@ test('large answers wait while jobs have too much to write; a job with nothing t
   using slow = memory.track();
   using other = memory.track();
   slow.add(11);
-  const large = memory.request('acme', 1).admit(live());
+  const large = memory.createAdmission('acme', 1).admit(live());
   expect(await isDone(large)).toBe(false);
   expect(await isDone(slow.room())).toBe(false);
   expect(await isDone(other.room())).toBe(true);

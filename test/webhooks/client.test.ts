@@ -153,9 +153,9 @@ test.each([
     const controller = new AbortController();
     const memory = {
       ...full,
-      request: () => ({
+      createAdmission: () => ({
         admit: (signal: AbortSignal) => {
-          const admitted = full.request('acme', Number.POSITIVE_INFINITY).admit(signal);
+          const admitted = full.createAdmission('acme', Number.POSITIVE_INFINITY).admit(signal);
           controller.abort();
           return admitted;
         },

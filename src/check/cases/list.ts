@@ -1,6 +1,15 @@
 import { type Case, dataOf, failed, judge, passed, skipped } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
-import { callFirst, fetchFirstPage, fetchPage, fetchPages, parsePage } from '#src/check/cases/queries.ts';
+import {
+  callFirst,
+  FAR_PAGE,
+  fetchFarPage,
+  fetchFirstPage,
+  fetchPage,
+  fetchPages,
+  isEmptyPage,
+  parsePage,
+} from '#src/check/cases/queries.ts';
 import {
   applicationGameListSchema,
   applicationGameSummarySchema,
@@ -10,9 +19,6 @@ import {
 
 /** Most applications have more games than fit on a page of this size. */
 const SMALL_PAGE = 2;
-/** A page that no application has. */
-const FAR_PAGE = 1_000_000;
-
 const shapeCase: Case = {
   name: 'list.shape',
   section: '4.4',
@@ -87,11 +93,9 @@ const pastTheEndCase: Case = {
   section: '4.4',
   rule: 'data.list is an empty array [] if there is no data.',
   check: async (session) => {
-    await fetchFirstPage(session);
-    const call = await session.call('query_game_list', { page_num: FAR_PAGE, page_size: PAGE_SIZE_MAX });
-    const list = (dataOf(call) as { list?: unknown } | null)?.list;
-    const isEmpty = Array.isArray(list) && list.length === 0;
-    return judge(isEmpty, `page ${FAR_PAGE} is not an empty array`, call);
+    const call = await fetchFarPage(session);
+    dataOf(call);
+    return judge(isEmptyPage(call), `page ${FAR_PAGE} is not an empty array`, call);
   },
 };
 

@@ -1,4 +1,4 @@
-import { dataOf, FailCase, SkipCase } from '#src/check/case.ts';
+import { dataOf, envelopeOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -38,9 +38,23 @@ export const fetchPage = async (
   return parsePage(await session.call('query_game_list', { page_num, page_size }), reportedBy);
 };
 
+/** A page that no application has. */
+export const FAR_PAGE = 1_000_000;
+
+/** The page on which `list.past-the-end` is checked. @throws SkipCase if the first page is not a list */
+export const fetchFarPage = async (session: Session): Promise<Call> => {
+  await fetchFirstPage(session);
+  return session.call('query_game_list', { page_num: FAR_PAGE, page_size: PAGE_SIZE_MAX });
+};
+
+export const isEmptyPage = (call: Call): boolean => {
+  const list = (envelopeOf(call)?.data as { list?: unknown } | null | undefined)?.list;
+  return isSuccess(call) && Array.isArray(list) && list.length === 0;
+};
+
 /**
  * Reads a page.
- * @param reportedBy the cases that report this response if it is not a list. Absent: this case
+ * @param reportedBy the cases that report this response if it is not a list; absent: the calling case fails
  * @throws SkipCase or FailCase if it is not a list
  */
 export const parsePage = (call: Call, reportedBy?: string): Page => {
@@ -59,8 +73,9 @@ export const parsePage = (call: Call, reportedBy?: string): Page => {
  * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
  * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
  * far are at least `total`.
- * @param reportedBy the case that reports a page which is not a list. Absent: this case. Other cases report the first
- *   page and pages after `total` rows
+ * @param reportedBy the case that reports a page which is not a list; absent: the calling case fails. It does not apply
+ *   to the first page, which `list.envelope` and `list.shape` report, and to a page after `total` rows if
+ *   `list.past-the-end` fails
  */
 export const fetchPages = async (
   session: Session,
@@ -69,11 +84,13 @@ export const fetchPages = async (
   const pages: Page[] = [];
   let rows = 0;
   for (let page_num = 1; page_num <= PAGES_MAX; page_num += 1) {
-    const isPastTheEnd = rows >= (pages[0]?.total ?? 1);
+    const isPastTheEnd = page_num > 1 && rows >= (pages[0]?.total ?? 0);
+    const reporter =
+      isPastTheEnd && !isEmptyPage(await fetchFarPage(session)) ? 'list.past-the-end' : reportedBy;
     const page =
       page_num === 1
         ? await fetchFirstPage(session)
-        : await fetchPage(session, page_num, PAGE_SIZE_MAX, isPastTheEnd ? 'list.past-the-end' : reportedBy);
+        : await fetchPage(session, page_num, PAGE_SIZE_MAX, reporter);
     if (page.rows.length === 0 && page_num > 1) return { pages, isComplete: true };
     pages.push(page);
     rows += page.rows.length;

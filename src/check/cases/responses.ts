@@ -32,10 +32,10 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** Does a refusal contain data of the application? Other data, such as an empty list, says nothing about it. */
+/** Does a refusal contain data of the application? An empty list, or an id that it was asked for, says nothing about it. */
 const containsDataOf = (refused: Call, right: Call): boolean => {
   const json = 'json' in refused.response ? refused.response.json : null;
-  const texts = new Set(textsIn(envelopeOf(right)?.data));
+  const texts = new Set(textsIn(envelopeOf(right)?.data)).difference(new Set(textsIn(right.body)));
   return textsIn((json as { data?: unknown } | null)?.data).some((text) => texts.has(text));
 };
 
