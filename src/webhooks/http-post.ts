@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY } from '#src/rules/budgets.ts';
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
@@ -149,7 +149,7 @@ const createPlainAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispa
     bodyTimeout: 0,
   };
   if (egress.proxy === undefined)
-    return new Agent({ ...options, connect: createConnector(egress, connectTimeoutMs) });
+    return new Agent({ ...options, connect: limitConnections(createConnector(egress, connectTimeoutMs)) });
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect. The tunnel hides the token from the proxy.
   const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
   return new ProxyAgent({
@@ -158,8 +158,20 @@ const createPlainAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispa
     proxyTunnel: true,
     requestTls: tls,
     proxyTls: tls,
+    factory: (origin, pool: Pool.Options) =>
+      new Pool(origin, { ...pool, connect: limitConnections(pool.connect as buildConnector.connector) }),
   });
 };
+
+/** A connector whose connections receive a bounded number of bytes for each call. */
+const limitConnections =
+  (connect: buildConnector.connector): buildConnector.connector =>
+  (options, callback) =>
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) limitWireBytes(socket);
+      callback(...result);
+    });
 
 const toAbortSignal = (call: EventEmitter): AbortSignal => {
   const controller = new AbortController();
@@ -173,10 +185,9 @@ const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnec
   const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
   return (options, callback) =>
     connect(options, (...result) => {
-      const [error, socket] = result;
-      if (error !== null) return callback(connectError(error, options.protocol === 'https:'), null);
-      limitWireBytes(socket);
-      callback(...result);
+      const [error] = result;
+      if (error === null) callback(...result);
+      else callback(connectError(error, options.protocol === 'https:'), null);
     });
 };
 

@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
+import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import type { Cost } from '#src/webhooks/pace.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { askDetail, detail, envelope, errorOf, loopback } from '#test/webhooks/support.ts';
+import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
 
 const MIB = 1024 * 1024;
 
@@ -31,10 +33,10 @@ const floodWith = async (head: string, piece: string, pieces = Number.POSITIVE_I
 };
 
 /** A client, and what each of its calls cost. */
-const meteredClient = () => {
+const meteredClient = (egress = loopback) => {
   const costs: Cost[] = [];
   const pace = { wait: async () => {}, charge: (_id: string, cost: Cost) => void costs.push(cost) };
-  const client = createWebhookClient({ egress: loopback, memory: createAnswerMemory(), pace });
+  const client = createWebhookClient({ egress, memory: createAnswerMemory(), pace });
   onTestFinished(client.close);
   return { client, costs };
 };
@@ -46,11 +48,25 @@ const FLOODS = {
   'interim responses without headers': ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
 } as const;
 
-test.each(Object.entries(FLOODS))(
-  'a response of %s without end is cut, its connection is closed, and the application pays for the bytes',
-  async (_, [head, piece]) => {
+const throughProxy = async () => {
+  const { port } = await startTunnelProxy();
+  const proxy = `http://127.0.0.1:${port}`;
+  return createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'], proxy });
+};
+
+test.each(
+  Object.entries(FLOODS).flatMap(
+    ([what, flood]) =>
+      [
+        [what, 'directly', flood],
+        [what, 'through a proxy', flood],
+      ] as const,
+  ),
+)(
+  'a response of %s without end, %s, is cut, its connection is closed, and the application pays for the bytes',
+  async (_, way, [head, piece]) => {
     const server = await floodWith(head, piece);
-    const { client, costs } = meteredClient();
+    const { client, costs } = meteredClient(way === 'directly' ? loopback : await throughProxy());
     expect((await errorOf(askDetail(client, server.url))).code).toBe('body_too_large');
     await expect.poll(server.openConnections).toBe(0);
     // What the buffers of the connection hold besides was not read.

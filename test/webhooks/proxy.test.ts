@@ -1,41 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aClient, envelope, errorOf, live, respondWith, TOKEN, targetAt } from '#test/webhooks/support.ts';
+import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
 
 const LIST = { page_num: 1, page_size: 100 };
-
-/** A proxy that opens tunnels to this machine only, and keeps what was asked of it. */
-const startProxy = async (answer = '200 Connection established') => {
-  const asked: { target: string; authorization: string | undefined }[] = [];
-  const other: string[] = [];
-  let bytes = '';
-  const server: Server = createServer((request, response) => {
-    other.push(request.url ?? '');
-    response.writeHead(405).end();
-  });
-  server.on('connect', (request, socket) => {
-    asked.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
-    socket.on('error', () => {});
-    socket.write(`HTTP/1.1 ${answer}\r\n\r\n`);
-    if (!answer.startsWith('200')) return socket.end();
-    const upstream = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1');
-    upstream.on('error', () => socket.destroy());
-    socket.on('data', (chunk) => {
-      bytes += chunk.toString('latin1');
-    });
-    socket.pipe(upstream).pipe(socket);
-    return undefined;
-  });
-  server.listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, asked, other, bytes: () => bytes };
-};
 
 const through = (proxy: string, allowNetworks = ['127.0.0.0/8']) =>
   aClient({ egress: createEgressPolicy({ allowHttp: true, allowNetworks, proxy }) });
@@ -43,7 +11,7 @@ const through = (proxy: string, allowNetworks = ['127.0.0.0/8']) =>
 test('every call goes through a tunnel of the proxy, which gets its own password and resolves the name', async () => {
   const application = await respondWith(envelope({ total: 0, list: [] }));
   const { port } = new URL(application.url);
-  const proxy = await startProxy();
+  const proxy = await startTunnelProxy();
   const client = through(`http://user:pass%20word@127.0.0.1:${proxy.port}`);
   // A name that only the proxy knows.
   const target = targetAt(`http://shop.internal.example:${port}/webhooks`);
@@ -61,7 +29,7 @@ test('every call goes through a tunnel of the proxy, which gets its own password
 
 test('with https the proxy sees neither token nor response', async () => {
   const application = await respondWith(envelope(null));
-  const proxy = await startProxy();
+  const proxy = await startTunnelProxy();
   const client = through(`http://127.0.0.1:${proxy.port}`);
   const target = targetAt(`https://shop.example:${new URL(application.url).port}/`);
   // The application speaks no TLS: the first bytes in the tunnel are those of a handshake.
@@ -71,7 +39,7 @@ test('with https the proxy sees neither token nor response', async () => {
 });
 
 test('a private address is refused before the proxy hears of it', async () => {
-  const proxy = await startProxy();
+  const proxy = await startTunnelProxy();
   const client = through(`http://127.0.0.1:${proxy.port}`, []);
   const error = await errorOf(client.queryGameList(targetAt('http://169.254.169.254/'), LIST, live()));
   expect(error.code).toBe('forbidden_address');
@@ -82,7 +50,7 @@ test.each([
   ['refuses the tunnel', '403 Forbidden'],
   ['asks for a password', '407 Proxy Authentication Required'],
 ])('a proxy that %s is a connection that failed', async (_, answer) => {
-  const proxy = await startProxy(answer);
+  const proxy = await startTunnelProxy(answer);
   const client = through(`http://u:secret-of-proxy@127.0.0.1:${proxy.port}`);
   const error = await errorOf(client.queryGameList(targetAt('http://shop.example/'), LIST, live()));
   expect(error).toMatchObject({ code: 'connect_failed', retryable: true });
