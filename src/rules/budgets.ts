@@ -51,6 +51,10 @@ export const MEMORY = {
   /** Caps of the large answers that are read at once: by the process, and from one application. */
   readingBytes: 32 * MIB,
   readingBytesOfOne: 4 * MIB,
+  /** Of `readingBytes`, the part for applications of which a large answer took longer than `slowMs` within `slowForMs`. */
+  readingBytesOfSlow: 16 * MIB,
+  slowMs: 2_000,
+  slowForMs: 30 * 60_000,
   /** Answers that are read and not written: by the process, and of one job. No further call begins above them. */
   unwrittenBytes: 32 * MIB,
   unwrittenBytesOfOne: 2 * MIB,

@@ -32,43 +32,61 @@ type Waiting = { applicationId: string; bytes: number; enter: () => void };
 /**
  * Bounds the bytes of answers that this process reads and has not written. Answers of ordinary size never wait; a large
  * one waits until there is room, and its application may not have more than one page's worth of them at once.
+ * Applications that send large answers slowly share a part of the room, so that they cannot take all of it.
  */
 export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory => {
   let unwritten = 0;
   let reading = 0;
+  let readingOfSlow = 0;
   const readingBy = new Map<string, number>();
+  /** Until when an application is slow, in milliseconds of the monotonic clock. */
+  const slowUntil = new Map<string, number>();
   let queue: Waiting[] = [];
 
-  const hasRoom = (bytes: number): boolean =>
-    reading + bytes <= limits.readingBytes && unwritten <= limits.unwrittenBytes;
+  const isSlow = (applicationId: string): boolean => {
+    const until = slowUntil.get(applicationId);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    slowUntil.delete(applicationId);
+    return false;
+  };
+
+  const hasRoom = ({ applicationId, bytes }: Waiting): boolean =>
+    reading + bytes <= limits.readingBytes &&
+    unwritten <= limits.unwrittenBytes &&
+    (readingBy.get(applicationId) ?? 0) + bytes <= limits.readingBytesOfOne &&
+    (!isSlow(applicationId) || readingOfSlow + bytes <= limits.readingBytesOfSlow);
 
   /** Admits in the order of arrival. An application at its own limit lets others pass. */
   const admitWaiting = (): void => {
     const left: Waiting[] = [];
     for (const waiting of queue) {
-      const { applicationId, bytes, enter } = waiting;
-      const own = readingBy.get(applicationId) ?? 0;
-      if (hasRoom(bytes) && own + bytes <= limits.readingBytesOfOne) {
-        reading += bytes;
-        readingBy.set(applicationId, own + bytes);
-        enter();
-      } else left.push(waiting);
+      if (hasRoom(waiting)) waiting.enter();
+      else left.push(waiting);
     }
     queue = left;
   };
 
   const createAdmission: AnswerMemory['createAdmission'] = (applicationId, bytes) => {
-    let isAdmitted = false;
+    let admitted: { at: number; asSlow: boolean } | undefined;
+    const count = (sign: 1 | -1, asSlow: boolean): void => {
+      reading += sign * bytes;
+      if (asSlow) readingOfSlow += sign * bytes;
+      const own = (readingBy.get(applicationId) ?? 0) + sign * bytes;
+      if (own > 0) readingBy.set(applicationId, own);
+      else readingBy.delete(applicationId);
+    };
     return {
       admit: async (signal) => {
-        if (isAdmitted) return;
+        if (admitted !== undefined) return;
         signal.throwIfAborted();
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         const waiting: Waiting = {
           applicationId,
           bytes,
           enter: () => {
-            isAdmitted = true;
+            admitted = { at: performance.now(), asSlow: isSlow(applicationId) };
+            count(1, admitted.asSlow);
             resolve();
           },
         };
@@ -82,12 +100,12 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
         await promise.finally(() => signal.removeEventListener('abort', leave));
       },
       release: () => {
-        if (!isAdmitted) return;
-        isAdmitted = false;
-        reading -= bytes;
-        const own = (readingBy.get(applicationId) ?? 0) - bytes;
-        if (own > 0) readingBy.set(applicationId, own);
-        else readingBy.delete(applicationId);
+        if (admitted === undefined) return;
+        const { at, asSlow } = admitted;
+        admitted = undefined;
+        count(-1, asSlow);
+        const now = performance.now();
+        if (now - at > limits.slowMs) slowUntil.set(applicationId, now + limits.slowForMs);
         admitWaiting();
       },
     };

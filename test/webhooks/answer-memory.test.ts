@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { isDone, live } from '#test/webhooks/support.ts';
@@ -6,6 +7,9 @@ const LIMITS = {
   ordinaryBytes: 1,
   readingBytes: 10,
   readingBytesOfOne: 4,
+  readingBytesOfSlow: 4,
+  slowMs: 0,
+  slowForMs: 60_000,
   unwrittenBytes: 10,
   unwrittenBytesOfOne: 4,
 };
@@ -21,6 +25,33 @@ test('one application waits for its own large answers, and others pass it', asyn
   expect(await isDone(admitted)).toBe(false);
   first.release();
   expect(await isDone(admitted)).toBe(true);
+});
+
+test('applications that were slow share a part of the room', async () => {
+  const memory = createAnswerMemory(LIMITS);
+  for (const id of ['slow', 'slower']) {
+    const first = memory.createAdmission(id, 4);
+    await first.admit(live());
+    await sleep(1);
+    first.release();
+  }
+  const one = memory.createAdmission('slow', 4);
+  await one.admit(live());
+  const two = memory.createAdmission('slower', 4).admit(live());
+  expect(await isDone(two)).toBe(false);
+  expect(await isDone(memory.createAdmission('acme', 4).admit(live()))).toBe(true);
+  one.release();
+  expect(await isDone(two)).toBe(true);
+});
+
+test('an application is no longer slow after a while', async () => {
+  const memory = createAnswerMemory({ ...LIMITS, readingBytesOfSlow: 0, slowForMs: 20 });
+  const first = memory.createAdmission('acme', 4);
+  await first.admit(live());
+  await sleep(1);
+  first.release();
+  await sleep(30);
+  expect(await isDone(memory.createAdmission('acme', 4).admit(live()))).toBe(true);
 });
 
 test('a call that is aborted while it waits leaves its place', async () => {
