@@ -5,8 +5,8 @@ import type postgres from 'postgres';
  * Stops work that goes on after its transaction has rejected.
  *
  * If the connection closes, postgres.js 3.4.9 rejects `begin`, but still writes to the closed connection: a statement of
- * the work, `rollback` or `commit` throws outside any promise, which ends the process, and the pool cannot use the
- * connection again. Here, once `begin` has rejected, a statement of the work throws to its caller, and nothing is sent.
+ * the work, `rollback` or `commit` throws outside any promise, which ends the process. Here, once `begin` has rejected, a
+ * statement of the work throws to its caller, and nothing is sent.
  */
 export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   const begin = sql.begin.bind(sql) as (

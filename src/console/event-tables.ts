@@ -20,7 +20,7 @@ const WHYS: Record<EventWhy, string> = {
   returned: 'The list names it again, or its detail was pulled.',
 };
 
-/** Why a delivery is not done: the result of its last attempt, or why it ended without one. */
+/** Why an event is not delivered: the result of the last attempt, or, if there was no attempt, why the delivery ended. */
 const describeResult = ({ last_status, last_error }: EventItem): string =>
   last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
 

@@ -72,8 +72,8 @@ const isHostTooLong = (url: string): boolean => {
 };
 
 /**
- * False also for a text with C0 control characters or DEL, or with white space at its ends, which a URL parser would
- * remove or escape: the text is stored unchanged. A parser's other repairs (a space or a backslash in the path) are accepted.
+ * A text is stored as it was sent. Therefore one with C0 control characters or DEL, or with white space at its ends, is no
+ * URL here: a URL parser would change it. A parser's other repairs (a space or a backslash in the path) are accepted.
  */
 const isHttpUrl = (text: string): boolean =>
   HTTP_HOST.test(text) && !CHANGED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);

@@ -14,7 +14,7 @@ import {
 } from '#db/queries/unlisted-games.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
-import { afterFailedRun, FLEET_UNREACHABLE, isFleetCutOff } from '#src/rules/backoff.ts';
+import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
 import { explainOverrun } from '#src/rules/run-budget.ts';
 
@@ -118,8 +118,8 @@ const endEarly = (
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
     const { fault = 'none' } = verdict;
     if (closed?.trigger !== 'schedule' || fault === 'none') return closed;
-    if (fault === 'unreachable' && isFleetCutOff(await readReach(tx)))
-      return addReason(tx, closed.run_id, `; ${FLEET_UNREACHABLE}`);
+    if (fault === 'unreachable' && areMostUnreachable(await readReach(tx)))
+      return addReason(tx, closed.run_id, `; ${MOST_UNREACHABLE}`);
     await extendBackoff(tx, closed);
     return closed;
   });

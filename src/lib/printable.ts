@@ -18,7 +18,11 @@ export const replaceUnprintable = (text: string, replacement: string): string =>
 export const toPrintable = (text: string): string =>
   replaceUnprintable(text.replaceAll(/[\t\n\v\f\r\u2028\u2029]/g, ' '), '\ufffd');
 
-/** Escapes the unprintable characters that JSON may contain. @param backslash two, if the reader decodes one level of escapes before a terminal shows them */
+/**
+ * Escapes the unprintable characters that JSON may contain.
+ * @param backslash what begins an escape: two backslashes if a program decodes the text once before a terminal shows it,
+ *   as pino-pretty does
+ */
 export const escapeUnprintable = (json: string, backslash = '\\'): string =>
   json.replaceAll(
     UNPRINTABLE_IN_JSON,

@@ -12,7 +12,7 @@ import {
   readFleetFacts,
 } from '#db/queries/metrics.ts';
 import { cached } from '#src/metrics/cached.ts';
-import { isFleetCutOff } from '#src/rules/backoff.ts';
+import { areMostUnreachable } from '#src/rules/backoff.ts';
 
 /** Only the applications that lag most have separate series. */
 const LAGGING_MAX = 20;
@@ -133,7 +133,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     'Whether most applications are unreachable (1), which points to the DNS or egress of the fleet, or not (0).',
     [],
     quick,
-    ({ reach }) => (isFleetCutOff(reach) ? 1 : 0),
+    ({ reach }) => (areMostUnreachable(reach) ? 1 : 0),
   );
   gauge(
     'catalogue_application_last_success_timestamp_seconds',

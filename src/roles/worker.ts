@@ -21,13 +21,12 @@ import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foun
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
-import { FLEET_UNREACHABLE } from '#src/rules/backoff.ts';
+import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
-
 import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace } from '#src/webhooks/pace.ts';
 
@@ -36,20 +35,23 @@ const DATABASE_CONNECTIONS = 20;
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
 const URGENT_JOBS_MS = 1_000;
-const CUT_OFF_LOG_MS = 60 * 60_000;
+const UNREACHABLE_LOG_MS = 60 * 60_000;
 /**
  * V8 collects its old space when the heap has grown by this percentage (default: up to 300). A run of 100,000 games then
  * peaks at 205 MB instead of 296 MB, with the same CPU time per game.
  */
 const HEAP_GROWTH_PERCENT = 50;
 
-/** Intervals and deadlines. Tests of faults shorten them. */
+/**
+ * Intervals and deadlines. Tests of faults shorten them. The reconciler ends sessions that have been idle in a transaction
+ * for `idleMs`, and recovers runs whose jobs have been lost for as long.
+ */
 export type WorkerTiming = Partial<
   Record<'lockMs' | 'drainMs' | 'checkMs' | 'reconcileMs' | 'idleMs', number>
 >;
 
 /**
- * Logs each run that this process ends and, at most once an hour, that the fleet is cut off.
+ * Logs each run that this process ends and, at most once an hour, that most applications are unreachable.
  * @returns a function that stops the logging
  */
 const logRuns = (logger: Logger): (() => void) => {
@@ -59,10 +61,10 @@ const logRuns = (logger: Logger): (() => void) => {
       const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
       const counts = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]]));
       logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
-      if (reason?.endsWith(FLEET_UNREACHABLE) !== true || performance.now() < silentUntil) return;
-      silentUntil = performance.now() + CUT_OFF_LOG_MS;
+      if (reason?.endsWith(MOST_UNREACHABLE) !== true || performance.now() < silentUntil) return;
+      silentUntil = performance.now() + UNREACHABLE_LOG_MS;
       logger.warn(
-        `${FLEET_UNREACHABLE}. Meanwhile, failed runs of unreachable applications do not count: they neither delay nor pause an application.`,
+        `${MOST_UNREACHABLE}. Meanwhile, failed runs of unreachable applications do not count: they neither delay nor pause an application.`,
       );
     },
   );

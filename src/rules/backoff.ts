@@ -4,18 +4,18 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAUSE_AFTER_MS = 3 * DAY_MS;
 const PAUSE_AFTER_RUNS = 10;
 
-/** The fleet is cut off only if it has this many applications, and more than this share of them is unreachable. */
+/** Most applications are unreachable only if there are this many, and more than this share of them is unreachable. */
 const FLEET_MIN = 5;
 const FLEET_SHARE = 0.5;
 
-/** Ends the reason of a run that failed while the fleet was cut off: it causes no backoff. */
-export const FLEET_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
+/** Ends the reason of a run that failed while most applications were unreachable: it causes no backoff. */
+export const MOST_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
 
 /** Applications with a recent run, and those whose latest run failed before any response. */
 export type Reach = { applications: number; unreachable: number };
 
 /** Does the fleet reach so few applications that its own network is the likely cause? */
-export const isFleetCutOff = ({ applications, unreachable }: Reach): boolean =>
+export const areMostUnreachable = ({ applications, unreachable }: Reach): boolean =>
   applications >= FLEET_MIN && unreachable > applications * FLEET_SHARE;
 
 /** How an application's latest scheduled runs went. */

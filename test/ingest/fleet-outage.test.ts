@@ -5,7 +5,7 @@ import { readReach } from '#db/queries/backoff.ts';
 import { findOpenRun, findRun, openRun, type RunRow } from '#db/queries/runs.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { FLEET_UNREACHABLE, isDue, isFleetCutOff } from '#src/rules/backoff.ts';
+import { areMostUnreachable, isDue, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -57,15 +57,15 @@ it('eight hours of failing DNS pause no application and delay none by more than 
     for (const id of IDS) await tick(id, NO_DNS);
   }
   const last = await tick('a', NO_DNS);
-  expect((await findRun(database.sql, last?.run_id ?? ''))?.reason).toBe(`${NO_DNS}; ${FLEET_UNREACHABLE}`);
-  expect(isFleetCutOff(await readReach(database.sql))).toBe(true);
+  expect((await findRun(database.sql, last?.run_id ?? ''))?.reason).toBe(`${NO_DNS}; ${MOST_UNREACHABLE}`);
+  expect(areMostUnreachable(await readReach(database.sql))).toBe(true);
 
   await advance(EVERY_MS);
   for (const id of IDS) {
     expect(await application(id)).toMatchObject({ status: 'active', pause_reason: null });
     expect(await tick(id)).toMatchObject({ outcome: 'succeeded' });
   }
-  expect(isFleetCutOff(await readReach(database.sql))).toBe(false);
+  expect(areMostUnreachable(await readReach(database.sql))).toBe(false);
 });
 
 it('one application that fails among healthy ones is delayed, and paused after days', async () => {

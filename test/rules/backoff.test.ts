@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterFailedRun, type Backoff, isDue, isFleetCutOff, NO_BACKOFF } from '#src/rules/backoff.ts';
+import { afterFailedRun, areMostUnreachable, type Backoff, isDue, NO_BACKOFF } from '#src/rules/backoff.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -71,9 +71,9 @@ test.each([
   [true, 6, 4],
   [false, 100, 1],
 ])(
-  'isFleetCutOff is %s for %i applications of which %i are unreachable',
+  'areMostUnreachable is %s for %i applications of which %i are unreachable',
   (isCutOff, applications, unreachable) => {
-    expect(isFleetCutOff({ applications, unreachable })).toBe(isCutOff);
+    expect(areMostUnreachable({ applications, unreachable })).toBe(isCutOff);
   },
 );
 

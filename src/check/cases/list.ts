@@ -19,6 +19,7 @@ import {
 
 /** Most applications have more games than fit on a page of this size. */
 const SMALL_PAGE = 2;
+
 const shapeCase: Case = {
   name: 'list.shape',
   section: '4.4',

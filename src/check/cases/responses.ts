@@ -32,7 +32,7 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** Does a refusal contain data of the application? An empty list, or an id that it was asked for, says nothing about it. */
+/** Does a refusal contain data of the application? An empty list and the id of the request are none. */
 const containsDataOf = (refused: Call, right: Call): boolean => {
   const json = 'json' in refused.response ? refused.response.json : null;
   const texts = new Set(textsIn(envelopeOf(right)?.data)).difference(new Set(textsIn(right.body)));
