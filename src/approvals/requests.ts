@@ -1,4 +1,4 @@
-/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests and uses approved ones. */
+/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests, closes void ones, and uses approved ones. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {

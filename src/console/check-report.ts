@@ -30,10 +30,15 @@ const report = (check: CheckRow): SafeHtml => {
       {
         head: 'Section',
         fit: 'short',
-        from: 640,
+        minWidth: 640,
         cell: ({ section: number }) => (number === null ? html`<span class="soft">platform</span>` : number),
       },
-      { head: 'Case', fit: 'words', from: 900, cell: ({ name }) => html`<span class="mono">${name}</span>` },
+      {
+        head: 'Case',
+        fit: 'words',
+        minWidth: 900,
+        cell: ({ name }) => html`<span class="mono">${name}</span>`,
+      },
     ],
     { empty: 'There is no case.', label: 'Results of the checks' },
   )}`;

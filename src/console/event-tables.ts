@@ -50,7 +50,7 @@ export const eventColumns = (gameUrl: (event: EventItem) => string): Column<Even
       html`<a href="${gameUrl(event)}"><span dir="auto">${event.data.game_name.trim() || event.data.application_game_id}</span></a>`,
   },
   { head: 'Delivery', cell: delivery },
-  { head: 'Event id', from: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },
+  { head: 'Event id', minWidth: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },
 ];
 
 /** Describes the health of the address, in one to three sentences. */

@@ -77,7 +77,7 @@ export type Column<Row> = {
   /** `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. */
   fit?: 'short' | 'words' | 'names';
   /** Hidden below this width, in pixels. */
-  from?: 640 | 900 | 1200 | 1400;
+  minWidth?: 640 | 900 | 1200 | 1400;
 };
 
 /**
@@ -90,8 +90,8 @@ export const table = <Row>(
   { empty, label, stacked = false }: { empty: SafeHtml | string; label: string; stacked?: boolean },
 ): SafeHtml => {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
-  const classOf = ({ numeric, fit, from }: Column<Row>): string =>
-    [numeric ? 'num' : '', fit ?? '', from ? `from-${from}` : ''].filter(Boolean).join(' ');
+  const classOf = ({ numeric, fit, minWidth }: Column<Row>): string =>
+    [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : ''].filter(Boolean).join(' ');
   // One element beside the head of its cell.
   const cellOf = ({ cell }: Column<Row>, row: Row) => {
     const content = cell(row) ?? html`<span class="none">–</span>`;

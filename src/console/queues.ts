@@ -20,7 +20,7 @@ const BASE = '/queues';
 /** Data of a job that an administrator edits. */
 const BODY_MAX_BYTES = 256 * 1024;
 
-/** Bull Board sets style attributes and a base address, and has pictures in its styles; inline scripts stay refused. */
+/** Bull Board uses style attributes, a `<base>` element, and `data:` images in its CSS. Inline scripts stay forbidden. */
 const QUEUE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -43,8 +43,8 @@ const UNREACHABLE_LOG_MS = 60 * 60_000;
 const HEAP_GROWTH_PERCENT = 50;
 
 /**
- * Intervals and deadlines. Tests of faults shorten them. The reconciler ends sessions that have been idle in a transaction
- * for `idleMs`, and recovers runs whose jobs have been lost for as long.
+ * Intervals and deadlines. Tests of faults shorten them. The reconciler ends sessions that have sent only a part of a statement
+ * for `idleMs`, and recovers runs without a job and without progress for as long.
  */
 export type WorkerTiming = Partial<
   Record<'lockMs' | 'drainMs' | 'checkMs' | 'reconcileMs' | 'idleMs', number>

@@ -73,8 +73,9 @@ export const parsePage = (call: Call, reportedBy?: string): Page => {
  * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
  * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
  * far are at least `total`.
- * @param reportedBy the case that reports a page which is not a list; absent: the calling case fails. Other cases
- *   report the first page (`list.envelope`, `list.shape`) and, if `list.past-the-end` fails, a page after `total` rows
+ * @param reportedBy the case that reports a page which is not a list; absent: the calling case fails. Two
+ *   exceptions: `list.envelope` or `list.shape` reports the first page, and `list.past-the-end`, if it fails, reports
+ *   every page after `total` rows
  */
 export const fetchPages = async (
   session: Session,

@@ -33,9 +33,9 @@ const textsIn = (value: unknown): string[] => {
 };
 
 /** Does a refusal contain data of the application? An empty list and the id of the request are none. */
-const containsDataOf = (refused: Call, right: Call): boolean => {
+const containsDataOf = (refused: Call, accepted: Call): boolean => {
   const json = 'json' in refused.response ? refused.response.json : null;
-  const texts = new Set(textsIn(envelopeOf(right)?.data)).difference(new Set(textsIn(right.body)));
+  const texts = new Set(textsIn(envelopeOf(accepted)?.data)).difference(new Set(textsIn(accepted.body)));
   return textsIn((json as { data?: unknown } | null)?.data).some((text) => texts.has(text));
 };
 
@@ -44,13 +44,13 @@ const tokenCase = (operation: Operation, credential: Credential, name: string): 
   section: '5.1, 5.3',
   rule: 'Every request carries Authorization: Bearer <ACCESS_TOKEN>: one without the right token gets no data.',
   check: async (session) => {
-    const right = await callFirst(session, operation);
+    const accepted = await callFirst(session, operation);
     // If the call with the right token fails, too, a refusal proves nothing: `dataOf` skips the case then.
-    dataOf(right, `${WEBHOOKS[operation].prefix}.envelope`);
-    const call = await session.call(operation, right.body, credential);
+    dataOf(accepted, `${WEBHOOKS[operation].prefix}.envelope`);
+    const call = await session.call(operation, accepted.body, credential);
     if (call.status === undefined) return skipped('there is no response');
     if (isSuccess(call)) return failed(`a call with ${credential} succeeds`, call);
-    const hasData = containsDataOf(call, right);
+    const hasData = containsDataOf(call, accepted);
     return hasData ? failed(`a call with ${credential} is refused, but returns data`, call) : passed;
   },
 });

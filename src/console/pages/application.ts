@@ -141,7 +141,7 @@ ${section(
 )}
 ${section(
   'Failures',
-  table(failures, [...PROBLEM_COLUMNS, { head: 'Last', from: 640, cell: (row) => ago(row.last_at) }], {
+  table(failures, [...PROBLEM_COLUMNS, { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) }], {
     empty: 'No open failures.',
     label: 'Failures',
   }),

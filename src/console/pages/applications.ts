@@ -64,10 +64,10 @@ const COLUMNS: Column<ApplicationItem>[] = [
     head: 'Last run',
     cell: (row) => (row.running ? badge('open') : row.last_outcome === null ? '–' : badge(row.last_outcome)),
   },
-  { head: 'Last success', from: 640, cell: (row) => ago(row.last_success_at) },
-  { head: 'Every', from: 900, numeric: true, cell: (row) => formatAge(row.every_ms) },
+  { head: 'Last success', minWidth: 640, cell: (row) => ago(row.last_success_at) },
+  { head: 'Every', minWidth: 900, numeric: true, cell: (row) => formatAge(row.every_ms) },
   { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-  { head: 'Why', from: 1200, cell: (row) => row.pause_reason ?? '' },
+  { head: 'Why', minWidth: 1200, cell: (row) => row.pause_reason ?? '' },
 ];
 
 const ADD_COMMAND = 'npx catalogue app add --help';

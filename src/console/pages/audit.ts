@@ -57,7 +57,7 @@ ${section(
   table(
     entries,
     [
-      { head: '#', numeric: true, from: 900, cell: (row) => String(row.entry_id) },
+      { head: '#', numeric: true, minWidth: 900, cell: (row) => String(row.entry_id) },
       { head: 'When', cell: (row) => clock(row.at) },
       { head: 'Who', fit: 'words', cell: actorCell },
       { head: 'Action', fit: 'short', cell: (row) => html`<span class="mono">${row.action}</span>` },

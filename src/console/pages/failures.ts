@@ -71,7 +71,11 @@ export const explainFailure = ({
 /** What is wrong, with how many games. */
 export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
   { head: 'What the application must fix', cell: explainFailure },
-  { head: 'For example', from: 900, cell: (row) => html`<span class="mono">${row.example || '–'}</span>` },
+  {
+    head: 'For example',
+    minWidth: 900,
+    cell: (row) => html`<span class="mono">${row.example || '–'}</span>`,
+  },
   { head: 'Games', numeric: true, cell: (row) => number(row.games) },
 ];
 
@@ -95,8 +99,8 @@ ${section(
         cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
       },
       ...PROBLEM_COLUMNS,
-      { head: 'First', from: 1200, cell: (row) => ago(row.first_at) },
-      { head: 'Last', from: 640, cell: (row) => ago(row.last_at) },
+      { head: 'First', minWidth: 1200, cell: (row) => ago(row.first_at) },
+      { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
     ],
     { empty: 'No open failures: every listed game was stored.', label: 'Failures' },
   ),

@@ -51,17 +51,17 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
   {
     head: 'Application',
     fit: 'names',
-    from: 640,
+    minWidth: 640,
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_name}</a>`,
   },
   {
     head: "Application's game_id",
     fit: 'words',
-    from: 900,
+    minWidth: 900,
     cell: (row) => html`<span class="mono">${row.application_game_id}</span>`,
   },
-  { head: 'Revision', from: 1200, numeric: true, cell: (row) => row.revision },
-  { head: 'Decided', from: 900, cell: (row) => ago(row.audit_time) },
+  { head: 'Revision', minWidth: 1200, numeric: true, cell: (row) => row.revision },
+  { head: 'Decided', minWidth: 900, cell: (row) => ago(row.audit_time) },
 ];
 
 /** Adds `/games`. */

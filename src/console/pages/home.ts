@@ -106,7 +106,7 @@ const requestTable = (requests: readonly ApprovalRow[]): SafeHtml =>
       },
       { head: 'State', cell: requestBadge },
       { head: 'Asked by', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
-      { head: 'Reason', from: 640, cell: (row) => row.reason },
+      { head: 'Reason', minWidth: 640, cell: (row) => row.reason },
     ],
     { empty: '', label: 'Waiting for a second person' },
   );

@@ -196,12 +196,12 @@ ${pager([
           rows,
           [
             { head: 'Game', cell: (row) => html`<a href="/games/${row.game_id}">${row.game_name}</a>` },
-            { head: 'Application', from: 640, cell: (row) => row.application_id },
+            { head: 'Application', minWidth: 640, cell: (row) => row.application_id },
             {
               head: 'Decision',
               cell: (row) => (row.undone_at === null ? badge(row.audit_status) : badge('undone')),
             },
-            { head: 'Revision', numeric: true, from: 900, cell: (row) => row.revision },
+            { head: 'Revision', numeric: true, minWidth: 900, cell: (row) => row.revision },
             { head: 'Now', cell: (row) => badge(row.game_status) },
           ],
           { empty: '', label: 'Games of the batch' },

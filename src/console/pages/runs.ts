@@ -56,13 +56,18 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
   },
   { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
-  { head: 'Trigger', fit: 'short', from: 1400, cell: (row) => `${row.trigger}${row.full ? ', full' : ''}` },
-  { head: 'Took', from: 900, numeric: true, cell: duration },
+  {
+    head: 'Trigger',
+    fit: 'short',
+    minWidth: 1400,
+    cell: (row) => `${row.trigger}${row.full ? ', full' : ''}`,
+  },
+  { head: 'Took', minWidth: 900, numeric: true, cell: duration },
   ...RUN_COUNTERS.map(
     (name): Column<RunRow> => ({
       head: name[0]?.toUpperCase() + name.slice(1),
       numeric: true,
-      from: FIRST_COUNTERS.includes(name) ? 640 : 1200,
+      minWidth: FIRST_COUNTERS.includes(name) ? 640 : 1200,
       cell: counter<RunRow>(name),
     }),
   ),
@@ -79,12 +84,12 @@ const PAGE_COLUMNS: Column<RunPageItem>[] = [
     (name): Column<RunPageItem> => ({
       head: name[0]?.toUpperCase() + name.slice(1),
       numeric: true,
-      from: FIRST_COUNTERS.includes(name) ? 640 : 900,
+      minWidth: FIRST_COUNTERS.includes(name) ? 640 : 900,
       cell: counter<RunPageItem>(name),
     }),
   ),
-  { head: 'Waiting', numeric: true, from: 640, cell: counter<RunPageItem>('waiting') },
-  { head: 'Listed', from: 640, cell: (row) => ago(row.listed_at) },
+  { head: 'Waiting', numeric: true, minWidth: 640, cell: counter<RunPageItem>('waiting') },
+  { head: 'Listed', minWidth: 640, cell: (row) => ago(row.listed_at) },
 ];
 
 /** Adds `/runs` and `/runs/:run_id`. */

@@ -58,10 +58,10 @@ const gameColumn = {
 const columnsOf = (status: AuditStatus): Column<PortalGame>[] => [
   gameColumn,
   ...(status === 'rejected' ? [{ head: 'Why', cell: rejection }] : []),
-  { head: 'Revision', from: 900, numeric: true, cell: (game) => game.revision },
+  { head: 'Revision', minWidth: 900, numeric: true, cell: (game) => game.revision },
   status === 'pending'
-    ? { head: 'Changed', from: 640, cell: (game) => ago(game.updated_at) }
-    : { head: 'Decided', from: 640, cell: (game) => ago(game.audit_time) },
+    ? { head: 'Changed', minWidth: 640, cell: (game) => ago(game.updated_at) }
+    : { head: 'Decided', minWidth: 640, cell: (game) => ago(game.audit_time) },
 ];
 
 const WITHDRAWN_COLUMNS: Column<WithdrawnGame>[] = [
@@ -74,7 +74,7 @@ const WITHDRAWN_COLUMNS: Column<WithdrawnGame>[] = [
         : html`Your list no longer names it: first missed ${clock(unlisted_at)}, and again when it was withdrawn.`,
   },
   { head: 'Withdrawn', fit: 'short', cell: (game) => ago(game.withdrawn_at) },
-  { head: 'Was', from: 640, cell: (game) => badge(game.audit_status) },
+  { head: 'Was', minWidth: 640, cell: (game) => badge(game.audit_status) },
 ];
 
 /** The table of one tab. */

@@ -46,12 +46,12 @@ const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Started', cell: (run) => ago(run.started_at) },
   { head: 'Outcome', cell: (run) => badge(run.outcome ?? 'open') },
   { head: 'Listed', numeric: true, cell: (run) => number(run.listed) },
-  { head: 'New', from: 640, numeric: true, cell: (run) => number(run.inserted) },
-  { head: 'Changed', from: 640, numeric: true, cell: (run) => number(run.updated) },
+  { head: 'New', minWidth: 640, numeric: true, cell: (run) => number(run.inserted) },
+  { head: 'Changed', minWidth: 640, numeric: true, cell: (run) => number(run.updated) },
   { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
-  { head: 'Failed', from: 640, numeric: true, cell: (run) => number(run.failed) },
-  { head: 'Withdrawn', from: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', from: 900, cell: (run) => withoutOperators(run.reason ?? '') },
+  { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
+  { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
+  { head: 'Why', minWidth: 900, cell: (run) => withoutOperators(run.reason ?? '') },
 ];
 
 const FAILURE_COLUMNS: Column<FailureRow>[] = [
@@ -63,8 +63,8 @@ const FAILURE_COLUMNS: Column<FailureRow>[] = [
         : html`<a class="mono" href="${gameUrl(id)}">${id}</a>`,
   },
   { head: 'What to fix', cell: explainFailure },
-  { head: 'Times', from: 640, numeric: true, cell: (row) => number(row.count) },
-  { head: 'Last', from: 640, cell: (row) => ago(row.last_at) },
+  { head: 'Times', minWidth: 640, numeric: true, cell: (row) => number(row.count) },
+  { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
 ];
 
 /** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
