@@ -96,6 +96,9 @@ export const listTroubledEventWebhooks = (sql: Queryable, limit: number): Promis
     where status = 'off' or failing_since < now() - interval '1 hour'
     order by status desc, failing_since limit ${limit}`;
 
+/** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
+export const NOT_SIGNED = 'not_signed';
+
 /** Postpone the next attempt because this process cannot decrypt the secret. It does not count as a failure of the address. */
 export const postponeNextAttempt = async (
   sql: Queryable,
@@ -104,7 +107,7 @@ export const postponeNextAttempt = async (
   ms: number,
 ): Promise<void> => {
   await sql`
-    update event_webhooks set last_error = ${error}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
+    update event_webhooks set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where application_id = ${application_id}`;
 };
 

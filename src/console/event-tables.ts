@@ -1,6 +1,6 @@
 /** Events and their deliveries, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
-import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
 import { ago, badge, type Column, due, html, type SafeHtml } from '#src/console/html.ts';
 import type { EventWhy } from '#src/contract/words.ts';
 
@@ -58,10 +58,10 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
     return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
+  if (last_error?.startsWith(NOT_SIGNED))
+    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and the log of the workers.`;
   if (failing_since !== null)
     return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
-  if (last_error !== null)
-    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and the log of the workers.`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
-import { eventColumns } from '#src/console/event-tables.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { describeAddress, eventColumns } from '#src/console/event-tables.ts';
 import { nameInText } from '#src/console/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
@@ -19,6 +20,14 @@ test('an event without an attempt does not promise one: its address may be faili
 test('an event that waits after an attempt names the last result', () => {
   const shown = deliveryOf(event({ attempts: 1, last_status: 503, next_attempt_at: new Date() }));
   expect(shown).toContain('1 attempt: HTTP 503');
+});
+
+test('an address whose secret cannot be decrypted is not to blame, also if it failed before', () => {
+  const failing = { status: 'active', failing_since: new Date(), last_error: 'timeout' } as EventWebhook;
+  expect(String(describeAddress(failing))).toContain('Failing since');
+  const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
+  expect(unsigned).toContain('The platform cannot sign events now');
+  expect(unsigned).not.toContain('Failing since');
 });
 
 test('a name inside a sentence has no character that reorders the words beside it', () => {

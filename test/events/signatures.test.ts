@@ -99,7 +99,7 @@ it('a secret is sealed, and opens for the address that it was made for alone', a
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
   const [webhook] = await sql`select status, failing_since, last_error from event_webhooks
     where application_id = ${application_id}`;
-  expect(webhook).toEqual({ status: 'active', failing_since: null, last_error: 'does_not_open' });
+  expect(webhook).toEqual({ status: 'active', failing_since: null, last_error: 'not_signed: does_not_open' });
   await giveAddress(sql, application_id, attacker.url);
   expect(await sender.deliverNow(application_id)).toMatchObject({ delivered: 1 });
 });
