@@ -23,7 +23,12 @@ test('an event that waits after an attempt names the last result', () => {
 });
 
 test('an address whose secret cannot be decrypted is not to blame, also if it failed before', () => {
-  const failing = { status: 'active', failing_since: new Date(), last_error: 'timeout' } as EventWebhook;
+  const failing = {
+    status: 'active',
+    failing_since: new Date(),
+    last_error: 'timeout',
+    next_attempt_at: new Date(),
+  } as EventWebhook;
   expect(String(describeAddress(failing))).toContain('Failing since');
   const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
   expect(unsigned).toContain('The platform cannot sign events now');
