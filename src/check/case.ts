@@ -56,6 +56,10 @@ export const envelopeOf = ({ response }: Call) =>
 
 export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
 
+/** What to throw because of a wrong response. @param reportedBy the case that reports it; absent: this case fails */
+export const caseError = (problem: string, call: Call, reportedBy?: string): FailCase | SkipCase =>
+  reportedBy === undefined ? new FailCase(problem, call) : new SkipCase(`${problem}: see ${reportedBy}`);
+
 /** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
 export const whyNoData = (call: Call): string | undefined => {
   if (!('json' in call.response)) return call.response.message;
@@ -76,7 +80,5 @@ export const whyNoData = (call: Call): string | undefined => {
 export const dataOf = (call: Call, reportedBy?: string): unknown => {
   const problem = whyNoData(call);
   if (problem === undefined) return envelopeOf(call)?.data;
-  throw reportedBy === undefined
-    ? new FailCase(problem, call)
-    : new SkipCase(`${problem}: see ${reportedBy}`);
+  throw caseError(problem, call, reportedBy);
 };

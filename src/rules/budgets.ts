@@ -51,7 +51,7 @@ export const MEMORY = {
   /** Caps of the large answers that are read at once: by the process, and from one application. */
   readingBytes: 32 * MIB,
   readingBytesOfOne: 4 * MIB,
-  /** Of `readingBytes`, the part for applications of which a large answer took longer than `slowMs` within `slowForMs`. */
+  /** Of `readingBytes`, the part for applications of which a large answer took at least `slowMs` within `slowForMs`. */
   readingBytesOfSlow: 16 * MIB,
   slowMs: 2_000,
   slowForMs: 30 * 60_000,

@@ -105,7 +105,7 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
         admitted = undefined;
         count(-1, asSlow);
         const now = performance.now();
-        if (now - at > limits.slowMs) slowUntil.set(applicationId, now + limits.slowForMs);
+        if (now - at >= limits.slowMs) slowUntil.set(applicationId, now + limits.slowForMs);
         admitWaiting();
       },
     };

@@ -70,35 +70,21 @@ export type Stopwatch = {
   ms: () => number;
 };
 
-/** Shorter work counts as it is. */
-const SHORT_MS = 1;
-
 /** CPU time of this thread in milliseconds. Some kernels count it in steps of 4. */
 const readCpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
 
-let latestCpu = { at: Number.NEGATIVE_INFINITY, ms: 0 };
-
-/** As `readCpuMs`, up to a millisecond old. Two readings for each response would cost 2 % of the CPU time of a game. */
-const readRecentCpuMs = (now: number): number => {
-  if (now - latestCpu.at > SHORT_MS) latestCpu = { at: now, ms: readCpuMs() };
-  return latestCpu.ms;
-};
-
 export const createStopwatch = (): Stopwatch => {
-  let total = 0;
-  let from = { at: 0, cpuMs: 0 };
+  const elapsed = { wallMs: 0, cpuMs: 0 };
+  const add = (sign: 1 | -1): void => {
+    elapsed.wallMs += sign * performance.now();
+    elapsed.cpuMs += sign * readCpuMs();
+  };
   const watch: Stopwatch = {
-    start: () => {
-      const at = performance.now();
-      from = { at, cpuMs: readRecentCpuMs(at) };
-    },
-    stop: () => {
-      const ms = performance.now() - from.at;
-      total += ms <= SHORT_MS ? ms : Math.min(ms, readCpuMs() - from.cpuMs);
-    },
+    start: () => add(-1),
+    stop: () => add(1),
     time: (work) => {
       watch.start();
       try {
@@ -107,7 +93,7 @@ export const createStopwatch = (): Stopwatch => {
         watch.stop();
       }
     },
-    ms: () => total,
+    ms: () => Math.min(elapsed.wallMs, elapsed.cpuMs),
   };
   return watch;
 };

@@ -75,7 +75,7 @@ it('of twenty concurrent uses one counts', async () => {
   expect(await listAudit(database.sql, { subject, action: 'kyc.reveal', limit: 9 })).toHaveLength(1);
 });
 
-it('nobody approves their own request, not even an administrator, and the role alone counts', async () => {
+it('operators cannot approve their own requests, not even administrators, and the role alone counts', async () => {
   const own = await ask('olga');
   await expect(approveBy('olga', own)).rejects.toThrow(
     'another operator must approve it, even if you are an administrator',

@@ -208,7 +208,7 @@ test('FOUR_EYES=none: one person alone, and every page says so', async () => {
 
 test('FOUR_EYES=none is in the log of a process at start', async () => {
   const started = await startRole('console', {
-    ...asOperator(database.databaseUrl),
+    DATABASE_URL: database.databaseUrl,
     CONSOLE_PORT: '0',
     FOUR_EYES: 'none',
   });

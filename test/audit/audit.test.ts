@@ -185,7 +185,7 @@ describe('the audit log', () => {
     const { sql, databaseUrl } = database;
     await tenEntries(sql);
     await recordAudit(sql, [entry({ actor: 'kim', action: 'queue.pause', subject: 'queue:tick' })]);
-    const env = { ...asOperator(databaseUrl) };
+    const env = asOperator(databaseUrl);
     const whole = await runCli(['audit', 'verify', '--json'], env);
     expect(whole.exit).toBe(0);
     expect(documentOf(whole)).toMatchObject({ intact: true, entries: 11, broken: null });

@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { type AuditRow, listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { recordFailures } from '#db/queries/failures.ts';
-import { openQueueBackend } from '#src/queue/backend.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
@@ -13,13 +12,6 @@ const SECRET = 'token-that-must-not-be-logged-5d1c';
 
 test('each command that changes something writes one entry, and a refused command none; no token is in the log', async () => {
   const { sql, databaseUrl } = database;
-  await openQueueBackend({
-    databaseUrl,
-    redisUrl: undefined,
-    prefix: '{catalogue}',
-    role: 'producer',
-    onError: () => {},
-  }).migrate();
   const env = {
     ...asOperator(databaseUrl),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,

@@ -13,7 +13,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 const database = useTestDatabase();
 const GAMES = 60;
 const catalogue = (args: readonly string[], stdin?: string) =>
-  runCli(args, { ...asOperator(database.databaseUrl) }, stdin);
+  runCli(args, asOperator(database.databaseUrl), stdin);
 const ask = async (...args: string[]) => documentOf(await catalogue([...args, '--json']));
 
 beforeAll(async () => {

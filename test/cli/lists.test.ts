@@ -7,7 +7,7 @@ import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-const env = () => ({ ...asOperator(database.databaseUrl) });
+const env = () => asOperator(database.databaseUrl);
 let terminal: Terminal;
 
 beforeAll(async () => {

@@ -18,7 +18,7 @@ let game_id: string;
 beforeAll(async () => {
   fleet = await startTestFleet('postgres');
   const { sql, databaseUrl } = fleet;
-  env = { ...asOperator(databaseUrl) };
+  env = asOperator(databaseUrl);
   await addApplication(sql, 'acme');
   const game = fetchedGame({ game_id: HOSTILE, game_name: HOSTILE, game_info: HOSTILE });
   await upsertGames(sql, 'acme', [game]);

@@ -98,7 +98,7 @@ it.each([
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
   const [event] = await sql`select event_id from events where application_id = ${application_id}`;
   const retry = ['event', 'retry', ...args(application_id, event?.event_id)];
-  const { exit, stdout } = await runCli(retry, { ...asOperator(databaseUrl) });
+  const { exit, stdout } = await runCli(retry, asOperator(databaseUrl));
   const [one, all] = [
     '1 event is sent now.\n',
     `2 events are sent now.\nThe address of ${application_id} failed 1 time (HTTP 503): one event is sent first, the others follow when it is delivered.\n`,
@@ -106,9 +106,7 @@ it.each([
   const isOne = !retry.includes('--application');
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: isOne ? one : all });
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: isOne ? 1 : 2, failed: 0 });
-  const again = await runCli(['event', 'retry', '--application', application_id], {
-    ...asOperator(databaseUrl),
-  });
+  const again = await runCli(['event', 'retry', '--application', application_id], asOperator(databaseUrl));
   expect(again.stdout).toBe(isOne ? one : 'Every event since the address was set is delivered.\n');
 });
 

@@ -20,7 +20,7 @@ const change = (game: Awaited<ReturnType<typeof add>>, changes: object, minute =
     fetchedGame({ game_id: game.application_game_id, ...changes }, at(minute)),
   ]);
 const catalogue = (args: readonly string[], stdin?: string) =>
-  runCli(args, { ...asOperator(database.databaseUrl) }, stdin);
+  runCli(args, asOperator(database.databaseUrl), stdin);
 const statusOf = async (game_id: string) => (await findGame(database.sql, game_id))?.audit_status;
 
 describe('game pass and game reject', () => {

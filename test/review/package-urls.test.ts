@@ -22,7 +22,7 @@ const add = async () => {
   return game;
 };
 const packages = (...args: string[]) =>
-  runCli(['game', 'package', ...args, '--by', 'kim'], { ...asOperator(database.databaseUrl) });
+  runCli(['game', 'package', ...args, '--by', 'kim'], asOperator(database.databaseUrl));
 const urlOf = async (game_id: string) => (await findGame(database.sql, game_id))?.game_package_url;
 
 const write = async (text: string): Promise<string> => {

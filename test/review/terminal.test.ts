@@ -29,7 +29,7 @@ const statusOf = async (game_id: string) => (await findGame(database.sql, game_i
 
 beforeAll(async () => {
   for (const columns of [60, 100])
-    terminals.set(columns, await openTerminal({ columns, env: { ...asOperator(database.databaseUrl) } }));
+    terminals.set(columns, await openTerminal({ columns, env: asOperator(database.databaseUrl) }));
 });
 afterAll(async () => {
   for (const terminal of terminals.values()) await terminal.close();

@@ -143,7 +143,7 @@ it('A timeline is in the order of time, with undone decisions', async () => {
 
 it('game why prints the answer first, then the entries', async () => {
   const { game_id, id } = await add();
-  const env = { ...asOperator(database.databaseUrl) };
+  const env = asOperator(database.databaseUrl);
   const { exit, stdout } = await runCli(['game', 'why', 'acme', id], env);
   expect(exit).toBe(0);
   expect(stdout.split('\n')[0]).toContain('The game waits for its first decision.');

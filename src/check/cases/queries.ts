@@ -1,4 +1,4 @@
-import { dataOf, envelopeOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
+import { caseError, dataOf, envelopeOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -59,12 +59,7 @@ export const isEmptyPage = (call: Call): boolean => {
  */
 export const parsePage = (call: Call, reportedBy?: string): Page => {
   const data = applicationGameListSchema.safeParse(dataOf(call, reportedBy));
-  if (!data.success) {
-    const problem = 'data is not a total and a list';
-    throw reportedBy === undefined
-      ? new FailCase(problem, call)
-      : new SkipCase(`${problem}: see ${reportedBy}`);
-  }
+  if (!data.success) throw caseError('data is not a total and a list', call, reportedBy);
   const { total, list } = data.data;
   return { call, total, rows: list, ids: list.map(idOf).filter((id) => id !== undefined) };
 };
