@@ -19,11 +19,11 @@ afterAll(async () => {
   await provider?.stop();
 });
 
-/** Rows and bytes of a table. */
+/** Rows of a table, and their bytes as text: Postgres may extend a table's file ahead of what it holds. */
 const sizeOf = async (table: string): Promise<{ rows: number; bytes: number }> => {
   const { sql } = database;
   const [row] = await sql<{ rows: number; bytes: number }[]>`
-    select count(*)::int as rows, pg_total_relation_size(${table}::regclass)::int as bytes from ${sql(table)}`;
+    select count(*)::int as rows, coalesce(sum(octet_length(t::text)), 0)::int as bytes from ${sql(table)} t`;
   return row ?? { rows: 0, bytes: 0 };
 };
 
@@ -60,7 +60,7 @@ test('an address that begins sign-ins at the provider without end fills no table
   expect(new Set(statuses)).toEqual(new Set([303, 503]));
   const { rows, bytes } = await sizeOf('oidc_flows');
   expect(rows).toBe(100);
-  expect(bytes).toBeLessThan(200_000);
+  expect(bytes).toBeLessThan(100_000);
 });
 
 test('sign-ins that begin delete the expired ones', async () => {
