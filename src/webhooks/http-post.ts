@@ -1,13 +1,13 @@
-import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY } from '#src/rules/budgets.ts';
+import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '#src/rules/budgets.ts';
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { aborted, WebhookError } from '#src/webhooks/errors.ts';
-import { countPieces, limitWireBytes, type Traffic } from '#src/webhooks/traffic.ts';
-import { connectError, exchangeError } from '#src/webhooks/transport-errors.ts';
+import { startExchange } from '#src/webhooks/exchange.ts';
+import { limitWireBytes, type Traffic } from '#src/webhooks/traffic.ts';
+import { connectError } from '#src/webhooks/transport-errors.ts';
 
 /** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
 const IDLE_CONNECTION_MS = 4_000;
@@ -75,69 +75,58 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
   const { egress, callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const agent = createAgent(egress, connectTimeoutMs);
 
-  const send = async (request: PostRequest, url: URL, signal: EventEmitter): Promise<PostResponse> => {
-    const { accessToken, body, headers: own, maxBytes, admitLarge, traffic = { pieces: 0 } } = request;
-    const response = await agent
-      .request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: 'POST',
-        headers: {
-          ...HEADERS,
-          ...own,
-          ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }),
-        },
-        body,
-        signal,
-        opaque: traffic,
-      })
-      .catch((error: unknown) => Promise.reject(exchangeError(error, { isResponding: false })));
-    const { statusCode: status, headers } = response;
-    const admit = () => admitLarge?.(toAbortSignal(signal));
-    const bytes = await readBytes(response.body, maxBytes, admit).catch((error: unknown) =>
-      Promise.reject(exchangeError(error, { isResponding: true })),
-    );
-    // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
-    await nextTurn();
-    if (status >= 300 && status < 400) {
-      throw new WebhookError('redirect', `the response is a redirect (${status})`, { status });
-    }
-    const retryAfter = headers['retry-after']?.toString();
-    const contentEncoding = headers['content-encoding']?.toString();
-    return { status, retryAfter, contentEncoding, bytes };
-  };
-
   return {
     post: async (request) => {
-      const { signal } = request;
+      const { maxBytes, admitLarge, traffic = { pieces: 0 }, signal } = request;
       const verdict = egress.checkUrl(request.url);
       if (!verdict.ok) {
         throw new WebhookError('forbidden_address', `its address is not allowed: ${verdict.reason}`);
       }
       if (signal.aborted) throw aborted();
-      // undici accepts an emitter as a signal. An AbortController for each call makes a game cost 3 % more CPU.
-      const call = new EventEmitter();
-      try {
-        return await pTimeout(send(request, verdict.url, call), {
-          milliseconds: callTimeoutMs,
-          fallback: () => {
-            throw new WebhookError('timeout', `no whole response within ${callTimeoutMs} ms`);
-          },
-          signal,
-        });
-      } catch (error) {
-        call.emit('abort');
+      const exchange = startExchange(agent, toDispatch(request, verdict.url), {
+        maxBytes,
+        admitLarge,
+        traffic,
+      });
+      const { status, headers, bytes } = await pTimeout(exchange.response, {
+        milliseconds: callTimeoutMs,
+        fallback: () => {
+          throw new WebhookError('timeout', `no whole response within ${callTimeoutMs} ms`);
+        },
+        signal,
+      }).catch((error: unknown) => {
+        exchange.abort();
         throw signal.aborted ? aborted() : error;
+      });
+      // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
+      await nextTurn();
+      if (status >= 300 && status < 400) {
+        throw new WebhookError('redirect', `the response is a redirect (${status})`, { status });
       }
+      const retryAfter = headers['retry-after']?.toString();
+      const contentEncoding = headers['content-encoding']?.toString();
+      return { status, retryAfter, contentEncoding, bytes };
     },
     close: () => void agent.destroy(),
   };
 };
 
-const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher =>
-  createPlainAgent(egress, connectTimeoutMs).compose(countPieces);
+const toDispatch = (
+  { accessToken, body, headers }: PostRequest,
+  { origin, pathname, search }: URL,
+): Dispatcher.DispatchOptions => ({
+  origin,
+  path: pathname + search,
+  method: 'POST',
+  headers: {
+    ...HEADERS,
+    ...headers,
+    ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }),
+  },
+  body,
+});
 
-const createPlainAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher => {
+const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher => {
   const options = {
     allowH2: false,
     pipelining: 1,
@@ -173,12 +162,6 @@ const limitConnections =
       callback(...result);
     });
 
-const toAbortSignal = (call: EventEmitter): AbortSignal => {
-  const controller = new AbortController();
-  call.once('abort', () => controller.abort());
-  return controller.signal;
-};
-
 /** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
 const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
   // `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
@@ -189,35 +172,4 @@ const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnec
       if (error === null) callback(...result);
       else callback(connectError(error, options.protocol === 'https:'), null);
     });
-};
-
-/**
- * Reads all bytes of a body; null if there are more than `maxBytes`. One buffer that doubles receives the bytes: a list
- * of chunks would keep a Buffer object and a whole packet for each chunk, even a chunk of one byte.
- */
-const readBytes = async (
-  body: AsyncIterable<Buffer>,
-  maxBytes: number,
-  admitLarge: () => Promise<void> | undefined,
-): Promise<Buffer | null> => {
-  let bytes: Buffer = Buffer.alloc(0);
-  let length = 0;
-  for await (const chunk of body) {
-    const total = length + chunk.length;
-    if (total > MEMORY.ordinaryBytes && length <= MEMORY.ordinaryBytes) await admitLarge();
-    // Leaving the loop destroys the connection.
-    if (total > maxBytes) return null;
-    if (length === 0) {
-      bytes = chunk;
-    } else {
-      if (total > bytes.length) {
-        const grown = Buffer.allocUnsafeSlow(Math.max(total, 2 * length));
-        bytes.copy(grown, 0, 0, length);
-        bytes = grown;
-      }
-      chunk.copy(bytes, length);
-    }
-    length = total;
-  }
-  return bytes.subarray(0, length);
 };
