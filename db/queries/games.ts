@@ -22,12 +22,8 @@ export type FetchedGame = GameContent & {
   fetched_at: Date;
 };
 
-/** A Postgres array literal, for columns that are arrays themselves (`unnest` would flatten them). */
-const textArray = (items: readonly string[]): string =>
-  `{${items.map((item) => `"${item.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`;
-
 /**
- * Write a batch of games in one statement, one parameter a column.
+ * Write a batch of games in one statement.
  *
  * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
  * audit_time. Equal content only refreshes the age of the detail. A detail that was
@@ -44,19 +40,11 @@ export const upsertGames = async (
   batch: readonly FetchedGame[],
 ): Promise<{ inserted: string[]; updated: string[] }> => {
   if (batch.length === 0) return { inserted: [], updated: [] };
-  const column = <K extends keyof FetchedGame>(name: K): FetchedGame[K][] => batch.map((game) => game[name]);
   const rows = await sql<{ application_game_id: string; revision: number }[]>`
     with fetched as (
-      select game_id, application_game_id, game_name, game_icon::text[], game_desc, game_store_video,
-             game_store_pic::text[], content_hash, list_hash, fetched_at
-      from unnest(
-        ${column('game_id')}::uuid[], ${column('application_game_id')}::text[], ${column('game_name')}::text[],
-        ${column('game_icon').map(textArray)}::text[], ${column('game_desc')}::text[],
-        ${column('game_store_video')}::text[], ${column('game_store_pic').map(textArray)}::text[],
-        ${column('content_hash')}::text[], ${column('list_hash')}::text[],
-        ${column('fetched_at').map((moment) => moment.toISOString())}::timestamptz[]
-      ) as f(game_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
-             game_store_pic, content_hash, list_hash, fetched_at)
+      select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
+        game_id uuid, application_game_id text, game_name text, game_icon text[], game_desc text,
+        game_store_video text, game_store_pic text[], content_hash text, list_hash text, fetched_at timestamptz)
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (

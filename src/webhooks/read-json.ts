@@ -111,6 +111,18 @@ const LIMITS: JsonLimits = { depth: MAX_JSON_DEPTH, values: MAX_JSON_VALUES };
 /** Throws at a byte that is not UTF-8. A byte order mark is ignored (RFC 8259, section 8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+const readText = (bytes: Buffer): string => {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new WebhookError('not_utf8', 'the response is not UTF-8');
+  }
+  const excess = findJsonExcess(text, LIMITS);
+  if (excess !== undefined) throw new WebhookError(excess, EXCESS[excess]);
+  return text;
+};
+
 /**
  * The JSON value of a response's body.
  *
@@ -133,14 +145,7 @@ export const readJson = async (
     meter.charge(size);
   }
   await takeTurn();
-  let text: string;
-  try {
-    text = meter.time(() => utf8.decode(bytes));
-  } catch {
-    throw new WebhookError('not_utf8', 'the response is not UTF-8');
-  }
-  const excess = meter.time(() => findJsonExcess(text, LIMITS));
-  if (excess !== undefined) throw new WebhookError(excess, EXCESS[excess]);
+  const text = meter.time(() => readText(bytes));
   await takeTurn();
   try {
     return meter.time(() => JSON.parse(text));
