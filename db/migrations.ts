@@ -65,7 +65,8 @@ export const applyMigrations = async (sql: Database, migrations: readonly Migrat
     create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`;
   await sql`
     create table if not exists drizzle.migration_progress (created_at bigint primary key, statements integer not null)`;
-  // Waits until the last step of an interrupted migration has ended: each step writes to this table before it commits.
+  // A process that was killed may leave a step that is about to commit. It has written to this table, so this lock waits
+  // for it. A step whose statement still runs cannot commit: its client is gone.
   await sql.begin((tx) => tx`lock table drizzle.migration_progress`);
   const applied = await readApplied(sql);
   for (const migration of migrations) if (!applied.has(migration.when)) await applyMigration(sql, migration);

@@ -43,8 +43,8 @@ const UNREACHABLE_LOG_MS = 60 * 60_000;
 const HEAP_GROWTH_PERCENT = 50;
 
 /**
- * Intervals and deadlines. Tests of faults shorten them. The reconciler ends sessions that have sent only a part of a statement
- * for `idleMs`, and recovers runs without a job and without progress for as long.
+ * Intervals and deadlines. Tests of faults shorten them. After `idleMs`, the reconciler ends a database session
+ * whose client has sent only a part of a statement, and recovers a run that has no job and made no progress.
  */
 export type WorkerTiming = Partial<
   Record<'lockMs' | 'drainMs' | 'checkMs' | 'reconcileMs' | 'idleMs', number>

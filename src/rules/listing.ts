@@ -71,9 +71,10 @@ export type PageFacts = {
  * How this page ends the listing, or null (docs/architecture.md, "A run", step 4).
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
- * - A page that names games, none of them new, ends it. So does the second of two pages in a row that name no game at
- *   all. If the rows before this page are exactly `total`, the list is complete: the application returns its last page
- *   again for every later `page_num`. Otherwise the page is a repetition: the application ignores `page_num`.
+ * - A page that names games, none of them new, ends it. So does a page whose rows name no game at all, after an empty
+ *   page or another such page. If the rows before this page are exactly `total`, the list is complete: the application
+ *   returns its last page again for every later `page_num`. Otherwise the page is a repetition: the application ignores
+ *   `page_num`.
  * - A page that is shorter than requested, and shorter than an earlier page, ends it if the rows so far are exactly
  *   `total`. The first page never does: an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.

@@ -19,12 +19,12 @@ const idOf = (row: unknown): string | undefined => {
 /** The request on which `list.envelope` and `list.shape` are checked. */
 const FIRST_PAGE = { page_num: 1, page_size: PAGE_SIZE_MAX };
 
-/** Fetches the first page. @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
+/** The first page, from the session if it was fetched before. @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
 export const fetchFirstPage = async (session: Session): Promise<Page> =>
   parsePage(await session.call('query_game_list', FIRST_PAGE), 'list.envelope and list.shape');
 
 /**
- * Fetches another page.
+ * Another page, from the session if it was fetched before.
  * @param reportedBy as in `parsePage`
  * @throws SkipCase if the first page is not a list
  */
@@ -68,9 +68,10 @@ export const parsePage = (call: Call, reportedBy?: string): Page => {
  * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
  * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
  * far are at least `total`.
- * @param reportedBy the case that reports a page which is not a list; absent: the calling case fails. Two
- *   exceptions: `list.envelope` or `list.shape` reports the first page, and `list.past-the-end`, if it fails, reports
- *   every page after `total` rows
+ *
+ * The case that reports a page which is not a list depends on the page. The first page: `list.envelope` or `list.shape`.
+ * A page after `total` rows, if the far page of `list.past-the-end` is not empty: `list.past-the-end`. Any other page:
+ * `reportedBy`, or without it the calling case.
  */
 export const fetchPages = async (
   session: Session,
