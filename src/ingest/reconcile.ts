@@ -26,7 +26,7 @@ type Options = {
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
- * is lost, end silent sessions, free job locks with a wrong expiry, and delete the rows of killed workers. Repeating it
+ * is lost, end silent sessions, free job locks with a wrong expiry, and delete surplus finished jobs and the rows of killed workers. Repeating it
  * is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
@@ -66,13 +66,15 @@ const runPass = async (
   idleMs: number | undefined,
 ): Promise<SchedulePosition> => {
   const sessionsEnded = await endSilentSessions(sql, idleMs ?? SILENT_MS);
-  // If one of the three fails, the others still run to their end.
-  const [locks, runs, schedules] = await Promise.allSettled([
+  // If one of the four fails, the others still run to their end.
+  const [locks, trimmed, runs, schedules] = await Promise.allSettled([
     backend.freeMisdatedLocks(),
+    producer.trim(signal),
     recoverRuns(sql, producer, signal, { idleMs }),
     reconcileSchedules(sql, producer, signal, from),
   ]);
   if (locks.status === 'rejected') throw locks.reason;
+  if (trimmed.status === 'rejected') throw trimmed.reason;
   if (runs.status === 'rejected') throw runs.reason;
   if (schedules.status === 'rejected') throw schedules.reason;
   await deleteSilentWorkers(sql);

@@ -6,6 +6,7 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { type Producer, retryOptions } from '#src/queue/producer.ts';
+import { type KeepOptions, keepAlike } from '#src/queue/retention.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
@@ -68,7 +69,7 @@ export const reconcileSchedules = async (
     for (let start = 0; start < rows.length; start += CONCURRENCY) {
       const batch = rows.slice(start, start + CONCURRENCY);
       const changes = await Promise.allSettled(
-        batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule))),
+        batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule, producer.keep))),
       );
       const failures = changes.filter((change) => change.status === 'rejected');
       // One scheduler that cannot be set does not stop the others. If several fail and none succeeds, the queue is down;
@@ -107,12 +108,15 @@ export const tickOffset = (scheduler_id: string, everyMs: number): number =>
 export const schedulerId = (schedule: Schedule, application_id: string): string =>
   `${schedule}.${application_id}`;
 
-const wantedTick = ({ application_id, status, ...row }: ScheduleRow, schedule: Schedule): Wanted => {
+const wantedTick = (
+  { application_id, status, ...row }: ScheduleRow,
+  schedule: Schedule,
+  keep: KeepOptions,
+): Wanted => {
   const id = schedulerId(schedule, application_id);
   const every = schedule === 'games' ? row.every_ms : row.kyc_every_ms;
   const payload = { application_id, schedule };
   const { attempts, backoff } = retryOptions(tick);
-  const keep = { removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 } };
   return {
     id,
     timing: status === 'active' ? { every, offset: tickOffset(id, every) } : undefined,
@@ -160,9 +164,12 @@ const reconcileScheduler = async (
   if (existing !== undefined) {
     const fault = await findFault(watched, existing);
     const { every, offset, template: found } = existing;
-    // Of the template, only `attempts` is compared: an earlier version set no retries.
+    // Of the template, those options are compared that an earlier version set otherwise.
     const agrees =
-      every === timing.every && offset === timing.offset && found?.opts?.attempts === template.opts.attempts;
+      every === timing.every &&
+      offset === timing.offset &&
+      found?.opts?.attempts === template.opts.attempts &&
+      keepAlike(template.opts, found?.opts);
     if (agrees && fault === undefined) return undefined;
     // An update moves a late scheduler to its next tick. It does not move one that is ahead: that one is set anew.
     if (fault === 'ahead') {

@@ -2,12 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { FlowJob, FlowProducer, Job, JobNode, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobSpec } from '#src/queue/job.ts';
-
-const DAY_S = 24 * 60 * 60;
-
-/** Age in seconds and number of finished jobs that a queue keeps for the board. BullMQ keeps all by default. */
-const KEEP_COMPLETED = { age: DAY_S, count: 1_000 };
-const KEEP_FAILED = { age: 7 * DAY_S, count: 5_000 };
+import { deleteSurplus, type KeepOptions, keepOptions } from '#src/queue/retention.ts';
 
 export type Placement = {
   /** A second job with this id is not added. BullMQ forbids ":" and ids of digits only. */
@@ -37,6 +32,10 @@ export type Producer = {
   addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
+  /** Options of each job. */
+  keep: KeepOptions;
+  /** Deletes finished jobs that are not kept. On Redis the queues do it themselves. @returns how many */
+  trim: (signal: AbortSignal) => Promise<number>;
   close: () => Promise<void>;
 };
 
@@ -61,11 +60,14 @@ export const retryOptions = (job: AnySpec, attemptsMade = 0) => ({
   backoff: { type: 'exponential', delay: backoffMs(job, attemptsMade + 1), jitter: 0.5 },
 });
 
-const jobOptions = (job: AnySpec, { attemptsMade = 0, ...placement }: Placement = {}): JobsOptions => ({
+const jobOptions = (
+  job: AnySpec,
+  keep: KeepOptions,
+  { attemptsMade = 0, ...placement }: Placement = {},
+): JobsOptions => ({
   ...retryOptions(job, attemptsMade),
   delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : backoffMs(job, attemptsMade)),
-  removeOnComplete: KEEP_COMPLETED,
-  removeOnFail: KEEP_FAILED,
+  ...keep,
   // Stack frames of our own messages do not help an operator.
   stackTraceLimit: 1,
   ...(placement.id === undefined ? {} : { jobId: placement.id }),
@@ -87,6 +89,7 @@ export const createProducer = (
   const queues = new Map<string, Queue>(
     jobs.map(({ name }) => [name, backend.createQueue(name).on('error', onError)]),
   );
+  const keep = keepOptions(backend);
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
@@ -95,7 +98,7 @@ export const createProducer = (
   };
   const node = (job: AnySpec, payload: unknown, placement?: Placement): FlowJob => {
     const data = job.payload.parse(payload);
-    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, placement) };
+    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, keep, placement) };
   };
   /** Adds jobs that run in this order, each when the one before has ended, in one step. */
   const addChain = async (links: readonly FlowJob[]): Promise<Job[]> => {
@@ -107,7 +110,7 @@ export const createProducer = (
   };
   const add: Producer['add'] = async (job, payload, placement) => {
     const data = job.payload.parse(payload);
-    return queue(job).add(job.title(data), data, jobOptions(job, placement));
+    return queue(job).add(job.title(data), data, jobOptions(job, keep, placement));
   };
   return {
     add,
@@ -131,6 +134,13 @@ export const createProducer = (
     },
     queue,
     queues: () => [...queues.values()],
+    keep,
+    trim: async (signal) => {
+      let deleted = 0;
+      if (backend.kind === 'postgres')
+        for (const each of queues.values()) deleted += await deleteSurplus(each, signal);
+      return deleted;
+    },
     close: async () => {
       await Promise.all([...queues.values()].map((each) => each.close()));
       await flows?.close();

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JobsOptions, Queue } from 'bullmq';
+import type { QueueBackend } from '#src/queue/backend.ts';
+
+const DAY_S = 24 * 60 * 60;
+
+/** Finished jobs that each queue keeps for the board: age in seconds, and number. BullMQ keeps all by default. */
+const KEPT = {
+  completed: { age: DAY_S, count: 1_000 },
+  failed: { age: 7 * DAY_S, count: 5_000 },
+};
+const STATES = ['completed', 'failed'] as const;
+
+/** Jobs that one statement deletes. */
+const BATCH = 5_000;
+
+export type KeepOptions = Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'>;
+
+/**
+ * How a queue keeps its finished jobs. On PostgreSQL by their age alone: BullMQ reads every kept job of the queue
+ * whenever a job ends, which took two thirds of Postgres's time in a backlog. `deleteSurplus` bounds their number there.
+ */
+export const keepOptions = ({ kind }: Pick<QueueBackend, 'kind'>): KeepOptions => {
+  const { completed, failed } = KEPT;
+  return kind === 'redis'
+    ? { removeOnComplete: completed, removeOnFail: failed }
+    : { removeOnComplete: { age: completed.age }, removeOnFail: { age: failed.age } };
+};
+
+export const keepAlike = (one: KeepOptions = {}, other: KeepOptions = {}): boolean =>
+  isDeepStrictEqual([one.removeOnComplete, one.removeOnFail], [other.removeOnComplete, other.removeOnFail]);
+
+/** Deletes the oldest finished jobs of a queue above the number that it keeps. @returns how many */
+export const deleteSurplus = async (
+  queue: Queue,
+  signal: AbortSignal,
+  kept: Record<(typeof STATES)[number], { count: number }> = KEPT,
+): Promise<number> => {
+  let deleted = 0;
+  for (const state of STATES) {
+    const { count } = kept[state];
+    const [newest] = await queue.getJobs([state], count, count);
+    if (newest?.finishedOn === undefined) continue;
+    for (let batch = BATCH; batch === BATCH && !signal.aborted; deleted += batch)
+      batch = (await queue.clean(Date.now() - newest.finishedOn, BATCH, state)).length;
+  }
+  return deleted;
+};

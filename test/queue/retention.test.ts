@@ -1,0 +1,91 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { JobContext } from '#src/ingest/dependencies.ts';
+import { reconcile } from '#src/ingest/reconcile.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
+import { createProducer, type Producer } from '#src/queue/producer.ts';
+import { deleteSurplus } from '#src/queue/retention.ts';
+import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
+
+const logger = pino({ level: 'silent' });
+const live = new AbortController().signal;
+const numbered = defineSpec({
+  name: 'numbered',
+  payload: z.object({ n: z.number(), fails: z.boolean() }),
+  options: { attempts: 1, backoffMs: 1, concurrency: 10 },
+  title: ({ n }) => `number ${n}`,
+});
+const job = defineJob(numbered, async ({ n, fails }, _context: JobContext) => {
+  if (fails) throw new Error(`not ${n}`);
+  return { n };
+});
+
+let fleet: TestFleet;
+let producer: Producer;
+let runner: Runner;
+const start = async (kind: 'redis' | 'postgres'): Promise<void> => {
+  fleet = await startTestFleet(kind);
+  producer = createProducer(fleet.backend, [numbered], () => {});
+  runner = startRunner(fleet.backend, [job], fleet.deps, logger, () => {});
+};
+const stop = async (): Promise<void> => {
+  await runner?.stop(1_000);
+  await producer?.close();
+  await fleet?.stop();
+};
+const counts = () => producer.queue(numbered).getJobCounts('completed', 'failed');
+/** Runs as many jobs that complete and that fail, one after another. */
+const run = async (completed: number, failed: number): Promise<void> => {
+  const payloads = Array.from({ length: completed + failed }, (_, n) => ({ n, fails: n >= completed }));
+  await producer.addInTurn(numbered, payloads);
+  await until('all have ended', async () => {
+    const ended = await counts();
+    return ended.completed === completed && ended.failed === failed;
+  });
+};
+
+describe('On PostgreSQL', () => {
+  beforeAll(() => start('postgres'));
+  afterAll(stop);
+
+  test('the oldest finished jobs above the number that is kept are deleted', async () => {
+    await run(7, 4);
+    const kept = { completed: { count: 3 }, failed: { count: 2 } };
+    expect(await deleteSurplus(producer.queue(numbered), live, kept)).toBe(6);
+    const left = await producer.queue(numbered).getJobs(['completed', 'failed']);
+    expect(left.map(({ data }) => data.n).sort((a, b) => a - b)).toEqual([4, 5, 6, 9, 10]);
+    expect(await deleteSurplus(producer.queue(numbered), live, kept)).toBe(0);
+  });
+
+  test('a pass of the reconciler leaves the thousand that completed last', async () => {
+    const { sql } = fleet;
+    await sql`
+      insert into bullmq.job (queue, id, seq, name, state, data, opts, added_at_ms, finished_at_ms)
+      select 'numbered', 'old-' || n, -n, 'old', 'completed', '{}', '{}', 1000 * n, 1000 * n from generate_series(1, 12000) n`;
+    const context = { sql, backend: fleet.backend, logger };
+    await reconcile({ ...context, producer: { ...fleet.producer, trim: producer.trim } }, live);
+    expect(await counts()).toMatchObject({ completed: 1_000 });
+    const newest = await producer.queue(numbered).getCompleted(0, 3);
+    expect(newest.map(({ id }) => id).at(-1)).toBe('old-12000');
+  });
+});
+
+onBothBackends('A job that ends', (kind) => {
+  beforeAll(() => start(kind));
+  afterAll(stop);
+
+  test('is kept, and says how its queue keeps it', async () => {
+    await run(1, 1);
+    const [completed] = await producer.queue(numbered).getCompleted();
+    const count = (kept: number) => (kind === 'redis' ? { count: kept } : {});
+    expect(completed?.opts).toMatchObject({
+      removeOnComplete: { age: 86_400, ...count(1_000) },
+      removeOnFail: { age: 7 * 86_400, ...count(5_000) },
+    });
+    // With a number, BullMQ reads all kept jobs whenever a job ends on PostgreSQL.
+    if (kind === 'postgres') expect(completed?.opts.removeOnComplete).not.toHaveProperty('count');
+  });
+});
