@@ -113,7 +113,7 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
           handler: async (request, reply) => {
             const { login, roles } = operatorOf(request);
             if (changesState(request.method)) {
-              const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)/.exec(request.url)?.[1] ?? '*'}`;
+              const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)\//.exec(request.url)?.[1] ?? '*'}`;
               const details = { method: request.method, path: request.url.split('?')[0] };
               await recordAudit(options.sql, [
                 { ...operatorActor(login), action: 'queue.action', subject, details },

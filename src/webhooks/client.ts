@@ -85,7 +85,7 @@ export const createWebhookClient = (
       charge,
       time: watch.time,
     };
-    // The sender counts the pieces of the response in it.
+    // `http.post` counts the pieces of the response here.
     const traffic = { pieces: 0 };
     try {
       const response = await http.post({

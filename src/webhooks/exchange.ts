@@ -8,7 +8,7 @@ import { exchangeError } from '#src/webhooks/transport-errors.ts';
 export type Response = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** The body before decompression; null if it is larger than `maxBytes`. */
+  /** The body before decompression; null if it is larger than `maxBytes`, and of a redirect, whose body is not read. */
   bytes: Buffer | null;
 };
 
@@ -27,6 +27,8 @@ export type ExchangeLimits = {
   /** Counts what arrives, also of an exchange that fails. */
   traffic: Traffic;
 };
+
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /**
  * Collects the pieces of a body. One buffer that doubles receives them: a list of pieces would keep a Buffer object and
@@ -90,13 +92,17 @@ export const startExchange = (
       started = controller;
       if (isAborted) controller.abort(aborted());
     },
-    onResponseStart: (_controller, statusCode, received) => {
+    onResponseStart: (controller, statusCode, received) => {
       status = statusCode;
       headers = received;
-      if (status >= 200) return;
-      traffic.pieces += 1;
-      interimResponses += 1;
-      if (interimResponses > WIRE.interimResponses) throw tooMuchTraffic();
+      if (isRedirect(status)) {
+        resolve({ status, headers, bytes: null });
+        controller.abort(aborted());
+      } else if (status < 200) {
+        traffic.pieces += 1;
+        interimResponses += 1;
+        if (interimResponses > WIRE.interimResponses) throw tooMuchTraffic();
+      }
     },
     onResponseData: (controller, piece) => {
       traffic.pieces += 1;

@@ -5,7 +5,7 @@ import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '#src/rules/budgets.ts';
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { aborted, WebhookError } from '#src/webhooks/errors.ts';
-import { startExchange } from '#src/webhooks/exchange.ts';
+import { isRedirect, startExchange } from '#src/webhooks/exchange.ts';
 import { limitWireBytes, type Traffic } from '#src/webhooks/traffic.ts';
 import { connectError } from '#src/webhooks/transport-errors.ts';
 
@@ -100,7 +100,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       });
       // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
       await nextTurn();
-      if (status >= 300 && status < 400) {
+      if (isRedirect(status)) {
         throw new WebhookError('redirect', `the response is a redirect (${status})`, { status });
       }
       const retryAfter = headers['retry-after']?.toString();

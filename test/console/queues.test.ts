@@ -80,6 +80,9 @@ describe.runIf(hasBrowser())('Bull Board in Chromium', () => {
       subject: `queue:${pullGameDetail.name}`,
       details: { method: 'PUT', path: `/queues/api/queues/${pullGameDetail.name}/retry/failed` },
     });
+    await page.evaluate(() => fetch('/queues/api/queues/resume', { method: 'PUT' }));
+    const [ofAll] = await listAudit(fleet.sql, { action: 'queue.action', limit: 1 });
+    expect(ofAll).toMatchObject({ subject: 'queue:*', details: { path: '/queues/api/queues/resume' } });
     expect(errors).toEqual([]);
     await page.close();
   });

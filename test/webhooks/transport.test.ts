@@ -149,6 +149,14 @@ test.each([301, 302, 303, 304, 307, 308])('status %i is never followed', async (
   expect(elsewhere.connections()).toBe(0);
 });
 
+test('the body of a redirect is not read', async () => {
+  const server = await aServer((_, response) =>
+    response.writeHead(302, { location: '/' }).write('without end'),
+  );
+  expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({ code: 'redirect', status: 302 });
+  await expect.poll(server.openConnections).toBe(0);
+});
+
 test.each([
   [429, '120', 120_000],
   [503, '0', 0],
