@@ -32,7 +32,7 @@ CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","sub
 CREATE INDEX "approvals_asked_at" ON "approvals" USING btree ("asked_at");--> statement-breakpoint
 DROP INDEX CONCURRENTLY IF EXISTS "kyc_former_records_replaced_at";--> statement-breakpoint
 CREATE INDEX CONCURRENTLY "kyc_former_records_replaced_at" ON "kyc_former_records" USING btree ("replaced_at");--> statement-breakpoint
--- Each web process writes only requests of its own kinds: the console `withdrawals`, the KYC desk the others.
+-- Keeps requests about KYC records apart: the KYC desk writes those and no `withdrawals`, the console `withdrawals` only.
 create or replace function approvals_of_kyc() returns trigger
 language plpgsql
 as $$
