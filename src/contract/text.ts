@@ -78,7 +78,7 @@ const isHostTooLong = (url: string): boolean => {
 const isHttpUrl = (text: string): boolean =>
   HTTP_HOST.test(text) && !CHANGED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);
 
-/** A URL in the OpenAPI document. */
+/** How the OpenAPI document describes a URL. */
 const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: URL_MAX };
 
 /** An http or https URL, stored exactly as it was sent. */

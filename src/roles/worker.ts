@@ -73,7 +73,7 @@ const logRuns = (logger: Logger): (() => void) => {
 /**
  * Starts a worker: the jobs of every queue, the liveness check, and two chores, the reconciler and the urgent jobs. Every
  * worker tries both; at any time, at most one worker of the fleet does each.
- * Waits until Redis is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
+ * Waits until the queue is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
   config: Config,

@@ -101,7 +101,7 @@ export const createWebhookClient = (
       return watch.time(() => readData(schema, data));
     } catch (error) {
       // The connection received more than `WIRE.bytes`, or too many interim responses, and was destroyed before its body
-      // was read: nothing is charged yet, so charge the most that it can have received.
+      // was read, so its size is unknown: charge the most that it can have received.
       if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       throw error;
     } finally {

@@ -70,8 +70,8 @@ export const parsePage = (call: Call, reportedBy?: string): Page => {
  * far are at least `total`.
  *
  * The case that reports a page which is not a list depends on the page. The first page: `list.envelope` or `list.shape`.
- * A page after `total` rows, if the far page of `list.past-the-end` is not empty: `list.past-the-end`. Any other page:
- * `reportedBy`, or without it the calling case.
+ * A page after `total` rows: `list.past-the-end`, unless that case found what it wants, a success with an empty list. Any
+ * other page: `reportedBy`, or without it the calling case.
  */
 export const fetchPages = async (
   session: Session,

@@ -32,7 +32,7 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** Does a refusal contain data of the application? An empty list and the id of the request are none. */
+/** Does a refusal contain a text of the application's data? A text of the request does not count. */
 const containsDataOf = (refused: Call, accepted: Call): boolean => {
   const json = 'json' in refused.response ? refused.response.json : null;
   const texts = new Set(textsIn(envelopeOf(accepted)?.data)).difference(new Set(textsIn(accepted.body)));
