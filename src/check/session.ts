@@ -15,7 +15,7 @@ export type Call = {
   operation: Operation;
   body: object;
   credential: Credential;
-  /** From the begin of the call to the last byte read; look-up and connection of the first call included. */
+  /** From the beginning of the call to the last byte read; look-up and connection of the first call included. */
   latencyMs: number;
   /** HTTP status; undefined without a response. */
   status: number | undefined;
