@@ -1,4 +1,4 @@
-/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests, closes void ones, and uses approved ones. */
+/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests, closes as void those whose subject has changed, and uses approved ones. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {
@@ -161,7 +161,7 @@ export const approve = async (
   });
 };
 
-/** Ends a request: its asker cancels it, another operator declines it. Its subject can be requested again. */
+/** Ends a request: its asker cancels it, another operator declines it. The asker may then ask again. */
 export const endRequest = async (
   sql: Database,
   login: string,

@@ -51,16 +51,19 @@ export const readPage = async (
 
 export type PageFacts = {
   page_num: number;
-  /** Rows on this page, and on the pages before it. */
+  /** Rows on this page. */
   rows: number;
+  /** Rows on the pages before it. */
   rowsBefore: number;
-  /** Games that this page names, and those among them that were not found on earlier pages (`findNamedBefore`). */
+  /** Games that this page names. */
   named: number;
+  /** Those among them that were not found on earlier pages (`findNamedBefore`). */
   newlyNamed: number;
   /** data.total of this page. */
   total: number;
-  /** Rows requested, and the most rows of an earlier page (0 on the first). */
+  /** Rows requested. */
   pageSize: number;
+  /** The most rows of an earlier page; 0 on the first. */
   largestPageBefore: number;
   /** The page before this one. Null on the first page, and after an unread page. */
   previous: { rows: number; newlyNamed: number } | null;

@@ -100,8 +100,8 @@ export const createWebhookClient = (
       const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
       return watch.time(() => readData(schema, data));
     } catch (error) {
-      // The connection received more than `WIRE.bytes`, or too many interim responses, and was destroyed before its body
-      // was read, so its size is unknown: charge the most that it can have received.
+      // The connection received more than `WIRE.bytes`, or too many interim responses, and was destroyed before the
+      // body was read, so the body's size is unknown: charge the most that the connection can have received.
       if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       throw error;
     } finally {
