@@ -2,12 +2,15 @@
 import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { requireOneEnough } from '#src/approvals/rule.ts';
+import { FOUR_EYES_BY_DEFAULT, type FourEyes } from '#src/contract/approvals.ts';
 import { startRun } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /**
  * Opens a run of an application and adds its first step. If the application has an open run, nothing is changed and
  * nothing is written to the audit log.
+ * @throws ApprovalError if it takes two persons to accept withdrawals
  * @returns the open run, and whether this call opened it
  */
 export const startManualRun = (
@@ -15,10 +18,12 @@ export const startManualRun = (
   actor: Actor,
   application_id: string,
   options: { full: boolean; accept_withdrawals: boolean },
+  fourEyes: FourEyes = FOUR_EYES_BY_DEFAULT,
 ): Promise<{ run: RunRow; opened: boolean }> => {
   const action = options.accept_withdrawals ? 'run.accept_withdrawals' : 'run.start';
   const subject = `application:${application_id}`;
-  return startRun(foundation, { application_id, trigger: 'manual', ...options }, (tx, { run_id }) =>
-    recordAudit(tx, [{ ...actor, action, subject, details: { run_id, ...options } }]),
-  );
+  return startRun(foundation, { application_id, trigger: 'manual', ...options }, async (tx, { run_id }) => {
+    const alone = options.accept_withdrawals ? await requireOneEnough(tx, fourEyes, 'withdrawals') : {};
+    await recordAudit(tx, [{ ...actor, action, subject, details: { run_id, ...options, ...alone } }]);
+  });
 };

@@ -85,6 +85,24 @@ const explain = (
 };
 
 /**
+ * Lets one person do this alone if the rule does.
+ * @returns why there is no second person, for the details of the audit log
+ * @throws ApprovalError if it takes two
+ */
+export const requireOneEnough = async (
+  tx: Queryable,
+  fourEyes: FourEyes,
+  kind: ApprovalKind,
+): Promise<{ second_person: string }> => {
+  const need = await readNeed(tx, fourEyes, kind);
+  if (need === 'needed')
+    throw new ApprovalError(
+      `It takes two persons to ${APPROVAL_DEEDS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOf(rolesOfKind(kind).approve)} approve it there, then use the approval within 15 minutes (on the command line: --approval <id>).`,
+    );
+  return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
+};
+
+/**
  * Requires the second person for what this transaction does, and uses the request up. Call it after the subject was
  * locked, before the change.
  * @param use.version the present version, read in this transaction
@@ -102,18 +120,12 @@ export const requireSecondPerson = async (
   details: Record<string, unknown>;
 }> => {
   const { kind, subject, version, actor } = use;
-  const roles = rolesOfKind(kind);
   if (approval_id === undefined) {
-    const need = await readNeed(tx, fourEyes, kind);
-    if (need === 'needed')
-      throw new ApprovalError(
-        `It takes two persons to ${APPROVAL_DEEDS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOf(roles.approve)} approve it there, then use the approval within 15 minutes (on the command line: --approval <id>).`,
-      );
-    const why = need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role';
-    return { approval: undefined, entries: [], details: { second_person: why } };
+    const details = await requireOneEnough(tx, fourEyes, kind);
+    return { approval: undefined, entries: [], details };
   }
   const wanted = { approval_id, kind, subject, version, by: actor.actor };
-  const approval = await useRequest(tx, wanted, roles);
+  const approval = await useRequest(tx, wanted, rolesOfKind(kind));
   if (approval === undefined) throw new ApprovalError(explain(await findApproval(tx, approval_id), wanted));
   const { approved_by: second_person, asked, reason } = approval;
   const details = { approval_id, second_person };

@@ -6,6 +6,7 @@ import type { Actor } from '#db/queries/audit.ts';
 import { countGames, listGamePage } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
 import { findOperator } from '#db/queries/operators.ts';
+import { readNeed } from '#src/approvals/rule.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { openProducer } from '#src/cli/context.ts';
 import type { DemoApplication } from '#src/cli/demo-applications.ts';
@@ -16,6 +17,7 @@ import { runUntilSignal } from '#src/cli/run-until-signal.ts';
 import { exitCodeOfRuns, RUN_COLUMNS, startRuns, toRunDocument, waitForRuns } from '#src/cli/runs.ts';
 import { waitForResults } from '#src/cli/wait.ts';
 import type { Config } from '#src/config.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -57,7 +59,8 @@ const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly
 const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
   // With a smaller --games than last time, withdrawals are intended.
-  const options = { full: false, accept_withdrawals: true };
+  const need = await readNeed(sql, FOUR_EYES_BY_DEFAULT, 'withdrawals');
+  const options = { full: false, accept_withdrawals: need !== 'needed' };
   const { opened, alreadyRunning } = await startRuns(foundation, ids, options, DEMO_ACTOR);
   const runs = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
   const kyc = await pullKycRecords(foundation, out, ids);

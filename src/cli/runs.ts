@@ -3,6 +3,7 @@ import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import type { Column, Output } from '#src/cli/output.ts';
 import { openProgress } from '#src/cli/progress.ts';
 import { waitForResult } from '#src/cli/wait.ts';
+import type { FourEyes } from '#src/contract/approvals.ts';
 import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -16,12 +17,13 @@ export const startRuns = async (
   application_ids: readonly string[],
   options: { full: boolean; accept_withdrawals: boolean },
   actor: Actor,
+  fourEyes?: FourEyes,
 ): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
   const { startManualRun } = await import('#src/actions/start-runs.ts');
   const opened: RunRow[] = [];
   const alreadyRunning: RunRow[] = [];
   for (const application_id of application_ids) {
-    const started = await startManualRun(foundation, actor, application_id, options);
+    const started = await startManualRun(foundation, actor, application_id, options, fourEyes);
     (started.opened ? opened : alreadyRunning).push(started.run);
   }
   return { opened, alreadyRunning };

@@ -90,7 +90,7 @@ export const register = (program: Command): void => {
         )
         .option(...APPROVAL),
     run: async (context, ids, { all, full, wait, timeout, acceptWithdrawals, by, approval }) => {
-      const { openQueues, out } = context;
+      const { config, openQueues, out } = context;
       if (acceptWithdrawals !== true && (by ?? approval) !== undefined)
         throw new UsageError('--by and --approval require --accept-withdrawals.');
       const foundation = await openQueues();
@@ -103,6 +103,7 @@ export const register = (program: Command): void => {
         chosen,
         { full: full === true, accept_withdrawals },
         commandLineActor(by),
+        config.fourEyes,
       );
       const running = alreadyRunning.map(({ application_id, run_id }) => ({ application_id, run_id }));
       for (const { application_id, run_id } of running)

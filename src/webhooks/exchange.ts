@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { MEMORY, WIRE } from '#src/rules/budgets.ts';
 import type { Admission } from '#src/webhooks/answer-memory.ts';
 import { aborted } from '#src/webhooks/errors.ts';
-import { type Traffic, tooMuchTraffic } from '#src/webhooks/traffic.ts';
+import { type Traffic, tooManyInterimResponses } from '#src/webhooks/traffic.ts';
 import { exchangeError } from '#src/webhooks/transport-errors.ts';
 
 export type Response = {
@@ -101,7 +101,7 @@ export const startExchange = (
       } else if (status < 200) {
         traffic.pieces += 1;
         interimResponses += 1;
-        if (interimResponses > WIRE.interimResponses) throw tooMuchTraffic();
+        if (interimResponses > WIRE.interimResponses) throw tooManyInterimResponses();
       }
     },
     onResponseData: (controller, piece) => {

@@ -8,8 +8,14 @@ export type Traffic = {
   pieces: number;
 };
 
-export const tooMuchTraffic = (): WebhookError =>
-  new WebhookError('body_too_large', `the response has more than ${WIRE.bytes} bytes around its body`);
+const tooManyBytes = (): WebhookError =>
+  new WebhookError('body_too_large', `the response has more than ${WIRE.bytes} bytes, body and all`);
+
+export const tooManyInterimResponses = (): WebhookError =>
+  new WebhookError(
+    'body_too_large',
+    `more than ${WIRE.interimResponses} interim (1xx) responses came before it`,
+  );
 
 /**
  * Destroys a connection that receives more than `WIRE.bytes` for one call. The reader of a body counts its bytes; only
@@ -24,6 +30,6 @@ export const limitWireBytes = (socket: Socket): void => {
       // A request was sent since: what arrives now belongs to it.
       written = bytesWritten;
       before = bytesRead;
-    } else if (bytesRead - before > WIRE.bytes) socket.destroy(tooMuchTraffic());
+    } else if (bytesRead - before > WIRE.bytes) socket.destroy(tooManyBytes());
   });
 };

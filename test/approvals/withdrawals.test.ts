@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
+import { startManualRun } from '#src/actions/start-runs.ts';
+import { commandLineActor } from '#src/cli/actor.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { startRole } from '#test/ops/fleet-processes.ts';
@@ -143,13 +147,17 @@ test('exactly the games that were approved, and nothing if the run changed meanw
   expect(await withdrawn()).toBe(1);
 });
 
-test('the command line obeys the rule: run accept and sync --accept-withdrawals', async () => {
+const operatorEnv = () => {
   const redisUrl = inject('redisUrl');
-  const env = {
+  return {
     ...asOperator(database.databaseUrl),
     QUEUE_PREFIX: `{approvals-${randomUUID()}}`,
     ...(redisUrl !== null && { REDIS_URL: redisUrl }),
   };
+};
+
+test('the command line obeys the rule: run accept and sync --accept-withdrawals', async () => {
+  const env = operatorEnv();
   const run = async (...args: string[]) => {
     const result = await runCli([...args, '--json'], env);
     return { exit: result.exit, ...documentOf(result) };
@@ -184,6 +192,28 @@ test('the command line obeys the rule: run accept and sync --accept-withdrawals'
   const [last] = await database.sql`
     select accept_withdrawals from sync_runs where application_id = ${application_id} order by run_id desc limit 1`;
   expect(last).toEqual({ accept_withdrawals: false });
+});
+
+test('a run that may withdraw all does not open if a second person became necessary meanwhile', async () => {
+  const { sql } = database;
+  const options = { full: false, accept_withdrawals: true };
+  const producer = {} as Producer;
+  const starting = startManualRun({ sql, producer }, commandLineActor('rita'), application_id, options);
+  await expect(starting).rejects.toThrow('It takes two persons');
+  expect(
+    await sql`select from sync_runs where application_id = ${application_id} and finished_at is null`,
+  ).toHaveLength(0);
+});
+
+test('FOUR_EYES=none: sync --accept-withdrawals takes one person, and the audit log says why', async () => {
+  const accept = ['sync', application_id, '--accept-withdrawals', '--by', 'rita', '--json'];
+  expect(await runCli(accept, { ...operatorEnv(), FOUR_EYES: 'none' })).toMatchObject({ exit: 0 });
+  const [entry] = await listAudit(database.sql, { action: 'run.accept_withdrawals', limit: 1 });
+  expect(entry).toMatchObject({
+    actor: 'rita',
+    subject: `application:${application_id}`,
+    details: { accept_withdrawals: true, second_person: 'none: FOUR_EYES' },
+  });
 });
 
 test('FOUR_EYES=none: one person alone, and every page says so', async () => {
