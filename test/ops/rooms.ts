@@ -84,6 +84,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/contract',
       'src/rules',
       'db',
+      'src/approvals',
       'src/events',
       'src/queue',
       'src/ingest',
