@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { WIRE } from '#src/rules/budgets.ts';
+import type { EgressPolicy } from '#src/webhooks/egress.ts';
+import { WebhookError } from '#src/webhooks/errors.ts';
+import { connectError } from '#src/webhooks/transport-errors.ts';
+
+/** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
+const IDLE_CONNECTION_MS = 4_000;
+
+/**
+ * The connections of a sender: where `egress` allows, through its proxy if it has one, and each with a bounded number of
+ * bytes for a call. @param connectTimeoutMs deadline of name look-up, connection and TLS handshake together
+ */
+export const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dispatcher => {
+  const options = {
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    // Keep-Alive of a response may shorten the idle time, not extend it.
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    // The deadline of the call covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  if (egress.proxy === undefined)
+    return new Agent({ ...options, connect: limitConnections(createConnector(egress, connectTimeoutMs)) });
+  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect. The tunnel hides the token from the proxy.
+  const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
+  return new ProxyAgent({
+    ...options,
+    uri: egress.proxy,
+    proxyTunnel: true,
+    requestTls: tls,
+    proxyTls: tls,
+    factory: (origin, pool: Pool.Options) =>
+      new Pool(origin, { ...pool, connect: limitConnections(pool.connect as buildConnector.connector) }),
+  });
+};
+
+/** A connector whose connections receive a bounded number of bytes for each call. */
+const limitConnections =
+  (connect: buildConnector.connector): buildConnector.connector =>
+  (options, callback) =>
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) limitWireBytes(socket);
+      callback(...result);
+    });
+
+/**
+ * Destroys a connection that receives more than `WIRE.bytes` for one call. The reader of a body counts its bytes; only
+ * this limit counts those around it (extensions of chunks, headers, trailers).
+ */
+const limitWireBytes = (socket: Socket): void => {
+  let written = socket.bytesWritten;
+  let before = socket.bytesRead;
+  socket.on('readable', () => {
+    const { bytesRead, bytesWritten } = socket;
+    if (bytesWritten !== written) {
+      // A request was sent since: what arrives now belongs to it.
+      written = bytesWritten;
+      before = bytesRead;
+    } else if (bytesRead - before > WIRE.bytes) {
+      socket.destroy(
+        new WebhookError('body_too_large', `the response has more than ${WIRE.bytes} bytes, body and all`),
+      );
+    }
+  });
+};
+
+/** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
+const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
+  // `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+  const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [error] = result;
+      if (error === null) callback(...result);
+      else callback(connectError(error, options.protocol === 'https:'), null);
+    });
+};
