@@ -26,8 +26,8 @@ type Options = {
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
- * is lost, end silent sessions, free job locks with a wrong expiry, and delete surplus finished jobs and the rows of killed workers. Repeating it
- * is safe. A worker that does not get the reconciler's lock does nothing.
+ * is lost, end silent sessions, free job locks with a wrong expiry, and delete surplus finished jobs and the rows of
+ * killed workers. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
  * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
