@@ -1,4 +1,7 @@
-/** What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot verify who uses it, lists requests, closes as void those whose subject has changed, and uses approved ones. */
+/**
+ * What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot
+ * verify who uses it, lists requests, closes as void those whose subject has changed, and uses approved ones.
+ */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import {

@@ -1,6 +1,7 @@
 /**
  * The rule of two persons: one asks and gives a reason, another who has the role approves within an hour, the first does
- * it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has changed since is void.
+ * it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has changed since is
+ * void.
  */
 import type { Queryable } from '#db/client.ts';
 import {

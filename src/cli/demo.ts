@@ -58,7 +58,7 @@ const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly
 /** Syncs the applications once and prints what was stored. */
 const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
-  // With a smaller --games than last time, withdrawals are intended.
+  // With a smaller --games than last time, withdrawals are intended. If two reviewers were added, the two must accept them.
   const need = await readNeed(sql, FOUR_EYES_BY_DEFAULT, 'withdrawals');
   const options = { full: false, accept_withdrawals: need !== 'needed' };
   const { opened, alreadyRunning } = await startRuns(foundation, ids, options, DEMO_ACTOR);

@@ -44,6 +44,7 @@ const acceptBefore = async (
 ): Promise<boolean> => {
   const { fourEyes } = config;
   if (approval_id === undefined) {
+    // Before the first of several runs opens. Each asks the rule again in its transaction.
     if ((await readNeed(sql, fourEyes, 'withdrawals')) !== 'needed') return true;
     throw new UsageError(
       'It takes two persons to accept withdrawals: on the page of the suspect run in the console one asks, another reviewer approves. Then repeat this with --by and --approval for that application.',

@@ -32,10 +32,10 @@ export type Producer = {
   addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
-  /** Options of each job. */
+  /** How a queue keeps its finished jobs: options of each job. */
   keep: KeepOptions;
-  /** Deletes finished jobs that are not kept. On Redis the queues do it themselves. @returns how many */
-  trim: (signal: AbortSignal) => Promise<number>;
+  /** Deletes finished jobs above the number that is kept. On Redis the queues do it themselves. */
+  trim: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -136,10 +136,8 @@ export const createProducer = (
     queues: () => [...queues.values()],
     keep,
     trim: async (signal) => {
-      let deleted = 0;
-      if (backend.kind === 'postgres')
-        for (const each of queues.values()) deleted += await deleteSurplus(each, signal);
-      return deleted;
+      if (backend.kind === 'redis') return;
+      for (const each of queues.values()) await deleteSurplus(each, signal);
     },
     close: async () => {
       await Promise.all([...queues.values()].map((each) => each.close()));

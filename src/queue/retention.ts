@@ -27,22 +27,16 @@ export const keepOptions = ({ kind }: Pick<QueueBackend, 'kind'>): KeepOptions =
     : { removeOnComplete: { age: completed.age }, removeOnFail: { age: failed.age } };
 };
 
-export const keepAlike = (one: KeepOptions = {}, other: KeepOptions = {}): boolean =>
+export const keepAlike = (one: KeepOptions, other: KeepOptions = {}): boolean =>
   isDeepStrictEqual([one.removeOnComplete, one.removeOnFail], [other.removeOnComplete, other.removeOnFail]);
 
-/** Deletes the oldest finished jobs of a queue above the number that it keeps. @returns how many */
-export const deleteSurplus = async (
-  queue: Queue,
-  signal: AbortSignal,
-  kept: Record<(typeof STATES)[number], { count: number }> = KEPT,
-): Promise<number> => {
-  let deleted = 0;
+/** Deletes the oldest finished jobs of a queue above the number that it keeps. */
+export const deleteSurplus = async (queue: Queue, signal: AbortSignal): Promise<void> => {
   for (const state of STATES) {
-    const { count } = kept[state];
+    const { count } = KEPT[state];
     const [newest] = await queue.getJobs([state], count, count);
     if (newest?.finishedOn === undefined) continue;
-    for (let batch = BATCH; batch === BATCH && !signal.aborted; deleted += batch)
-      batch = (await queue.clean(Date.now() - newest.finishedOn, BATCH, state)).length;
+    for (let deleted = BATCH; deleted === BATCH && !signal.aborted; )
+      deleted = (await queue.clean(Date.now() - newest.finishedOn, BATCH, state)).length;
   }
-  return deleted;
 };

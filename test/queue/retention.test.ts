@@ -5,7 +5,6 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { deleteSurplus } from '#src/queue/retention.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
@@ -51,25 +50,20 @@ describe('On PostgreSQL', () => {
   beforeAll(() => start('postgres'));
   afterAll(stop);
 
-  test('the oldest finished jobs above the number that is kept are deleted', async () => {
-    await run(7, 4);
-    const kept = { completed: { count: 3 }, failed: { count: 2 } };
-    expect(await deleteSurplus(producer.queue(numbered), live, kept)).toBe(6);
-    const left = await producer.queue(numbered).getJobs(['completed', 'failed']);
-    expect(left.map(({ data }) => data.n).sort((a, b) => a - b)).toEqual([4, 5, 6, 9, 10]);
-    expect(await deleteSurplus(producer.queue(numbered), live, kept)).toBe(0);
-  });
-
-  test('a pass of the reconciler leaves the thousand that completed last', async () => {
+  test('a pass of the reconciler leaves the jobs that ended last', async () => {
+    await run(3, 2);
     const { sql } = fleet;
     await sql`
       insert into bullmq.job (queue, id, seq, name, state, data, opts, added_at_ms, finished_at_ms)
-      select 'numbered', 'old-' || n, -n, 'old', 'completed', '{}', '{}', 1000 * n, 1000 * n from generate_series(1, 12000) n`;
+      select 'numbered', state || '-' || n, -n, 'old', state, '{}', '{}', 1000 * n, 1000 * n
+      from unnest('{completed,failed}'::bullmq.job_state[]) state, generate_series(1, 12000) n`;
     const context = { sql, backend: fleet.backend, logger };
     await reconcile({ ...context, producer: { ...fleet.producer, trim: producer.trim } }, live);
-    expect(await counts()).toMatchObject({ completed: 1_000 });
-    const newest = await producer.queue(numbered).getCompleted(0, 3);
-    expect(newest.map(({ id }) => id).at(-1)).toBe('old-12000');
+    expect(await counts()).toMatchObject({ completed: 1_000, failed: 5_000 });
+    const idAt = async (state: 'completed' | 'failed', place: number) =>
+      (await producer.queue(numbered).getJobs([state], place, place))[0]?.id;
+    expect(await idAt('completed', 3)).toBe('completed-12000');
+    expect(await idAt('failed', 2)).toBe('failed-12000');
   });
 });
 

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
+import { aClient, aServer, errorOf, targetAt } from '#test/webhooks/support.ts';
 
 const NAMES: Record<string, string[]> = {
   'good.example': ['93.184.215.14', '2606:2800:21f:cb07::1'],
@@ -87,4 +88,35 @@ test('a refused address is named with the setting that would open it', () => {
     ok: false,
     reason: `app.localhost is this machine; ${hint}`,
   });
+});
+
+test('a call that ends during the look-up sends no request when the address is found', async () => {
+  const requests: string[] = [];
+  const server = await aServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.end();
+  });
+  const found = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const client = aClient({
+    egress: createEgressPolicy({
+      allowHttp: true,
+      allowNetworks: ['127.0.0.0/8'],
+      resolve: async (_hostname, _options, done) => {
+        asked.resolve();
+        await found.promise;
+        done(null, [{ address: '127.0.0.1', family: 4 }]);
+      },
+    }),
+  });
+  const url = server.url.replace('127.0.0.1', 'slow.example');
+  const ended = new AbortController();
+  const call = errorOf(client.queryGameDetail(targetAt(url), { game_id: 'g1' }, ended.signal));
+  await asked.promise;
+  ended.abort();
+  expect((await call).code).toBe('aborted');
+  found.resolve();
+  await expect.poll(server.connections).toBe(1);
+  await expect.poll(server.openConnections).toBe(0);
+  expect(requests).toEqual([]);
 });

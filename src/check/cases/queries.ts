@@ -19,7 +19,10 @@ const idOf = (row: unknown): string | undefined => {
 /** The request on which `list.envelope` and `list.shape` are checked. */
 const FIRST_PAGE = { page_num: 1, page_size: PAGE_SIZE_MAX };
 
-/** The first page, from the session if it was fetched before. @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it */
+/**
+ * The first page, from the session if it was fetched before.
+ * @throws SkipCase if the response is not a list: `list.envelope` or `list.shape` reports it
+ */
 export const fetchFirstPage = async (session: Session): Promise<Page> =>
   parsePage(await session.call('query_game_list', FIRST_PAGE), 'list.envelope and list.shape');
 
