@@ -117,13 +117,23 @@ export const section = (
 export const facts = (entries: readonly (readonly [string, SafeHtml | string | number | null])[]): SafeHtml =>
   html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? html`<span class="none">–</span>`}</dd></div>`)}</dl>`;
 
+/**
+ * Faster from game to game (docs/performance.md): htmx follows this link or form and replaces the body, so the browser
+ * keeps the scripts and styles. One at a time. Without scripts it is a link or form as any other.
+ */
+export const IN_PLACE = html` hx-boost="swap:outerHTML" hx-sync="body:drop"`;
+
+type ActionOptions = { fields?: Record<string, string>; kind?: string; key?: string; inPlace?: boolean };
+
 /** A button that posts a form of its own. */
 export const action = (
   url: string,
   label: SafeHtml | string,
-  { fields = {}, kind = '', key }: { fields?: Record<string, string>; kind?: string; key?: string } = {},
+  { fields = {}, kind = '', key, inPlace = false }: ActionOptions = {},
 ): SafeHtml =>
-  html`<form method="post" action="${url}" class="inline">${Object.entries(fields).map(
+  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${Object.entries(
+    fields,
+  ).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}<button class="button ${kind}"${key === undefined ? null : html` data-key="${key}"`}>${label}</button></form>`;
 

@@ -40,7 +40,7 @@ export const head = (title: string): SafeHtml => html`<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<meta name="htmx-config" content='{"includeIndicatorCSS":false,"allowEval":false}'>
+<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
 <title>${title} · Game Catalogue</title>
 <link rel="icon" href="${ASSETS.logo.url}">
 <link rel="stylesheet" href="${ASSETS.css.url}">
@@ -64,6 +64,8 @@ ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
 
 export type Page = {
   title: string;
+  /** The page opens with the focus on its heading, so that a screen reader reads it. */
+  focusHeading?: boolean;
   /** The path of its entry in the navigation. */
   at: string;
   body: SafeHtml | SafeHtml[];
@@ -98,7 +100,7 @@ export const pageContent = (
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
   page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
 }</div>
-<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1>${page.title}</h1>${
+<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1${page.focusHeading ? html` tabindex="-1" autofocus` : null}>${page.title}</h1>${
   page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
 }</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
 ${page.body}

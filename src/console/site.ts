@@ -36,7 +36,8 @@ const parseForm = (body: string): Record<string, string | string[]> => {
 /** Requests that a page makes by itself: they do not keep a session open. */
 export const isPolling = (request: FastifyRequest): boolean =>
   request.method === 'GET' &&
-  (request.url.startsWith('/queues/api/') || request.headers['hx-request'] === 'true');
+  (request.url.startsWith('/queues/api/') ||
+    (request.headers['hx-request'] === 'true' && request.headers['hx-boosted'] !== 'true'));
 
 /** Builds a site without its pages: it serves its own files and the sign-in. */
 export const createSite = async (options: SiteOptions, frame: SiteFrame): Promise<FastifyInstance> => {

@@ -15,14 +15,30 @@ const DECISIONS = 60;
 /** Those of the measure, and of the pages of the lane that come next. */
 const WITH_PICTURES = 100;
 
-/** When the page's scripts had run and its five pictures were there, in milliseconds since 1970. */
-const READY_AT = `(() => {
-  const [page] = performance.getEntriesByType('navigation');
-  const shown = [...document.querySelectorAll('.frame img')].filter((each) => each.naturalWidth > 0);
-  if (shown.length !== 5) throw new Error(shown.length + ' of 5 pictures are there');
-  const ends = shown.map(({ src }) => performance.getEntriesByName(src)[0].responseEnd);
-  return performance.timeOrigin + Math.max(page.domContentLoadedEventEnd, ...ends);
-})()`;
+/** In each page: `readyAt` becomes the time since 1970 of the first frame with the game of this URL and five pictures. */
+const NOTE_READY = `{
+  let shown;
+  window.readyAt = {};
+  const look = () => {
+    const game = document.querySelector('#decision form')?.action;
+    const pictures = [...document.querySelectorAll('.frame img')].filter((each) => each.naturalWidth > 0);
+    if (game !== shown && document.readyState !== 'loading' && pictures.length === 5) {
+      shown = game;
+      window.readyAt[new URL(game).pathname] = performance.timeOrigin + performance.now();
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}`;
+
+const READY_AT = `new Promise((resolve) => {
+  const look = () => {
+    const at = window.readyAt[location.pathname];
+    if (at === undefined) requestAnimationFrame(look);
+    else resolve(at);
+  };
+  look();
+})`;
 
 const [games = '10000', kept] = process.argv.slice(2);
 await withDatabase(async (loader, databaseUrl) => {
@@ -42,13 +58,14 @@ await withDatabase(async (loader, databaseUrl) => {
   await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
   const browser = stack.adopt(await launchBrowser(), (each) => each.close());
   const page = await browser.newPage();
+  await page.addInitScript(NOTE_READY);
   await page.goto(signInUrl(url, await linkOperator(sql, KIM, login, false)));
   say(MEASURE_HEAD);
   for (const lane of ['new', 'changed']) {
     await page.goto(`${url}/review?lane=${lane}`);
     await page.locator('.game-card .name').first().click();
     await page.waitForURL(/\/games\//);
-    await page.waitForLoadState();
+    await page.evaluate(READY_AT);
     // From the key to the next game with its pictures, its scripts run: another decision may follow.
     await measureTimes(
       `${lane} lane: pass, and the next game is ready`,
@@ -56,7 +73,7 @@ await withDatabase(async (loader, databaseUrl) => {
         const before = page.url();
         const from = performance.timeOrigin + performance.now();
         await page.keyboard.press('p');
-        await page.waitForURL((next) => next.href !== before, { waitUntil: 'load' });
+        await page.waitForURL((next) => next.href !== before && next.pathname.startsWith('/games/'));
         return (await page.evaluate<number>(READY_AT)) - from;
       },
       DECISIONS,

@@ -68,6 +68,16 @@ test('what a page requests by itself does not keep its session open', async () =
   expect(await seen()).not.toEqual(before);
 });
 
+test('a page that is replaced in place keeps the session open, as any page does', async () => {
+  const { sql } = database;
+  const cookie = await signIn(served.url, 'idle');
+  await sql`update operator_sessions set seen_at = now() - interval '20 minutes' where login = 'idle'`;
+  await open(cookie, '/', { 'hx-request': 'true', 'hx-boosted': 'true' });
+  const [latest] = await sql<{ seen_at: Date }[]>`
+    select max(seen_at) as seen_at from operator_sessions where login = 'idle'`;
+  expect(Date.now() - (latest?.seen_at.getTime() ?? 0)).toBeLessThan(10 * 60_000);
+});
+
 test('every sign-in makes a new session of 256 random bits and ends the one of the same browser', async () => {
   const first = await signIn(served.url, 'olga');
   const again = await post('/sign-in', { login: 'olga', password: PASSWORD }, { cookie: first });

@@ -76,12 +76,25 @@ document.addEventListener('click', (event) => {
 /** A form is sent once. The button is enabled again if the browser goes back to this page. */
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement;
-  if (form.method !== 'post') return;
+  // htmx sends a form that it prevented, one at a time.
+  if (form.method !== 'post' || event.defaultPrevented) return;
   if (form.dataset.sent !== undefined) event.preventDefault();
   form.dataset.sent = '';
 });
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
+});
+
+// The browser has no page of its own for a link or form that htmx follows.
+addEventListener('htmx:error', (event) => {
+  const { ctx } = (event as CustomEvent<{ ctx?: { sourceElement?: Element } }>).detail;
+  if (!ctx?.sourceElement?.hasAttribute('hx-boost')) return;
+  const notice = document.createElement('p');
+  notice.className = 'notice bad';
+  notice.textContent =
+    'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
+  document.querySelector('.notices')?.replaceChildren(notice);
+  scrollTo({ top: 0 });
 });
 
 /** `data-select-all`: checks every box of its form. A count follows the boxes. */
@@ -100,7 +113,6 @@ document.addEventListener('change', (event) => {
   }
   countSelected(form);
 });
-for (const form of document.forms) countSelected(form);
 
 // A record in clear does not stay in a page that was left.
 addEventListener('pagehide', () => {
@@ -108,15 +120,21 @@ addEventListener('pagehide', () => {
 });
 
 // A narrow window shows a part of the navigation: the part with this page.
-const navigation = document.querySelector<HTMLElement>('.side nav');
 const showHere = (): void => {
+  const navigation = document.querySelector<HTMLElement>('.side nav');
   const here = navigation?.querySelector<HTMLElement>('[aria-current]');
   if (!navigation || !here) return;
   navigation.scrollLeft =
     here.offsetLeft - navigation.offsetLeft - (navigation.clientWidth - here.offsetWidth) / 2;
 };
 addEventListener('resize', showHere);
-showHere();
 
-// The next game opens with the focus on its heading, so that a screen reader reads it.
-document.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+/** Of a page that was loaded, and of one that htmx put in its place. */
+const showPage = (): void => {
+  showHere();
+  for (const form of document.forms) countSelected(form);
+};
+showPage();
+addEventListener('htmx:after:swap', ({ target }) => {
+  if (target === document.body) showPage();
+});

@@ -9,6 +9,7 @@ import {
   facts,
   formatAge,
   html,
+  IN_PLACE,
   type SafeHtml,
   section,
   select,
@@ -124,8 +125,8 @@ const decisionCard = ({ game, reasons, lane, cursor, viewers, pictures }: GameVi
   const url = `/games/${game.game_id}`;
   return section(
     'Decision',
-    html`<div class="decision">${viewers}<form method="post" action="${url}">${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" class="rows">${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
+    html`<div class="decision">${viewers}<form method="post" action="${url}"${IN_PLACE}>${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" class="rows"${IN_PLACE}>${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
     { aside: html`<span class="soft">on revision ${game.revision}</span>`, id: 'decision' },
   );
 };
@@ -174,11 +175,12 @@ ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">$
 </div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}`;
   return {
     title: game.game_name.trim() || game.application_game_id,
+    focusHeading: true,
     at: lane === undefined ? '/games' : '/review',
     parent: lane === undefined ? ['Games', '/games'] : ['Review', `/review?lane=${lane}`],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`${statusBadges(game)}<a href="/applications/${game.application_id}">${game.application_id}</a>`,
-    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k">Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j">Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { key: 'u' }) : null}`,
+    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { key: 'u', inPlace: true }) : null}`,
     body,
   };
 };

@@ -1,0 +1,163 @@
+// From game to game htmx replaces the page in place: all that a browser does for a page that is loaded must hold.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signInPage,
+  startTestConsole,
+  type TestConsole,
+} from '#test/console/support.ts';
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
+
+const GAMES = 3;
+
+describe.runIf(hasBrowser())('from game to game in Chromium', () => {
+  const database = useTestDatabase();
+  let browser: Browser;
+  let served: TestConsole;
+
+  beforeAll(async () => {
+    served = await startTestConsole(database);
+    browser = await launchBrowser();
+    await addTestOperator(database.sql, 'olga', 'reviewer');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+  });
+
+  /** A lane of three games. @returns a page with the first of them, which keeps `window.kept` while it is not loaded again */
+  const openLane = async (): Promise<{ page: Page; errors: string[]; names: string[]; pass: string }> => {
+    await database.sql`truncate games, game_revisions, game_audits cascade`;
+    await addApplication(database.sql, 'app');
+    await upsertGames(
+      database.sql,
+      'app',
+      Array.from({ length: GAMES }, (_, n) => fetchedGame({ game_id: `g-${n}`, game_name: `game ${n}` })),
+    );
+    const page = await browser.newPage();
+    const errors = collectErrors(page);
+    await signInPage(page, served.url, 'olga', '/review?lane=new');
+    const names = await page.locator('.game-card .name').allTextContents();
+    await page.locator('.game-card .name').first().click();
+    await page.waitForURL(/\/games\//);
+    await page.waitForLoadState();
+    await page.evaluate('window.kept = true');
+    return { page, errors, names, pass: new URL(page.url()).pathname };
+  };
+  const isKept = (page: Page) => page.evaluate('window.kept === true');
+  const heading = (page: Page, name: string | undefined) =>
+    page.getByRole('heading', { level: 1, name: name ?? 'none', exact: true }).waitFor();
+  const decided = async () => {
+    const rows = await database.sql<{ audit_status: string; text: string }[]>`
+      select audit_status, coalesce(text, '') as text from game_audits order by decided_at`;
+    return rows.map(({ audit_status, text }) => `${audit_status} ${text}`.trim());
+  };
+
+  test('the next game has its title, its address and the focus on its heading; back loads the one before as it is now', async () => {
+    const { page, errors, names, pass } = await openLane();
+    await page.evaluate('scrollTo(0, 10_000)');
+    await page.keyboard.press('p');
+    await heading(page, names[1]);
+    await page.getByText(`${names[0]}: passed.`).waitFor();
+    expect(await isKept(page)).toBe(true);
+    await until('the focus', () => page.evaluate<boolean>("document.activeElement.tagName === 'H1'"));
+    expect(await page.evaluate('scrollY')).toBe(0);
+    expect(await page.title()).toBe(`${names[1]} · Game Catalogue`);
+    expect(page.url()).toContain('/games/');
+    await page.keyboard.press('j');
+    await heading(page, names[2]);
+    await page.keyboard.press('k');
+    await heading(page, names[1]);
+    expect(await isKept(page)).toBe(true);
+
+    for (const name of [names[2], names[1], names[0]]) {
+      await page.goBack();
+      await heading(page, name);
+    }
+    expect(new URL(page.url()).pathname).toBe(pass);
+    await page.locator('.heading').getByText('passed').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Review' }).waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  test('keys that are pressed before the next game is there do nothing', async () => {
+    const { page, names, pass } = await openLane();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (/^\/games\/[^/]+$/.test(new URL(request.url()).pathname)) sent.push(request.method());
+    });
+    const gate = Promise.withResolvers<void>();
+    await page.route(`**${pass}`, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    for (const key of ['p', 'p', 'j', 'u', 'p']) await page.keyboard.press(key);
+    gate.resolve();
+    await heading(page, names[1]);
+    expect(sent).toEqual(['POST', 'GET']);
+    expect(await decided()).toEqual(['passed']);
+    await page.close();
+  });
+
+  test('a console that does not answer: the page says so and keeps what was typed, and the same form is sent again', async () => {
+    const { page, names, pass } = await openLane();
+    await page.route(`**${pass}`, (route) => route.abort('connectionrefused'));
+    await page.keyboard.press('r');
+    await page.getByRole('combobox', { name: 'Reason' }).selectOption('misleading');
+    await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
+    const reject = page.getByRole('button', { name: 'Reject', exact: true });
+    await reject.click();
+    await page.getByRole('status').getByText('The console did not answer.').waitFor();
+    expect(await decided()).toEqual([]);
+    await page.unroute(`**${pass}`);
+    await reject.click();
+    await heading(page, names[1]);
+    expect(await decided()).toEqual(['rejected The pictures are of another game.']);
+    await page.close();
+  });
+
+  test('a session that has ended leads to the sign-in, and from there to the game', async () => {
+    const { page, names } = await openLane();
+    await database.sql`delete from operator_sessions`;
+    await page.keyboard.press('j');
+    await page.getByLabel('Login').fill('olga');
+    expect(await page.evaluate('document.body.className')).toBe('plain');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await heading(page, names[1]);
+
+    await page.waitForLoadState();
+    await database.sql`delete from operator_sessions`;
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { level: 1, name: 'Not signed in' }).waitFor();
+    expect(await decided()).toEqual([]);
+    await page.close();
+  });
+
+  test('the last decision of a lane opens the empty lane, whose own forms work', async () => {
+    const { page, errors, names } = await openLane();
+    for (const name of names) {
+      await heading(page, name);
+      await page.waitForLoadState();
+      await until('the form', () =>
+        page.evaluate<boolean>("document.querySelector('#decision form') !== null"),
+      );
+      await page.keyboard.press('p');
+    }
+    await page.getByText('Nothing waits in this lane.').waitFor();
+    expect(await page.locator('.side [aria-current]').textContent()).toBe('Review');
+    await page.keyboard.press('u');
+    await page.getByText('1 undone.').waitFor();
+    await heading(page, names[2]);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+});
