@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { PageRow, RunRow } from '#db/queries/runs.ts';
 import { containsPattern, firstRow } from '#db/rows.ts';
-import type { Reason } from '#src/contract/reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
 import type { AuditStatus, Operation, RunOutcome } from '#src/contract/words.ts';
 
 /** One of the last 24 hours. */

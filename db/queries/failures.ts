@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
-import type { Reason } from '#src/contract/reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
 import type { Operation } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 

@@ -1,7 +1,7 @@
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
-import type { Reason } from '#src/contract/reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
 
 /**

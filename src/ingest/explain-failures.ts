@@ -1,4 +1,4 @@
-import type { Reason } from '#src/contract/reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
 import type { FailedCall } from '#src/ingest/fetch-details.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
 

@@ -1,6 +1,5 @@
 import { type ApplicationGameSummary, applicationGameSummarySchema } from '#src/contract/application.ts';
-import { type Reason, reasonsOf } from '#src/contract/reasons.ts';
-import { identifier } from '#src/contract/text.ts';
+import { identifier, type Reason, reasonsOf } from '#src/contract/text.ts';
 import type { ListingEnd } from '#src/contract/words.ts';
 
 /** One page of a list, row by row. */

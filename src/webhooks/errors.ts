@@ -1,4 +1,4 @@
-import type { Reason } from '#src/contract/reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
 
 /**
  * What can go wrong with one call. `transport`: the call failed before it had a readable response.

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
-import { reasonsOf } from '#src/contract/reasons.ts';
+import { reasonsOf } from '#src/contract/text.ts';
 import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
 import { WAITING } from '#src/rules/waiting.ts';
