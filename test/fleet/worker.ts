@@ -20,6 +20,14 @@ export type WorkerProcess = {
 /** Closer to production's: a lock outlives slow answers, and a machine that many worlds share. */
 export const PATIENT = { lockMs: 10_000, idleMs: 10_000 };
 
+export const PRODUCTION: Required<WorkerTiming> = {
+  lockMs: 30_000,
+  drainMs: 20_000,
+  checkMs: 10_000,
+  reconcileMs: 60_000,
+  idleMs: 20_000,
+};
+
 const SCRIPT = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
 /** Waits short enough for tests; the order of them is production's. */

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { PRODUCTION } from '#test/fleet/worker.ts';
 import { openWorld } from '#test/fleet/world.ts';
 
 const games = Number(process.argv[2] ?? 20_000);
@@ -27,10 +28,8 @@ await using world = await openWorld(
   },
   { applications: 1, games },
 );
-// Production's waits, not the tests'.
-const timing = { lockMs: 30_000, drainMs: 20_000, checkMs: 10_000, reconcileMs: 60_000, idleMs: 20_000 };
-await world.startWorker({ timing });
-await world.startWorker({ timing });
+await world.startWorker({ timing: PRODUCTION });
+await world.startWorker({ timing: PRODUCTION });
 await world.startRuns();
 const landed = async () => {
   const [row] = await world.sql<{ count: number }[]>`select count(*)::int as count from games`;
