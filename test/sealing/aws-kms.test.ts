@@ -6,6 +6,7 @@ import { openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { decrypt, encrypt, NONCE_BYTES } from '#src/sealing/aes-gcm.ts';
 import { awsKmsKey } from '#src/sealing/aws-kms.ts';
+import { openEventSecrets, sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import { localKey, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { aHome, keyBytes, keyErrorOf, PLANTED } from '#test/kyc/support.ts';
@@ -176,7 +177,7 @@ describe('a key in AWS KMS', () => {
     expect((await keyErrorOf(() => openKycRecord(former, sealed))).code).toBe('unknown_key');
   });
 
-  it('with the policy that docs/kyc.md gives to workers seals records and opens tokens, and opens no record', async () => {
+  it('with the policy that docs/kyc.md gives to workers seals records, opens tokens and event secrets, and opens no record', async () => {
     const [, document = ''] = /```json\n(.*?)```/s.exec(await readFile('docs/kyc.md', 'utf8')) ?? [];
     const keys = { records: [kmsKey()], tokens: [kmsKey()] };
     const { cp_id: _cp_id, ...fields } = PLANTED;
@@ -188,10 +189,13 @@ describe('a key in AWS KMS', () => {
     };
     const fingerprint = { table: 'kyc_keys', record_id: 'fingerprint' };
     const token = await sealAccessToken(keys, acme, 'a-token');
+    const address = { application_id: 'acme', url: 'https://acme.example/events' };
+    const event = await sealNewEventSecret(keys, address);
     const fingerprintKey = await wrapDataKey(keys.records, keyBytes('fingerprint'), fingerprint);
     policy = JSON.parse(document.replaceAll('KEY_ARN', ARN));
     try {
       expect(await openAccessToken(keys, { ...acme, ...token })).toBe('a-token');
+      expect(await openEventSecrets(keys, { ...address, ...event.sealed })).toEqual([event.secret]);
       expect(await unwrapDataKey(keys.records, fingerprintKey, fingerprint)).toHaveLength(32);
       const sealed = { ...(await sealKycRecord(keys, 'acme', fields)), application_id: 'acme' };
       expect(await keyErrorOf(() => openKycRecord(keys, sealed))).toEqual({
@@ -199,6 +203,7 @@ describe('a key in AWS KMS', () => {
         message: expect.stringContaining('AccessDeniedException'),
       });
       expect((await keyErrorOf(() => sealAccessToken(keys, acme, 'another'))).code).toBe('key_service');
+      expect((await keyErrorOf(() => sealNewEventSecret(keys, address))).code).toBe('key_service');
       policy = undefined;
       expect(await openKycRecord(keys, sealed)).toEqual(fields);
     } finally {
