@@ -77,6 +77,8 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return `${game?.audit_status} by ${game?.last?.decided_by} meanwhile`;
     case 'undone_before':
       return `undone already: ${game?.audit_status}`;
+    case 'withdrawn':
+      return `withdrawn: ${game?.audit_status}`;
     case 'unknown':
       return 'there is no such game';
   }
@@ -106,6 +108,10 @@ const printResults = (out: Output, document: object, games: readonly (GameDecisi
 const printOne = async (sql: Database, out: Output, decided: GameDecision): Promise<ExitCode> => {
   const { game_id, revision, result, game } = decided;
   const current = await requireGame(sql, game_id);
+  if (result === 'withdrawn')
+    throw new CatalogueError(
+      `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
+    );
   if (!DONE.includes(result))
     throw new CatalogueError(
       `The content of ${game_id} is at revision ${current.revision}, not ${revision}. Read it with npx catalogue game show ${game_id}, then decide again.`,
@@ -167,7 +173,7 @@ const REVISION = [
 ] as const;
 const NOTE = ['--note <private>', 'a note for operators', parseNonEmpty] as const;
 const DETAILS =
-  'A decision names the revision that you saw: a game whose content has moved since is not decided. Without games, they are read from stdin, one a line, as game list prints them. Exit 3 if some were not decided.';
+  'A decision names the revision that you saw: a game whose content has moved since is not decided, nor is a withdrawn game. Without games, they are read from stdin, one a line, as game list prints them. Exit 3 if some were not decided.';
 
 type DecisionOptions = Omit<DecisionRequest, 'audit_status'> & { by: string; revision?: number | undefined };
 

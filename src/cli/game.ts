@@ -16,11 +16,14 @@ import { EXIT } from '#src/errors.ts';
 
 const GAME = ['<game_id>', 'the game', parseShortId] as const;
 /** The commands that decide on a game as it is shown, ready to be copied. */
-const decisionCommands = ({ game_id, revision, audit_status }: GameRow): string[] => {
+const decisionCommands = ({ game_id, revision, audit_status, withdrawn_at }: GameRow): string[] => {
   const named = `${game_id}@${revision}`;
+  const isWithdrawn = withdrawn_at !== null;
   return [
-    ...(audit_status === 'passed' ? [] : [`Approve: npx catalogue game pass ${named} --by NAME`]),
-    ...(audit_status === 'rejected'
+    ...(isWithdrawn || audit_status === 'passed'
+      ? []
+      : [`Approve: npx catalogue game pass ${named} --by NAME`]),
+    ...(isWithdrawn || audit_status === 'rejected'
       ? []
       : [`Reject: npx catalogue game reject ${named} --by NAME --reason CODE --text TEXT`]),
     ...(revision > 1 ? [`What changed: npx catalogue game diff ${game_id}`] : []),

@@ -16,9 +16,10 @@ export type SeenRevision = {
  * - `moved`: its content is at another revision than the reviewer saw, or a picture has other bytes.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
  * - `unchanged`: it has this decision already.
+ * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
  */
-export type DecisionResult = 'decided' | 'moved' | 'decided_before' | 'unchanged' | 'unknown';
+export type DecisionResult = 'decided' | 'moved' | 'decided_before' | 'unchanged' | 'withdrawn' | 'unknown';
 
 /** The decision that is to be made, as far as the verdict depends on it. */
 export type WantedDecision = {
@@ -36,6 +37,7 @@ export const judgeDecision = (
   wanted: WantedDecision,
 ): DecisionResult => {
   if (game === undefined) return 'unknown';
+  if (game.withdrawn_at !== null) return 'withdrawn';
   if (game.revision !== seen.revision) return 'moved';
   if (wanted.seen_status !== undefined && game.audit_status !== wanted.seen_status) return 'decided_before';
   const { last } = game;

@@ -69,6 +69,28 @@ describe('game pass and game reject', () => {
     expect(stderr).toContain(`is at revision 2, not 1. Read it with npx catalogue game show ${game.game_id}`);
   });
 
+  it('do not decide a withdrawn game, and say why', async () => {
+    const [one, other] = [await add(), await add()];
+    await database.sql`update games set withdrawn_at = now() where game_id = ${one.game_id}`;
+    const shown = await catalogue(['game', 'show', one.game_id]);
+    expect(shown).toMatchObject({ exit: 0, stdout: expect.not.stringContaining('catalogue game pass') });
+    const pass = ['game', 'pass', '--by', 'kim'];
+    const alone = await catalogue([...pass, `${one.game_id}@1`]);
+    expect(alone).toMatchObject({
+      exit: 1,
+      stderr: `catalogue: ${one.game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.\n`,
+    });
+    const both = await catalogue([...pass, `${one.game_id}@1`, `${other.game_id}@1`]);
+    expect(both.exit).toBe(3);
+    expect(both.stdout).toContain('withdrawn: pending');
+    expect(await statusOf(one.game_id)).toBe('pending');
+    const json = documentOf(await catalogue([...pass, `${one.game_id}@1`, `${other.game_id}@1`, '--json']));
+    expect(json.games).toMatchObject([
+      { result: 'withdrawn', audit_status: 'pending' },
+      { result: 'unchanged' },
+    ]);
+  });
+
   it('decide on many from lines of game list, report which moved, and are undone as a batch', async () => {
     await addApplication(database.sql, 'many');
     const games = Array.from({ length: 5 }, (_, n) => fetchedGame({ game_id: `g-${n}` }, at(0)));

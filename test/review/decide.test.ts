@@ -88,6 +88,23 @@ describe('A decision', () => {
     ]);
   });
 
+  it.for([{}, { seen_status: 'pending' }] as const)(
+    'is refused for a withdrawn game, and leaves no trace: %j',
+    async (seen) => {
+      const game_id = await addOne();
+      await database.sql`update games set withdrawn_at = now() where game_id = ${game_id}`;
+      const { games } = await decideGames(
+        database.sql,
+        atFirstRevision([game_id]),
+        { ...PASS, ...seen },
+        KIM,
+      );
+      expect(games).toMatchObject([{ result: 'withdrawn', game: { audit_status: 'pending' } }]);
+      expect(await listAudits(database.sql, game_id)).toEqual([]);
+      expect(await listAudit(database.sql, { subject: `game:${game_id}`, limit: 9 })).toEqual([]);
+    },
+  );
+
   it.for<[request: Parameters<typeof decideGames>[2], message: RegExp]>([
     [{ audit_status: 'rejected' }, /needs a reason: choose one of incomplete, broken_media, misleading/],
     [{ audit_status: 'rejected', reason: 'no icon' }, /There is no reason "no icon"/],

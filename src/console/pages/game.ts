@@ -175,6 +175,13 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             `Nothing was decided: ${result.game?.last?.decided_by ?? 'another operator'} decided meanwhile.`,
             'bad',
           );
+        if (result?.result === 'withdrawn')
+          return redirectWith(
+            reply,
+            here(),
+            'Nothing was decided: the game is withdrawn. Its application no longer lists it.',
+            'bad',
+          );
         if (result?.result === 'unknown')
           return redirectWith(reply, '/review', 'There is no game with this id.', 'bad');
         const next =

@@ -33,6 +33,7 @@ import { LANES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+import type { DecisionResult } from '#src/review/verdicts.ts';
 
 const PAGE = 60;
 /** A form with as many games as a page has, and its texts. */
@@ -94,12 +95,13 @@ const card = (game: LaneGame, lane: string, mayDecide: boolean, pictures: Pictur
 const describeResults = (verb: string, games: Awaited<ReturnType<typeof decideGames>>['games']): string => {
   const decided = games.filter(({ result }) => result === 'decided').length;
   const others = games.filter(({ result }) => result !== 'decided');
-  const moved = others.filter(({ result }) => result === 'moved');
+  const count = (wanted: DecisionResult) => others.filter(({ result }) => result === wanted).length;
+  const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${moved.length} moved meanwhile): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('moved')} moved meanwhile${withdrawn}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 

@@ -1,0 +1,72 @@
+// What the forms of a decision send, as a browser sends it, and what the page says then.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let served: TestConsole;
+let cookie: string;
+
+beforeAll(async () => {
+  served = await startTestConsole(database);
+  await addTestOperator(database.sql, 'olga', 'reviewer');
+  cookie = await signIn(served.url, 'olga');
+});
+afterAll(() => served?.stop());
+
+let next = 0;
+const land = async (count: number) => {
+  next += 1;
+  const application_id = `app-${next}`;
+  await addApplication(database.sql, application_id);
+  const games = Array.from({ length: count }, (_, n) =>
+    fetchedGame({ game_id: `g-${n}`, game_name: `${application_id} ${n}` }),
+  );
+  await upsertGames(database.sql, application_id, games);
+  return games.map(({ game_id }) => game_id);
+};
+const withdraw = (game_id: string | undefined) =>
+  database.sql`update games set withdrawn_at = now() where game_id = ${game_id ?? ''}`;
+/** Posts a form. @returns what the next page says */
+const post = async (path: string, form: readonly (readonly [name: string, value: string])[]) => {
+  const answer = await fetch(new URL(path, served.url), {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams(form.map(([name, value]) => [name, value])),
+    redirect: 'manual',
+  });
+  const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
+  return `${answer.status} ${decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '').replace(/^\w+ /, '')}`;
+};
+const select = (game_ids: readonly string[]) => game_ids.map((game_id) => ['game', `${game_id}@1`] as const);
+const decisionsOn = (game_ids: readonly string[]) =>
+  database.sql<{ text: string | null; note: string | null }[]>`
+    select text, note from game_audits where game_id = any(${game_ids as string[]}::uuid[])`;
+
+test('a game that is withdrawn while its page is open is not decided, and the page says why', async () => {
+  const [game_id = ''] = await land(1);
+  await withdraw(game_id);
+  const form = [
+    ['act', 'pass'],
+    ['revision', '1'],
+    ['seen_status', 'pending'],
+  ] as const;
+  expect(await post(`/games/${game_id}`, form)).toBe(
+    '303 Nothing was decided: the game is withdrawn. Its application no longer lists it.',
+  );
+  expect(await decisionsOn([game_id])).toEqual([]);
+  const events = await database.sql`select type from events where game_id = ${game_id}`;
+  expect(events).toMatchObject([{ type: 'game.withdrawn' }]);
+});
+
+test('of many games the withdrawn ones are not decided, and are counted', async () => {
+  const game_ids = await land(3);
+  await withdraw(game_ids[1]);
+  const form = [['lane', 'new'], ['act', 'pass'], ...select(game_ids)] as const;
+  expect(await post('/review', form)).toBe(
+    `303 2 passed. 1 not decided (0 moved meanwhile, 1 withdrawn): app-${next} 1.`,
+  );
+  expect(await decisionsOn(game_ids)).toHaveLength(2);
+});
