@@ -1,6 +1,7 @@
 import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
+import { CANCELLED } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
 import { abandonRun } from '#src/ingest/finish-run.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
@@ -10,7 +11,8 @@ import type { Producer } from '#src/queue/producer.ts';
 
 /**
  * End an open run as abandoned, then remove its jobs from the queue. An active job finds the fence stale at its next
- * write and writes nothing.
+ * write and writes nothing. The audit log has who cancelled it; the reason of a run is for the application's developer
+ * too.
  * @returns the run as it ended; `cancelled` is false if it had ended before
  * @throws PermanentError when there is no such run
  */
@@ -23,9 +25,8 @@ export const cancelRun = async (
     const run = await findRun(sql, run_id);
     if (run === undefined) throw new PermanentError(`There is no run ${run_id}.`);
     if (run.finished_at !== null) return { run, cancelled: false };
-    const reason = `cancelled by ${actor.actor}`;
     const entry = { ...actor, action: 'run.cancel', subject: `run:${run_id}` } as const;
-    const closed = await abandonRun(sql, run, reason, (tx) => recordAudit(tx, [entry]));
+    const closed = await abandonRun(sql, run, CANCELLED, (tx) => recordAudit(tx, [entry]));
     if (closed === undefined) continue; // The fence was raised meanwhile, or the run ended.
     await removeJob(producer, queryGameDetail, stepId(run, run.next_page - 1));
     await removeJob(producer, queryGameList, stepId(run, run.next_page));

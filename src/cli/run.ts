@@ -142,7 +142,7 @@ export const register = (program: Command): void => {
   defineCommand(run, 'cancel', {
     summary: 'end an open run',
     details:
-      'The run ends as abandoned, with the name in its reason. Its jobs leave the queue; an active one stops at its next write. What the run has stored stays, and the next run fetches the rest.',
+      'The run ends as abandoned, and the audit log has the name. Its jobs leave the queue; an active one stops at its next write. What the run has stored stays, and the next run fetches the rest.',
     examples: ['run cancel 019a2b3c-4d5e', 'run cancel 019a2b3c-4d5e --by kim'],
     parameters: (command) =>
       command

@@ -15,14 +15,17 @@ const details = ({ problem, sent, came }: CaseResult): SafeHtml | null =>
           : html`<details><summary>The call</summary><p class="mono break">${sent}</p><p class="mono break">${came ?? ''}</p></details>`
       }`;
 
-const summary = ({ passed, failed, skipped, finished_at, requested_by }: CheckRow): SafeHtml =>
-  html`<p class="body soft">${passed} passed, ${failed} failed, ${skipped} skipped, ${ago(finished_at)}, requested by ${requested_by}.</p>`;
+const summary = (
+  { passed, failed, skipped, finished_at, requested_by }: CheckRow,
+  namesOperators: boolean,
+): SafeHtml =>
+  html`<p class="body soft">${passed} passed, ${failed} failed, ${skipped} skipped, ${ago(finished_at)}${namesOperators ? `, requested by ${requested_by}` : ''}.</p>`;
 
-const report = (check: CheckRow): SafeHtml => {
+const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
     return html`<div class="empty"><p>The check of ${ago(check.requested_at)} has no report: ${check.error}</p></div>`;
   const cases = (check.cases as CaseResult[]).toSorted((a, b) => ORDER[a.outcome] - ORDER[b.outcome]);
-  return html`${summary(check)}${table(
+  return html`${summary(check, namesOperators)}${table(
     cases,
     [
       { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
@@ -48,10 +51,11 @@ const report = (check: CheckRow): SafeHtml => {
  * The section of the checks. While one runs, the page fetches it again.
  * @param here the address of the page
  * @param mayRun shows the button, which posts `act=check` to `here`
+ * @param namesOperators shows who requested the checks: for the console alone
  */
 export const checkSection = (
   check: CheckRow | undefined,
-  { here, mayRun }: { here: string; mayRun: boolean },
+  { here, mayRun, namesOperators }: { here: string; mayRun: boolean; namesOperators: boolean },
 ): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
   const poll = html` hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks" hx-swap="outerHTML"`;
@@ -62,6 +66,6 @@ export const checkSection = (
       ? html`<div class="empty"><p>The webhooks were not checked here yet. The checks call each one and compare its answers with the interface document.</p></div>`
       : isRunning
         ? html`<div class="empty"${poll}><p>The checks began ${ago(check.requested_at)}. They take up to a few minutes.</p></div>`
-        : report(check);
+        : report(check, namesOperators);
   return section('Checks', body, { id: 'checks', ...(button !== undefined && { aside: button }) });
 };

@@ -34,6 +34,9 @@ export const RUN_TRIGGERS = ['schedule', 'manual', 'refresh'] as const;
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
+/** The reason of a run that an operator ended, without a login: the application's developer reads it too. */
+export const CANCELLED = 'cancelled by an operator';
+
 /**
  * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), or
  * neither (`none`). Only the first two delay the application's schedule.

@@ -1,6 +1,7 @@
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
+import { CANCELLED } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/review/lanes.ts';
 
 /** Why a game is live or not. */
@@ -91,6 +92,10 @@ const explainStored = (game: GameRow, { application_id, decision, failures, wait
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };
 
+/** A reason of a run for the application's developer. Earlier releases named the operator who cancelled. */
+export const withoutOperator = (reason: string): string =>
+  reason.startsWith('cancelled by ') ? CANCELLED : reason;
+
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: ApplicationState): string => {
   const facts: string[] = [];
   if (status === 'paused')
@@ -98,7 +103,7 @@ const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Applicati
   if (status === 'removed') facts.push('The application was removed.');
   if (last_run !== null && last_run.outcome !== 'succeeded')
     facts.push(
-      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${last_run.reason}`}.`,
+      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutOperator(last_run.reason)}`}.`,
     );
   if (has_open_run) facts.push('A run is open now.');
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;

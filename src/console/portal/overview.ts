@@ -33,7 +33,7 @@ import { findForm, gameUrl } from '#src/console/portal/games.ts';
 import { holderOf, sendPortal } from '#src/console/portal/session.ts';
 import { optionalId } from '#src/console/query.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { withoutOperators } from '#src/review/timeline.ts';
+import { withoutOperator } from '#src/review/answer.ts';
 
 const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
@@ -51,7 +51,7 @@ const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
   { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
   { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', minWidth: 900, cell: (run) => withoutOperators(run.reason ?? '') },
+  { head: 'Why', minWidth: 900, cell: (run) => withoutOperator(run.reason ?? '') },
 ];
 
 const FAILURE_COLUMNS: Column<FailureRow>[] = [
@@ -197,7 +197,7 @@ ${pager([
     return sendPortal(request, reply, {
       title: 'Checks',
       at: '/portal/checks',
-      body: checkSection(check, { here: '/portal/checks', mayRun: true }),
+      body: checkSection(check, { here: '/portal/checks', mayRun: true, namesOperators: false }),
       lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
     });
   });
