@@ -137,8 +137,59 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.waitForLoadState();
     await database.sql`delete from operator_sessions`;
     await page.keyboard.press('p');
-    await page.getByRole('heading', { level: 1, name: 'Not signed in' }).waitFor();
+    await page.getByRole('status').getByText('Your session has ended').waitFor();
     expect(await decided()).toEqual([]);
+    await page.close();
+  });
+
+  test('an error keeps the page and what was typed', async () => {
+    const { page, names, pass } = await openLane();
+    await page.keyboard.press('r');
+    await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
+    await page.getByRole('combobox', { name: 'Reason' }).selectOption('misleading');
+    const body = '<main><h1>Not available</h1><p>The database does not answer.</p></main>';
+    await page.route(`**${pass}`, (route) => route.fulfill({ status: 503, contentType: 'text/html', body }));
+    const reject = page.getByRole('button', { name: 'Reject', exact: true });
+    await reject.click();
+    await page.getByRole('status').getByText('The database does not answer.').waitFor();
+    await page.unroute(`**${pass}`);
+    await reject.click();
+    await heading(page, names[1]);
+    expect(await decided()).toEqual(['rejected The pictures are of another game.']);
+    await page.close();
+  });
+
+  test('a part that is fetched again stays when the session has ended, and the page says so until it is refreshed', async () => {
+    const { page } = await openLane();
+    const title = await page.title();
+    const viewers = () => page.evaluate("htmx.trigger('.viewers', 'every')");
+    const notice = page.getByText('What this page shows is no longer refreshed.');
+    const sessions = await database.sql`select * from operator_sessions`;
+    await database.sql`delete from operator_sessions`;
+    await viewers();
+    await notice.waitFor();
+    expect([await page.title(), await page.locator('main').count()]).toEqual([title, 1]);
+    await database.sql`insert into operator_sessions ${database.sql(sessions)}`;
+    await viewers();
+    await notice.waitFor({ state: 'detached' });
+
+    await page.goto(served.url);
+    await database.sql`delete from operator_sessions`;
+    await page.evaluate("htmx.trigger('#now', 'every')");
+    await notice.waitFor();
+    await page.getByRole('link', { name: 'New games to review' }).waitFor();
+    await page.close();
+  });
+
+  test('another version of the console is loaded as a page of its own', async () => {
+    const { page, names } = await openLane();
+    await page.evaluate(
+      "document.querySelector('head script[type=module]').setAttribute('src', '/assets/old/console.js')",
+    );
+    await page.keyboard.press('j');
+    await heading(page, names[1]);
+    await page.waitForLoadState();
+    expect(await isKept(page)).toBe(false);
     await page.close();
   });
 

@@ -129,4 +129,33 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     expect(errors).toEqual([]);
     await page.close();
   });
+
+  test('a picture that arrived after the page had loaded, and then changed, is not decided on', async () => {
+    await media.stop();
+    await addApplication(database.sql, 'late');
+    const [game_id = ''] = await landPicturedGames(database.sql, server, 'late', 1);
+    const [{ url = '' } = {}] = await database.sql<{ url: string }[]>`
+      select game_store_pic[1] as url from games where game_id = ${game_id}`;
+    const hash = async () =>
+      (
+        await database.sql<{ sha256: string | null }[]>`
+        select encode(sha256, 'hex') as sha256 from pictures where url = ${url}`
+      )[0]?.sha256;
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'olga', `/games/${game_id}`);
+    expect(await loaded(page)).toBe(0);
+    media = await startTestMedia(database.databaseUrl, prefix, { PICTURE_RECHECK: '2s' });
+    await until('the pictures', async () => (await loaded(page)) === 3);
+    const before = await hash();
+    const bytes = await aPicture(98, 'png', { width: 800, height: 450 });
+    server.files.set(new URL(url).pathname, { bytes, etag: '"new"' });
+    await database.sql`update pictures set fresh_until = now() where url = ${url}`;
+    await page.evaluate('fetch(location.href)');
+    await until('other bytes', async () => (await hash()) !== before);
+    await page.keyboard.press('p');
+    await page.getByText('Nothing was decided: a picture changed behind its address meanwhile.').waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('passed.').waitFor();
+    await page.close();
+  });
 });

@@ -1,5 +1,6 @@
 /**
- * Keyboard shortcuts. Every page works without this file. The server strips the types when it starts.
+ * Keyboard shortcuts, and what htmx leaves to a page. Every page works without this file. The server strips the types
+ * when it starts.
  *
  * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between;
  * the focus is on the first link in it. `x` toggles its checkbox.
@@ -85,16 +86,70 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
-// The browser has no page of its own for a link or form that htmx follows.
-addEventListener('htmx:error', (event) => {
-  const { ctx } = (event as CustomEvent<{ ctx?: { sourceElement?: Element } }>).detail;
-  if (!ctx?.sourceElement?.hasAttribute('hx-boost')) return;
+/** What htmx tells of a request. */
+type HtmxRequest = {
+  sourceElement?: Element;
+  /** Absent if the response did not arrive whole. */
+  text?: string;
+  response?: { status: number; raw: Response };
+};
+const requestOf = (event: Event): HtmxRequest | undefined =>
+  (event as CustomEvent<{ ctx?: HtmxRequest }>).detail.ctx;
+
+const NOT_REFRESHED = 'not-refreshed';
+
+/** Puts a notice above the page. @param id of a notice that a later request removes */
+const notify = (text: string, id = ''): void => {
   const notice = document.createElement('p');
   notice.className = 'notice bad';
-  notice.textContent =
-    'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
+  notice.id = id;
+  notice.textContent = text;
   document.querySelector('.notices')?.replaceChildren(notice);
-  scrollTo({ top: 0 });
+};
+
+/** Does htmx follow this link or form, or fetch a part of the page by itself? */
+const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
+  sourceElement?.hasAttribute('hx-boost') === true;
+
+/** The page stays as it is, with what was typed, and says why. @param reason a sentence, or a few */
+const keepPage = (request: HtmxRequest, reason: string): void => {
+  if (isInPlace(request)) {
+    notify(reason);
+    scrollTo({ top: 0 });
+  } else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED);
+};
+
+/** Does a page have the scripts and styles of this one? Not if the console was replaced by another version. */
+const isSameVersion = (text: string): boolean =>
+  [...document.head.querySelectorAll('script[src], link[rel="stylesheet"]')].every((file) =>
+    text.includes(`"${file.getAttribute('src') ?? file.getAttribute('href')}"`),
+  );
+
+// htmx would put an error in the place of what it requested.
+addEventListener('htmx:after:request', (event) => {
+  const request = requestOf(event);
+  if (request?.response === undefined || request.text === undefined) return;
+  const { status, raw } = request.response;
+  if (status >= 400) {
+    event.preventDefault();
+    const error = new DOMParser().parseFromString(request.text, 'text/html').querySelector('main > h1 + p');
+    keepPage(request, error?.textContent ?? `The console answered with the status ${status}.`);
+  } else if (!isInPlace(request)) {
+    document.getElementById(NOT_REFRESHED)?.remove();
+  } else if (!isSameVersion(request.text)) {
+    event.preventDefault();
+    location.assign(raw.url);
+  }
+});
+
+// The browser has no page of its own for a request that htmx makes.
+addEventListener('htmx:error', (event) => {
+  const request = requestOf(event);
+  if (request === undefined || request.text !== undefined) return;
+  const doubt = isInPlace(request)
+    ? ' It is not known if anything was stored: retry, or load this page again.'
+    : '';
+  keepPage(request, `The console did not answer.${doubt}`);
 });
 
 /** `data-select-all`: checks every box of its form. A count follows the boxes. */

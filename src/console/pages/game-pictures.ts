@@ -74,17 +74,22 @@ export const loadGamePictures = async (
   };
 };
 
+/** The ids of the forms that decide on a game. */
+export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
+
 /** The bytes of a picture that are on a page, as its decision form sends them. */
 const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
 
-/** The pictures that were on the screen, as the decision form sends them. */
-export const seenPictures = (game: GameRow, { pictures }: GamePictures): string =>
-  [...new Set([...game.game_icon, ...game.game_store_pic])]
-    .flatMap((url) => {
-      const { picture_id, sha256 } = pictures.get(url) ?? {};
-      return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
-    })
-    .join(' ');
+/** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */
+const seenPictures = (urls: readonly string[], pictures: PictureSet): SafeHtml[] => {
+  const seen = [...new Set(urls)].flatMap((url) => {
+    const { picture_id, sha256 } = pictures.get(url) ?? {};
+    return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
+  });
+  return Object.values(DECISION_FORMS).map(
+    (form) => html`<input type="hidden" form="${form}" name="seen_pictures" value="${seen.join(' ')}">`,
+  );
+};
 
 /** @returns the hash in hex that was seen, by picture */
 export const parseSeenPictures = (text: string): Map<string, string> =>
@@ -120,11 +125,18 @@ export const pictureList = (
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const poll =
     waits && isCurrent && !isOver
-      ? html` hx-get="${again}" hx-trigger="load delay:${polls < QUICK_POLLS ? '800ms' : '15s'}" hx-swap="outerHTML"`
+      ? html` hx-get="${again}" hx-trigger="${polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s'}" hx-swap="outerHTML"`
       : null;
   return html`<div class="body pictures"${poll}>${
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
-  }${items.map(place)}</div>`;
+  }${items.map(place)}${
+    isCurrent
+      ? seenPictures(
+          items.flatMap(({ value, type }) => (type === 'removed' ? [] : [value])),
+          pictures,
+        )
+      : null
+  }</div>`;
 };
 
 /** The hint that another game has the same icon. */

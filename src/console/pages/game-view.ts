@@ -10,15 +10,16 @@ import {
   formatAge,
   html,
   IN_PLACE,
+  link,
   type SafeHtml,
   section,
   select,
 } from '#src/console/html.ts';
 import type { Page } from '#src/console/layout.ts';
 import {
+  DECISION_FORMS,
   type GamePictures,
   pictureList,
-  seenPictures,
   similarIcons,
 } from '#src/console/pages/game-pictures.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
@@ -53,27 +54,29 @@ const TITLES: Record<FieldDiff['field'], string> = {
   game_store_video: 'Video',
 };
 
-/** A text with its changes marked; without a revision to compare with, as it is. */
-const markedText = (parts: readonly TextPart[], isCompared: boolean): SafeHtml[] =>
-  parts.map(({ type, text }) => {
-    if (!isCompared || type === 'same') return html`${text}`;
-    return type === 'removed' ? html`<del>${text}</del>` : html`<ins>${text}</ins>`;
-  });
+/** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
+const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): SafeHtml => {
+  if (!isCompared || type === 'same') return content;
+  return type === 'removed' ? html`<del>${content}</del>` : html`<ins>${content}</ins>`;
+};
 
 const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): SafeHtml => {
   if (field.kind === 'list') {
     if (field.items.length === 0) return html`<div class="body"><p class="soft">None.</p></div>`;
     return html`${pictureList(diff, field, pictures)}${field.field === 'game_icon' ? similarIcons(pictures) : null}`;
   }
-  const text = markedText(field.parts, isCompared);
   if (field.parts.every((part) => part.text === ''))
     return html`<div class="body"><p class="soft">None.</p></div>`;
   const [only] = field.parts;
   const isLink = field.field === 'game_store_video' && field.parts.length === 1 && only !== undefined;
   return html`<div class="body clip" tabindex="0" role="region" aria-label="${TITLES[field.field]}">${
     isLink
-      ? html`<a class="mono" href="${only.text}" rel="noreferrer noopener nofollow" target="_blank">${only.text}</a>`
-      : html`<div class="prose" dir="auto">${text}</div>`
+      ? markPart(
+          only,
+          isCompared,
+          html`<a class="mono" href="${only.text}" rel="noreferrer noopener nofollow" target="_blank">${only.text}</a>`,
+        )
+      : html`<div class="prose" dir="auto">${field.parts.map((part) => markPart(part, isCompared, html`${part.text}`))}</div>`
   }</div>`;
 };
 
@@ -120,13 +123,21 @@ export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'ent
     { id: 'timeline' },
   );
 
-const decisionCard = ({ game, reasons, lane, cursor, viewers, pictures }: GameView): SafeHtml => {
-  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}"><input type="hidden" name="seen_pictures" value="${seenPictures(game, pictures)}">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${cursor === undefined ? null : html`<input type="hidden" name="cursor" value="${cursor}">`}`;
+/** The form of a decision, on the revision that the page shows. */
+const decisionCard = (view: GameView): SafeHtml => {
+  const { game, diff, reasons, lane, cursor, viewers } = view;
   const url = `/games/${game.game_id}`;
+  if (diff.to !== game.revision)
+    return section(
+      'Decision',
+      html`<div class="decision"><p>This is revision ${diff.to}. A decision is made on revision ${game.revision}, the current one.</p><a class="button primary" href="${link(url, { lane })}">Show revision ${game.revision}</a></div>`,
+      { id: 'decision' },
+    );
+  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${cursor === undefined ? null : html`<input type="hidden" name="cursor" value="${cursor}">`}`;
   return section(
     'Decision',
-    html`<div class="decision">${viewers}<form method="post" action="${url}"${IN_PLACE}>${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" class="rows"${IN_PLACE}>${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
+    html`<div class="decision">${viewers}<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
     { aside: html`<span class="soft">on revision ${game.revision}</span>`, id: 'decision' },
   );
 };

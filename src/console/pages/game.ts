@@ -44,7 +44,10 @@ const decision = z.object({
   act: z.enum(['pass', 'reject']),
   revision: z.coerce.number().int().positive(),
   seen_status: z.enum(AUDIT_STATUSES),
-  seen_pictures: z.string().default('').transform(parseSeenPictures),
+  seen_pictures: z
+    .union([z.string(), z.array(z.string())])
+    .default('')
+    .transform((lists) => parseSeenPictures([lists].flat().join(' '))),
   lane: z.enum(LANES).optional().catch(undefined),
   cursor: z.string().max(80).optional(),
   reason: z.string().default(''),
