@@ -19,7 +19,9 @@ COPY package.json ./
 COPY db ./db
 COPY jobs ./jobs
 COPY src ./src
-RUN mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue
+# `catalogue` and `npx catalogue`, as messages print it, are this program.
+RUN ln -s /app/src/cli/bin/catalogue /usr/local/bin/catalogue \
+  && mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue
 # The user "node", by number: Kubernetes checks that it is not root.
 USER 1000:1000
 EXPOSE 8080 8081 8082 9464

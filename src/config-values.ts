@@ -116,6 +116,12 @@ export const httpUrl = z.string().refine((text) => /^https?:$/.test(URL.parse(te
   abort: true,
 });
 
+/** The URL of a server for a client on its machine. One that listens on every address is at the loopback address. */
+export const localUrl = (listenHost: string, listenPort: number): string => {
+  const host = listenHost === '0.0.0.0' || listenHost === '::' ? '127.0.0.1' : listenHost;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
+};
+
 /** Is this the address of a server on this machine? */
 export const isLoopbackUrl = (text: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(text).hostname);

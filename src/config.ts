@@ -13,6 +13,7 @@ import {
   isLoopbackUrl,
   isPort,
   isProxy,
+  localUrl,
   parsed,
   parseFourEyes,
   parseRoleMap,
@@ -197,9 +198,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       host: e.CONSOLE_HOST,
       port: e.CONSOLE_PORT,
       /** Public address, for links and redirects. */
-      url:
-        e.CONSOLE_URL ??
-        `http://${e.CONSOLE_HOST.includes(':') ? `[${e.CONSOLE_HOST}]` : e.CONSOLE_HOST}:${e.CONSOLE_PORT}`,
+      url: e.CONSOLE_URL ?? localUrl(e.CONSOLE_HOST, e.CONSOLE_PORT),
       isPublic: e.CONSOLE_URL !== undefined,
       trustedProxies: e.CONSOLE_TRUSTED_PROXIES,
       oidc,

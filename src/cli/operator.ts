@@ -45,6 +45,10 @@ const showLink = (
   const sign_in_url = signInUrl(config.console.url, secret);
   out.answer({ login, ...extra, sign_in_url }, sign_in_url);
   out.note('The link is valid once, for 15 minutes. With it, the operator sets a password.');
+  if (!config.console.isPublic)
+    out.note(
+      `CONSOLE_URL is not set: on another machine, replace ${config.console.url} with the console's address.`,
+    );
 };
 
 const formatOperator = (operator: Operator) => ({ ...operator, roles: operator.roles.join(', ') });

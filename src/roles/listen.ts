@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { localUrl } from '#src/config-values.ts';
 import { UsageError } from '#src/errors.ts';
 
 /** Stops listening and answers the calls in progress. A connection closes after its response. */
@@ -32,8 +33,7 @@ export const listen = async (
   }
   const bound = app.server.address();
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}`;
+  return localUrl(host, boundPort);
 };
 
 /** Can a server listen here now? */

@@ -31,6 +31,15 @@ it('needs nothing: an empty environment is the embedded default', () => {
   });
 });
 
+it.each([
+  ['0.0.0.0', 'http://127.0.0.1:8081'],
+  ['::', 'http://127.0.0.1:8081'],
+  ['10.0.0.5', 'http://10.0.0.5:8081'],
+  ['fd00::5', 'http://[fd00::5]:8081'],
+])('gives a console that listens on %s an address that a browser can open', (CONSOLE_HOST, url) => {
+  expect(readConfig({ CONSOLE_HOST }).console.url).toBe(url);
+});
+
 it('lets two persons act by default once there are two, and reads what FOUR_EYES says', () => {
   const read = (FOUR_EYES: string) => readConfig({ FOUR_EYES }).fourEyes;
   expect(readConfig({}).fourEyes).toEqual({

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
 import { validate as validateDockerfile } from 'dockerfile-utils';
@@ -150,6 +152,26 @@ test('every pod and service gets the secrets that it uses, and no other', async 
   ]);
 });
 
+/** Variables of .env.example that the image or docker-compose.yml sets, or that a container does not use. */
+const OF_CONTAINERS =
+  /^(DATABASE_URL|REDIS_URL|CATALOGUE_HOME|PAGER|(API|CONSOLE|KYC_DESK|METRICS)_(HOST|PORT))$/;
+
+test('docker-compose.yml passes each variable of .env.example to the services that use it', async () => {
+  const example = await readFile('.env.example', 'utf8');
+  const names = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
+  const { services } = await readCompose();
+  const receivers = (name: string) =>
+    [...ROLES, 'operator'].filter((role) => services[role]?.environment?.[name] !== undefined);
+  const missing = names.filter((name) => !OF_CONTAINERS.test(name) && receivers(name).length === 0);
+  expect(missing).toEqual([]);
+  const callers = ['worker', 'media', 'operator'];
+  for (const name of names.filter((each) => each.startsWith('WEBHOOK_')))
+    expect(receivers(name), name).toEqual(expect.arrayContaining(callers));
+  expect(receivers('WEBHOOK_PROXY'), 'its password').toEqual(callers);
+  expect(receivers('QUEUE_PREFIX')).toEqual([...ROLES, 'operator']);
+  expect(receivers('CONSOLE_URL')).toEqual(['console', 'operator']);
+});
+
 test.skipIf(withoutRedis())(
   'every service starts with the environment of docker-compose.yml',
   {
@@ -209,6 +231,20 @@ test('the Dockerfile is valid, runs as a user by number, and copies only the pro
     sources.split(' '),
   );
   expect(allowed.toSorted()).toEqual([...new Set(copied)].toSorted());
+});
+
+test('the image has the command line as catalogue in its path', async () => {
+  const link = /^RUN ln -s \/app\/(\S+) \/usr\/local\/bin\/catalogue /m;
+  const [, program = ''] = link.exec(await readFile('Dockerfile', 'utf8')) ?? [];
+  const bin = await mkdtemp(join(tmpdir(), 'catalogue-image-'));
+  try {
+    await symlink(resolve(program), join(bin, 'catalogue'));
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    const { stdout } = await run('catalogue', ['--help'], { env, cwd: bin });
+    expect(stdout).toContain('kyc-desk');
+  } finally {
+    await rm(bin, { recursive: true });
+  }
 });
 
 test('docker-compose.yml is valid, starts every role, and contains no secret', async () => {
