@@ -5,6 +5,7 @@ import { listBatch } from '#db/queries/decisions.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import type { CommandContext } from '#src/cli/context.ts';
+import { DONE, exitCodeOf, explainResult } from '#src/cli/decision-results.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/game-text.ts';
 import type { Output } from '#src/cli/output.ts';
 import { integerBetween, parseNonEmpty, parseUuid, variadic } from '#src/cli/parsers.ts';
@@ -60,36 +61,6 @@ const readStdin = async (out: Output): Promise<NamedGame[]> => {
         throw new UsageError(`Line ${number} of the input begins with "${word}". ${GAME_AT_REVISION}`);
       }
     });
-};
-
-/** The result for a game, in words. */
-export const explainResult = ({ result, game, revision }: GameDecision | GameUndo): string => {
-  switch (result) {
-    case 'decided':
-    case 'undone':
-      return String(game?.audit_status);
-    case 'moved':
-      return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
-    case 'unchanged':
-      return `${game?.audit_status} already, by ${game?.last?.decided_by}`;
-    case 'decided_before':
-    case 'decided_since':
-      return `${game?.audit_status} by ${game?.last?.decided_by} meanwhile`;
-    case 'undone_before':
-      return `undone already: ${game?.audit_status}`;
-    case 'withdrawn':
-      return `withdrawn: ${game?.audit_status}`;
-    case 'unknown':
-      return 'there is no such game';
-  }
-};
-
-const DONE: readonly string[] = ['decided', 'unchanged', 'undone', 'undone_before'];
-
-const exitCodeOf = (games: readonly (GameDecision | GameUndo)[]): ExitCode => {
-  const done = games.filter(({ result }) => DONE.includes(result)).length;
-  if (done === games.length) return EXIT.done;
-  return done === 0 ? EXIT.failed : EXIT.partial;
 };
 
 const printResults = (out: Output, document: object, games: readonly (GameDecision | GameUndo)[]): void =>
