@@ -27,7 +27,7 @@ import {
 /** Games of one decision. */
 export const DECISION_GAMES_MAX = 1_000;
 /** Characters of the public text and of the private note of a decision. */
-const DECISION_TEXT_MAX = 4_000;
+export const DECISION_TEXT_MAX = 4_000;
 
 export type DecisionRequest = {
   audit_status: Decision;
@@ -51,9 +51,13 @@ export type GameUndo = Outcome<UndoResult> & { audit_id: number };
 /** `batch_id` is null unless several games were given and at least one was decided. */
 export type DecidedBatch = { batch_id: string | null; games: GameDecision[] };
 
-/** @throws UsageError for a text that is too long or cannot be stored. @returns null for an empty one */
+/**
+ * A form sends each line break as CRLF and counts it as one character: it is stored as LF.
+ * @throws UsageError for a text that is too long or cannot be stored
+ * @returns null for an empty one
+ */
 const checkText = (name: string, text = ''): string | null => {
-  const trimmed = text.trim();
+  const trimmed = text.replaceAll('\r\n', '\n').trim();
   const checked = storableText(DECISION_TEXT_MAX).safeParse(trimmed);
   if (!checked.success) throw new UsageError(`The ${name} ${checked.error.issues[0]?.message}.`);
   return trimmed === '' ? null : trimmed;

@@ -110,6 +110,7 @@ describe('A decision', () => {
     [{ audit_status: 'rejected', reason: 'no icon' }, /There is no reason "no icon"/],
     [{ audit_status: 'rejected', reason: '__proto__' }, /There is no reason/],
     [{ audit_status: 'passed', reason: 'other' }, /A pass has no reason/],
+    [{ ...REJECT, text: `${'x\r\n'.repeat(2_000)}x` }, /The text is longer than 4000/],
     [{ ...REJECT, text: 'x'.repeat(4_001) }, /The text is longer than 4000/],
     [{ ...REJECT, note: '\u0000' }, /The note contains U\+0000/],
   ])('with a wrong reason or text is refused: %j', async ([request, message]) => {
