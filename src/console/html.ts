@@ -146,8 +146,9 @@ export const select = (
   label: string,
   options: readonly (readonly [value: string, label: string])[],
   value: string,
+  { required = false } = {},
 ): SafeHtml =>
-  html`<label class="field"><span>${label}</span><select name="${name}">${options.map(
+  html`<label class="field"><span>${label}</span><select name="${name}"${required ? html` required` : null}>${options.map(
     ([option, text]) =>
       html`<option value="${option}"${option === value ? html` selected` : null}>${text}</option>`,
   )}</select></label>`;

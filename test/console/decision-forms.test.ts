@@ -1,4 +1,5 @@
 // What the forms of a decision send, as a browser sends it, and what the page says then.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
@@ -29,6 +30,8 @@ const land = async (count: number) => {
 };
 const withdraw = (game_id: string | undefined) =>
   database.sql`update games set withdrawn_at = now() where game_id = ${game_id ?? ''}`;
+const get = async (path: string): Promise<string> =>
+  (await fetch(new URL(path, served.url), { headers: { cookie } })).text();
 /** Posts a form. @returns what the next page says */
 const post = async (path: string, form: readonly (readonly [name: string, value: string])[]) => {
   const answer = await fetch(new URL(path, served.url), {
@@ -69,4 +72,38 @@ test('of many games the withdrawn ones are not decided, and are counted', async 
     `303 2 passed. 1 not decided (0 moved meanwhile, 1 withdrawn): app-${next} 1.`,
   );
   expect(await decisionsOn(game_ids)).toHaveLength(2);
+});
+
+test('texts at their longest arrive, in any script, with line breaks as browsers send them', async () => {
+  const game_ids = await land(60);
+  const lines = 'x\r\n'.repeat(1_999);
+  const han = '夜'.repeat(4_000);
+  const emoji = '\u{1f3b2}'.repeat(4_000);
+  for (const [text, note, kept] of [
+    [`${lines}xx`, '', `${'x\n'.repeat(1_999)}xx`],
+    [han, han, han],
+    [emoji, emoji, emoji],
+  ] as const) {
+    const some = game_ids.splice(0, 20);
+    const absent = Array.from({ length: 40 }, () => randomUUID());
+    const form = [
+      ...[
+        ['lane', 'new'],
+        ['act', 'reject'],
+        ['reason', 'other'],
+        ['text', text],
+        ['note', note],
+      ],
+      ...select([...some, ...absent]),
+    ] as [string, string][];
+    expect(await post('/review', form)).toContain('303 20 rejected. 40 not decided');
+    expect((await decisionsOn(some)).map((row) => row.text)).toEqual(Array(20).fill(kept));
+  }
+});
+
+test('a game is not rejected without a reason by a browser, which keeps the text; of many games one form passes too', async () => {
+  const [game_id = ''] = await land(1);
+  const selectOf = (page: string) => /<select name="reason"[^>]*>/.exec(page)?.[0];
+  expect(selectOf(await get(`/games/${game_id}`))).toBe('<select name="reason" required>');
+  expect(selectOf(await get('/review?lane=new'))).toBe('<select name="reason">');
 });

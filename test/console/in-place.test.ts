@@ -193,6 +193,25 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.close();
   });
 
+  test('a rejection without a reason is not sent, and keeps what was typed', async () => {
+    const { page, errors, names } = await openLane();
+    await page.keyboard.press('r');
+    await page.getByLabel('Text for the developer').fill('A picture is missing.');
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
+    await until('the focus on the reason', () =>
+      page.evaluate<boolean>(
+        "document.activeElement.name === 'reason' && !document.activeElement.validity.valid",
+      ),
+    );
+    expect(await page.getByLabel('Text for the developer').inputValue()).toBe('A picture is missing.');
+    await page.getByRole('combobox', { name: 'Reason' }).selectOption('other');
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
+    await heading(page, names[1]);
+    expect(await decided()).toEqual(['rejected A picture is missing.']);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test('the last decision of a lane opens the empty lane, whose own forms work', async () => {
     const { page, errors, names } = await openLane();
     for (const name of names) {

@@ -16,6 +16,7 @@ import {
   select,
 } from '#src/console/html.ts';
 import type { Page } from '#src/console/layout.ts';
+import { rejectionFields } from '#src/console/pages/decision-form.ts';
 import {
   DECISION_FORMS,
   type GamePictures,
@@ -23,7 +24,6 @@ import {
   similarIcons,
 } from '#src/console/pages/game-pictures.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
-import { rejectionFields } from '#src/console/pages/review.ts';
 import type { Lane } from '#src/contract/words.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, TextPart } from '#src/review/diff.ts';

@@ -5,7 +5,7 @@ import { operatorActor } from '#db/queries/audit.ts';
 import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
+import { listReasons } from '#db/queries/reasons.ts';
 import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
 import {
   action,
@@ -24,6 +24,7 @@ import {
   table,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
+import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { isId, optionalText } from '#src/console/query.ts';
@@ -36,8 +37,10 @@ import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/review/verdicts.ts';
 
 const PAGE = 60;
-/** A form with as many games as a page has, and its texts. */
-const FORM_MAX_BYTES = 64 * 1024;
+/** Bytes of one selected game: name, id, revision. */
+const GAME_MAX_BYTES = 64;
+/** A form with as many games as a page has, its text and its note at their longest, and its short fields. */
+const FORM_MAX_BYTES = PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + 1024;
 const NAMED_MAX = 5;
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
@@ -66,21 +69,6 @@ const form = z.object({
   text: z.string().default(''),
   note: z.string().default(''),
 });
-
-/** The fields of a rejection. */
-export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`${select(
-  'reason',
-  'Reason',
-  [
-    ['', 'choose a reason'],
-    ...reasons
-      .filter(({ retired_at }) => retired_at === null)
-      .map(({ code, label }) => [code, `${code}: ${label}`] as const),
-  ],
-  '',
-)}
-<label class="field"><span>Text for the developer</span><textarea name="text" rows="2" maxlength="4000"></textarea></label>
-<label class="field"><span>Note for operators</span><textarea name="note" rows="2" maxlength="4000"></textarea></label>`;
 
 const card = (game: LaneGame, lane: string, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
   html`<li class="game-card" data-item>${
@@ -133,7 +121,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     )}</nav>`;
     const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons, { passesToo: true })}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
     const cards = html`<ul class="cards">${games.map((game) => card(game, lane, mayDecide, pictures))}</ul>`;
     const empty = html`<div class="card"><div class="empty"><p>${next === null ? 'Nothing waits in this lane.' : 'No match among these games: search further.'}</p></div></div>`;
     const body = html`${tabs}<form method="get" class="filters" role="search"><input type="hidden" name="lane" value="${lane}">

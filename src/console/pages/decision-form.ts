@@ -1,0 +1,31 @@
+/** What the forms of a decision have in common: on a game, and on many games. */
+import type { ReasonRow } from '#db/queries/reasons.ts';
+import { html, type SafeHtml, select } from '#src/console/html.ts';
+import { DECISION_TEXT_MAX } from '#src/review/decide.ts';
+
+/** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */
+const CHARACTER_MAX_BYTES = 12;
+/** A decision's text and note at their longest, as a form sends them. */
+export const DECISION_TEXTS_MAX_BYTES = 2 * DECISION_TEXT_MAX * CHARACTER_MAX_BYTES;
+
+/**
+ * The fields of a rejection.
+ * @param form.passesToo the form has a button that passes, which takes no reason: its reason is not required
+ */
+export const rejectionFields = (
+  reasons: readonly ReasonRow[],
+  { passesToo = false } = {},
+): SafeHtml => html`${select(
+  'reason',
+  'Reason',
+  [
+    ['', 'choose a reason'],
+    ...reasons
+      .filter(({ retired_at }) => retired_at === null)
+      .map(({ code, label }) => [code, `${code}: ${label}`] as const),
+  ],
+  '',
+  { required: !passesToo },
+)}
+<label class="field"><span>Text for the developer</span><textarea name="text" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>
+<label class="field"><span>Note for operators</span><textarea name="note" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>`;
