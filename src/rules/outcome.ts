@@ -108,7 +108,7 @@ export const runVerdict = (run: FinishedListing, verified: VerifiedGames): Verdi
   const note = notes.join('; ') || null;
   const excess = findExcess(run);
   if (excess !== null && why === null && !run.acceptWithdrawals) {
-    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept with sync --accept-withdrawals`;
+    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept it on the page of the run, or with run accept`;
     return { outcome: 'suspect', reason, note };
   }
   const reasons = partialReasons(run, verified);

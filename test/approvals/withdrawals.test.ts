@@ -3,8 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
+import { tickJob } from '#jobs/tick.ts';
+import { switchApplication } from '#src/actions/applications.ts';
 import { startManualRun } from '#src/actions/start-runs.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
+import type { JobContext } from '#src/ingest/dependencies.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
@@ -145,6 +148,19 @@ test('exactly the games that were approved, and nothing if the run changed meanw
   await anOpenRun(database.sql, application_id);
   expect(await act('rita', 'use')).toContain('A later run of');
   expect(await withdrawn()).toBe(1);
+});
+
+test('while the application is paused, its schedule opens no run, and the request stays valid', async () => {
+  const { sql } = database;
+  await switchApplication(sql, commandLineActor('ada'), application_id, 'paused');
+  await ask('rita');
+  await act('hana', 'approve');
+  const ticked = tickJob.handler({ application_id, schedule: 'games' }, {
+    deps: { sql },
+  } as unknown as JobContext);
+  expect(await ticked).toEqual({ skipped: 'not active' });
+  await act('rita', 'use');
+  expect(await withdrawn()).toBe(GAMES);
 });
 
 const operatorEnv = () => {

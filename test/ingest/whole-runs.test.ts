@@ -156,7 +156,7 @@ onBothBackends('A whole run', (kind) => {
 
     const suspect = await fleet.sync('half-gone');
     expect(suspect).toMatchObject({ outcome: 'suspect', withdrawn: 0, listed: 14 });
-    expect(suspect.reason).toContain('--accept-withdrawals');
+    expect(suspect.reason).toContain('accept it on the page of the run, or with run accept');
 
     const accepted = await fleet.sync('half-gone', { accept_withdrawals: true });
     expect(accepted).toMatchObject({ outcome: 'succeeded', withdrawn: 16 });
