@@ -42,6 +42,23 @@ export const listEventPage = (
     id: sql`e.event_id`,
   });
 
+/**
+ * Lists the latest events of an application, latest first.
+ * @param page.before the last `event_id` of the page before
+ */
+export const listApplicationEvents = (
+  sql: Queryable,
+  application_id: string,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<EventItem[]> =>
+  // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. The primary key
+  // leads through the newer events of all other applications.
+  sql<EventItem[]>`
+    select ${columns(sql)} from events e left join event_deliveries d using (event_id)
+    where e.application_id = any (array[${application_id}])
+      and ${before === undefined ? sql`true` : sql`e.event_id < ${before}`}
+    order by e.application_id desc, e.event_id desc limit ${limit}`;
+
 /** @param application_id only an event of this application */
 export const findEvent = (
   sql: Queryable,

@@ -58,6 +58,7 @@ export const events = pgTable(
     uniqueIndex('events_position').on(table.application_id, table.position),
     index('events_without_position').on(table.created_at).where(sql`${table.position} is null`),
     index('events_game').on(table.game_id),
+    index('events_application').on(table.application_id, table.event_id),
     index('events_created').using('brin', table.created_at),
     check(
       'events_type',

@@ -11,7 +11,7 @@ import {
   listApplicationItems,
   listRunItems,
 } from '#db/queries/console.ts';
-import { listEventPage } from '#db/queries/event-list.ts';
+import { listApplicationEvents } from '#db/queries/event-list.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { switchApplication } from '#src/actions/applications.ts';
 import { requestCheck } from '#src/actions/checks.ts';
@@ -42,7 +42,6 @@ const PAGE = 100;
 const RUNS_SHOWN = 40;
 const FAILURES_SHOWN = 10;
 const EVENTS_SHOWN = 10;
-const NEWEST = { sort: 'created_at', descending: true } as const;
 const ACTS = ['sync', 'sync_full', 'pause', 'resume', 'check', 'retry_events'] as const;
 const STATUSES = ['active', 'paused', 'failing'] as const;
 
@@ -114,7 +113,7 @@ ${pager([
       countGamesOf(sql, application_id),
       application.status === 'active' ? readNextTick(producer, application_id) : null,
       findEventWebhook(sql, application_id),
-      listEventPage(sql, { application_id }, { ...NEWEST, limit: EVENTS_SHOWN }),
+      listApplicationEvents(sql, application_id, { limit: EVENTS_SHOWN }),
       listChecks(sql, application_id, 1),
     ]);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
@@ -128,7 +127,7 @@ ${pager([
         games,
         nextTick,
         webhook,
-        events: events.rows,
+        events,
         check: checks[0],
         mayManage,
       }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { countGamesOf, groupFailures, listRunItems } from '#db/queries/console.ts';
-import { listEventPage } from '#db/queries/event-list.ts';
+import { listApplicationEvents } from '#db/queries/event-list.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { listPortalFailures } from '#db/queries/portal.ts';
@@ -39,7 +39,6 @@ const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
 const EVENTS_SHOWN = 50;
-const NEWEST = { sort: 'created_at', descending: true } as const;
 const signedIn = { config: { right: 'application' } } as const;
 
 const RUN_COLUMNS: Column<RunRow>[] = [
@@ -153,12 +152,11 @@ ${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', lab
   portal.get('/portal/events', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { before } = z.object({ before: optionalId }).parse(request.query);
-    // The list is sorted by event id, so the id is also the sort value.
-    const page = { ...NEWEST, limit: EVENTS_SHOWN, ...(before && { after: [before, before] as const }) };
-    const [{ rows, next }, webhook] = await Promise.all([
-      listEventPage(sql, { application_id }, page),
+    const [events, webhook] = await Promise.all([
+      listApplicationEvents(sql, application_id, { before, limit: EVENTS_SHOWN + 1 }),
       findEventWebhook(sql, application_id),
     ]);
+    const next = events.length > EVENTS_SHOWN ? events[EVENTS_SHOWN - 1]?.event_id : undefined;
     const where: SafeHtml =
       webhook === undefined
         ? html`<p class="body soft">No address is set, so events are not sent: fetch them by event/list.</p>`
@@ -170,7 +168,7 @@ ${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', lab
 ${section(
   'Events',
   table(
-    rows,
+    events.slice(0, EVENTS_SHOWN),
     eventColumns(({ data }) => gameUrl(data.application_game_id)),
     {
       empty: 'No status of your games has changed yet.',
@@ -181,7 +179,7 @@ ${section(
 )}
 ${pager([
   ['First', before === undefined ? null : '/portal/events'],
-  ['Next', next === undefined ? null : link('/portal/events', { before: next[1] })],
+  ['Next', next === undefined ? null : link('/portal/events', { before: next })],
 ])}`;
     return sendPortal(request, reply, {
       title: 'Events',
