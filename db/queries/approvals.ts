@@ -160,3 +160,19 @@ export const listApprovals = (sql: Queryable, filter: ApprovalFilter): Promise<A
       and ${open ? isOpen(sql) : sql`true`}
     order by asked_at desc, approval_id desc limit ${limit}`;
 };
+
+/**
+ * Open requests to withdraw games of runs that are still the latest of their applications, latest first. Whether their
+ * games have changed since is not read: counting them takes seconds for a large run (`findVersion`).
+ */
+export const listWithdrawalRequests = (sql: Queryable, limit: number): Promise<ApprovalRow[]> =>
+  sql<ApprovalRow[]>`
+    with open as materialized (
+      select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
+    )
+    select open.* from open
+    join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
+    join applications a using (application_id)
+    where a.status <> 'removed' and not exists (
+      select from sync_runs later where later.application_id = r.application_id and later.run_id > r.run_id)
+    order by open.asked_at desc, open.approval_id desc limit ${limit}`;

@@ -185,17 +185,30 @@ export const endRequest = async (
 
 const OPEN_MAX = 500;
 
-/** Closes the open requests whose subject has changed, as void. @returns the others, latest first */
+/**
+ * Closes the open requests whose subject has changed, as void. Of withdrawals this counts the games of each run: a page
+ * that refreshes itself lists them with `listWithdrawalRequests`.
+ * @returns the others, latest first
+ */
 export const refreshOpenRequests = async (
   sql: Database,
   kinds: readonly ApprovalKind[],
   subject?: string,
 ): Promise<ApprovalRow[]> => {
   const rows = await listApprovals(sql, { kinds, subject, open: true, limit: OPEN_MAX });
+  const versions = new Map<string, string | null>();
   const valid: ApprovalRow[] = [];
   for (const row of rows) {
-    if ((await findVersion(sql, row.kind, row.subject)) === row.version) valid.push(row);
+    const key = `${row.kind} ${row.subject}`;
+    if (!versions.has(key)) versions.set(key, await findVersion(sql, row.kind, row.subject));
+    if (versions.get(key) === row.version) valid.push(row);
     else await sql.begin((tx) => closeAsVoid(tx, row));
   }
   return valid;
+};
+
+/** Closes all open requests for a subject as void, in the transaction that changes it. */
+export const voidOpenRequests = async (tx: Queryable, kind: ApprovalKind, subject: string): Promise<void> => {
+  for (const row of await listApprovals(tx, { kinds: [kind], subject, open: true, limit: OPEN_MAX }))
+    await closeAsVoid(tx, row);
 };

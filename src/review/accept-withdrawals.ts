@@ -2,7 +2,7 @@ import type { Database } from '#db/client.ts';
 import { findVersion } from '#db/queries/approvals.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
-import { auditRefusal } from '#src/approvals/requests.ts';
+import { auditRefusal, voidOpenRequests } from '#src/approvals/requests.ts';
 import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { transact } from '#src/review/transact.ts';
@@ -53,6 +53,7 @@ export const acceptWithdrawals = (
         },
       } as const;
       await recordAudit(tx, withdrawn.length > 0 ? [...entries, entry] : entries);
+      if (withdrawn.length > 0) await voidOpenRequests(tx, 'withdrawals', subject);
       return withdrawn;
     }),
   );

@@ -163,6 +163,32 @@ test('while the application is paused, its schedule opens no run, and the reques
   expect(await withdrawn()).toBe(GAMES);
 });
 
+test('the overview lists requests without reading their games, and none of a run that is no longer the latest', async () => {
+  const { sql } = database;
+  await ask('rita');
+  await sql`alter table vanishing_games rename to renamed`;
+  try {
+    expect(await queues()).toEqual({ first: false, second: true });
+  } finally {
+    await sql`alter table renamed rename to vanishing_games`;
+  }
+  await anOpenRun(sql, application_id);
+  expect(await queues()).toMatchObject({ second: false });
+  expect(await act('hana', 'approve')).toContain('has changed since');
+});
+
+test('games that are withdrawn make the other requests for their run void', async () => {
+  const [first = '', second = ''] = game_ids;
+  await ask('hana', { act: 'selected', game: first });
+  const other = await openId();
+  await ask('rita', { act: 'selected', game: second });
+  await act('hana', 'approve');
+  expect(await act('rita', 'use')).toBe('Games withdrawn: 1.');
+  const [row] = await database.sql`select closed_as from approvals where approval_id = ${other}`;
+  expect(row).toEqual({ closed_as: 'void' });
+  expect(await queues()).toEqual({ first: true, second: false });
+});
+
 const operatorEnv = () => {
   const redisUrl = inject('redisUrl');
   return {

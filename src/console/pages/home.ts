@@ -1,11 +1,10 @@
 /** `/`: what needs a person now, and the last 24 hours. */
 import type { FastifyInstance } from 'fastify';
 import pTimeout from 'p-timeout';
-import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { type ApprovalRow, listWithdrawalRequests } from '#db/queries/approvals.ts';
 import { groupFailures, type HourRow, listTrouble, readDecisionHours } from '#db/queries/console.ts';
 import { type EventWebhook, listTroubledEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { sendPage } from '#src/console/answers.ts';
 import { barChart } from '#src/console/charts.ts';
 import { addressBadge, describeAddress } from '#src/console/event-tables.ts';
@@ -30,6 +29,7 @@ import { summariseLanes } from '#src/review/lanes.ts';
 
 const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;
+const REQUESTS_MAX = 500;
 const QUEUES_WAIT_MS = 2_000;
 
 type QueueState = { name: string; waiting: number; active: number; failed: number; paused: boolean };
@@ -136,7 +136,7 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
       await Promise.all([
         summariseLanes(sql),
         listTrouble(sql, TROUBLE_SHOWN + 1),
-        refreshOpenRequests(sql, ['withdrawals']),
+        listWithdrawalRequests(sql, REQUESTS_MAX),
         groupFailures(sql, { limit: FAILURES_SHOWN }),
         listLiveWorkers(sql),
         readQueues(producer),
