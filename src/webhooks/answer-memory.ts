@@ -1,4 +1,5 @@
 import { MEMORY } from '#src/rules/budgets.ts';
+import { aborted } from '#src/webhooks/errors.ts';
 
 /** Answers that one job has read and not written yet. Disposing it forgets them. */
 export type UnwrittenAnswers = Disposable & {
@@ -15,8 +16,9 @@ export type UnwrittenAnswers = Disposable & {
 
 /** Leave to read an answer that is larger than `MEMORY.ordinaryBytes`. */
 export type Admission = {
-  /** Resolves when the process has memory for the answer; rejects when the signal aborts. */
+  /** Resolves when the process has memory for the answer; rejects when the signal aborts, or at `release`. */
   admit: (signal: AbortSignal) => Promise<void>;
+  /** Gives the memory back, or the place in the queue. */
   release: () => void;
 };
 
@@ -69,6 +71,7 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
 
   const createAdmission: AnswerMemory['createAdmission'] = (applicationId, bytes) => {
     let admitted: { at: number; asSlow: boolean } | undefined;
+    let leave = (): void => {};
     const count = (sign: 1 | -1, asSlow: boolean): void => {
       reading += sign * bytes;
       if (asSlow) readingOfSlow += sign * bytes;
@@ -80,6 +83,8 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
       admit: async (signal) => {
         if (admitted !== undefined) return;
         signal.throwIfAborted();
+        // One wait at a time: a response that ended while its body waited may wait again to be decompressed.
+        leave();
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         const waiting: Waiting = {
           applicationId,
@@ -90,16 +95,18 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
             resolve();
           },
         };
-        const leave = () => {
+        leave = () => {
           queue = queue.filter((other) => other !== waiting);
-          reject(signal.reason);
+          reject(signal.aborted ? signal.reason : aborted());
         };
-        signal.addEventListener('abort', leave, { once: true });
+        const onAbort = leave;
+        signal.addEventListener('abort', onAbort, { once: true });
         queue.push(waiting);
         admitWaiting();
-        await promise.finally(() => signal.removeEventListener('abort', leave));
+        await promise.finally(() => signal.removeEventListener('abort', onAbort));
       },
       release: () => {
+        leave();
         if (admitted === undefined) return;
         const { at, asSlow } = admitted;
         admitted = undefined;

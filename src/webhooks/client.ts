@@ -10,7 +10,7 @@ import {
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
-import { MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
+import { CALL_TIMEOUT_MS, MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { aborted, isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
@@ -60,6 +60,7 @@ export const createWebhookClient = (
   const http = createHttpPost(options);
   const memory = options.memory ?? createAnswerMemory();
   const pace = options.pace ?? createPace();
+  const { callTimeoutMs = CALL_TIMEOUT_MS } = options;
 
   const call = async <Schema extends z.ZodType>(
     operation: Operation,
@@ -80,8 +81,15 @@ export const createWebhookClient = (
       bytes = size;
     };
     const meter = {
-      // http-post.ts makes a WebhookError of an abort itself; read-json.ts does not.
-      admitLarge: () => admit(signal).catch(() => Promise.reject(aborted())),
+      // http-post.ts makes a WebhookError of an abort and of its deadline itself; read-json.ts does not.
+      admitLarge: () =>
+        admit(AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)])).catch(() => {
+          if (signal.aborted) throw aborted();
+          throw new WebhookError(
+            'timeout',
+            `no memory to decompress the response within ${callTimeoutMs} ms`,
+          );
+        }),
       charge,
       time: watch.time,
     };

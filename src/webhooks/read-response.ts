@@ -36,7 +36,7 @@ export type EnvelopeOptions = {
  * Reads the `data` of a response, which `readData` validates. The HTTP status matters only without an envelope
  * (sections 2.1 and 7).
  *
- * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, `aborted`, and as `readJson`
+ * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, `aborted`, `timeout`, and as `readJson`
  */
 export const readEnvelope = async (response: PostResponse, options: EnvelopeOptions): Promise<unknown> => {
   const { maxBytes, accessToken, keepRetMsg, meter } = options;
@@ -51,8 +51,8 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
   try {
     json = await readJson(response, maxBytes, meter);
   } catch (error) {
-    const isAborted = isWebhookError(error) && error.code === 'aborted';
-    throw status >= 400 && !isAborted ? statusError() : error;
+    const isUnread = isWebhookError(error) && (error.code === 'aborted' || error.code === 'timeout');
+    throw status >= 400 && !isUnread ? statusError() : error;
   }
   const envelope = envelopeSchema.safeParse(json);
   if (!envelope.success) {

@@ -1,6 +1,18 @@
-import { expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { MEMORY } from '#src/rules/budgets.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { isDone, live } from '#test/webhooks/support.ts';
+import { startRawTcpServer } from '#test/support/application-server.ts';
+import {
+  aClient,
+  askDetail,
+  detail,
+  envelope,
+  errorOf,
+  isDone,
+  live,
+  respondWith,
+} from '#test/webhooks/support.ts';
 
 const LIMITS = {
   ordinaryBytes: 1,
@@ -81,4 +93,37 @@ test('large answers wait while jobs have too much to write; a job with nothing t
   expect(await isDone(large)).toBe(true);
   other.remove(1);
   expect(await isDone(room)).toBe(true);
+});
+
+/** The memory of a process in which this application's part is taken. */
+const fullMemory = async () => {
+  const memory = createAnswerMemory();
+  const taken = memory.createAdmission('acme', MEMORY.readingBytesOfOne);
+  await taken.admit(live());
+  return { memory, taken };
+};
+
+/** A detail of the smallest size that waits for memory. */
+const LARGE = envelope(detail()).padEnd(MEMORY.ordinaryBytes + 1);
+
+test('a response whose connection closes while it waits for memory reserves none after its call', async () => {
+  const { memory, taken } = await fullMemory();
+  const server = await startRawTcpServer((socket) => {
+    socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${LARGE}`));
+  });
+  onTestFinished(server.close);
+  expect(await askDetail(aClient({ memory }), server.url)).toEqual(detail());
+  taken.release();
+  const all = memory.createAdmission('acme', MEMORY.readingBytesOfOne);
+  expect(await isDone(all.admit(live()))).toBe(true);
+});
+
+test('a response that waits for memory to be decompressed ends at the deadline', async () => {
+  const { memory, taken } = await fullMemory();
+  const server = await respondWith(gzipSync(LARGE), { status: 400, headers: { 'content-encoding': 'gzip' } });
+  const error = await errorOf(askDetail(aClient({ memory, callTimeoutMs: 500 }), server.url));
+  expect(error).toMatchObject({ code: 'timeout', retryable: true });
+  taken.release();
+  const all = memory.createAdmission('acme', MEMORY.readingBytesOfOne);
+  expect(await isDone(all.admit(live()))).toBe(true);
 });
