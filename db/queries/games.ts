@@ -164,6 +164,13 @@ export const findGame = (sql: Queryable, game_id: string) =>
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
 
+/** The numbers of a game's revisions, latest first. All revisions of a game may have 50 MiB. */
+export const listRevisionNumbers = async (sql: Queryable, game_id: string): Promise<number[]> => {
+  const rows = await sql<Pick<GameRevisionRow, 'revision'>[]>`
+    select revision from game_revisions where game_id = ${game_id} order by revision desc`;
+  return rows.map(({ revision }) => revision);
+};
+
 export const findRevision = (sql: Queryable, game_id: string, revision: number) =>
   firstRow(
     sql<

@@ -1,49 +1,61 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { decideGames } from '#src/review/decide.ts';
-import { addTestOperator, signIn, startTestConsole, TESTS, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { openAs } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let served: TestConsole;
+/** One connection: Postgres counts what each has read. */
+let pool: Database;
+let site: TestConsole;
 let cookie: string;
-
 beforeAll(async () => {
-  await addApplication(database.sql, 'app');
-  await addTestOperator(database.sql, 'olga', 'reviewer');
-  served = await startTestConsole(database);
-  cookie = await signIn(served.url, 'olga');
+  pool = openAs('console', database.databaseUrl, 1);
+  site = await startTestConsole(database, { sql: pool });
+  await addApplication(database.sql, 'acme');
+  await addTestOperator(database.sql, 'kim', 'admin', 'reviewer');
+  cookie = await signIn(site.url, 'kim');
 });
-afterAll(() => served?.stop());
+afterAll(async () => {
+  await site?.stop();
+  await pool?.end();
+});
 
-const land = async (changes: NonNullable<Parameters<typeof fetchedGame>[0]>): Promise<string> => {
-  await upsertGames(database.sql, 'app', [fetchedGame(changes, new Date())]);
-  const [game] = await database.sql<{ game_id: string }[]>`
-    select game_id from games where application_game_id = ${changes.game_id ?? ''}`;
-  return game?.game_id ?? '';
+const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+const open = async (path: string) => {
+  const answer = await fetch(new URL(path, site.url), { headers: { cookie }, redirect: 'manual' });
+  return { status: answer.status, text: await answer.text() };
 };
-const open = async (path: string): Promise<string> =>
-  (await fetch(new URL(path, served.url), { headers: { cookie } })).text();
 
-test('a page that shows an earlier revision offers the current one, and no decision', async () => {
-  await land({ game_id: 'g', game_name: 'first' });
-  await land({ game_id: 'g', game_name: 'second' });
-  const game_id = await land({ game_id: 'g', game_name: 'third' });
-  const form = `<form method="post" action="/games/${game_id}" `;
-  expect(await open(`/games/${game_id}`)).toContain(form);
-  expect(await open(`/games/${game_id}?from=1&to=3`)).toContain(form);
-  const earlier = await open(`/games/${game_id}?from=1&to=2&lane=new`);
-  expect(earlier).not.toContain(form);
-  expect(earlier).toContain('A decision is made on revision 3, the current one.');
-  expect(earlier).toContain(`href="/games/${game_id}?lane=new">Show revision 3</a>`);
-});
-
-test('a video that was removed is marked as removed', async () => {
-  const url = 'https://cdn.example/film.mp4';
-  const game_id = await land({ game_id: 'video', game_store_video: url });
-  await decideGames(database.sql, [{ game_id, revision: 1 }], { audit_status: 'passed' }, TESTS);
-  await land({ game_id: 'video', game_store_video: '' });
-  const shown = await open(`/games/${game_id}`);
-  expect(shown).toMatch(new RegExp(`<del><a [^>]*href="${url}"[^>]*>${url}</a></del>`));
+test('the page of a game reads the content of the revisions that it compares, and of no other', async () => {
+  const { sql } = database;
+  const id = randomUUID();
+  for (let revision = 1; revision <= 20; revision += 1) {
+    const game_info = randomBytes(20_000).toString('base64');
+    await upsertGames(sql, 'acme', [fetchedGame({ game_id: id, game_info }, at(revision))]);
+  }
+  const [game] = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_game_id = ${id}`;
+  /** Reads of the parts in which Postgres keeps long texts of revisions. */
+  const readParts = async (): Promise<number> => {
+    await pool`select pg_stat_force_next_flush()`;
+    const [row] = await sql<{ parts: number }[]>`
+      select t.idx_tup_fetch::int as parts from pg_stat_all_tables t join pg_class c on c.reltoastrelid = t.relid
+      where c.relname = 'game_revisions'`;
+    return row?.parts ?? 0;
+  };
+  const [kept] = await sql<{ parts: number }[]>`
+    select ceil(sum(octet_length(game_desc)) / 1996.0)::int as parts from game_revisions
+    where game_id = ${game?.game_id ?? ''}`;
+  const before = await readParts();
+  const { status, text } = await open(`/games/${game?.game_id}?from=3&to=5`);
+  expect(status).toBe(200);
+  expect(text).toContain('revision 20');
+  const parts = (await readParts()) - before;
+  expect(parts).toBeGreaterThan(0);
+  expect(parts).toBeLessThan((kept?.parts ?? 0) / 5);
 });

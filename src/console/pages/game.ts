@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import { findGame, listRevisions } from '#db/queries/games.ts';
+import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
@@ -79,7 +79,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
-      listRevisions(sql, game_id),
+      listRevisionNumbers(sql, game_id),
       listReasons(sql),
       mayDecide ? recordViewer(sql, game_id, login) : [],
     ]);
@@ -105,7 +105,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         game: diff.game,
         diff,
         timeline,
-        revisions: revisions.map((each) => each.revision),
+        revisions,
         reasons,
         viewers: mayDecide ? viewersLine(game_id, viewers) : null,
         mayDecide,
