@@ -72,7 +72,7 @@ test('after the last request of a page, its pictures are not said to be fetched'
   media = undefined;
   await database.sql`delete from pictures`;
   const list = `/games/${ids[0]}/pictures?field=game_store_pic&to=1&polls=`;
-  expect(await read(`${list}64`)).toContain('delay:15s');
+  expect(await read(`${list}64`)).toContain('hx-trigger="every 15s"');
   const last = await read(`${list}65`);
   expect(last).not.toContain('hx-trigger');
   expect(last).toContain('not fetched yet');
