@@ -209,8 +209,16 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
 /** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
 export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'kyc_desk', 'operator'];
 
-/** Functions that run with the rights of their owner and change rows: who may call them beside the triggers. */
+/**
+ * Functions that run with the rights of their owner: who may call them. Triggers run their functions without this right,
+ * but it takes the right to create a trigger: a role that had it could run the function on rows of a temporary table.
+ */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'audit_log_chain()': [],
+  'count_games()': [],
+  'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],
+  'recount_game()': [],
   'recount_games(boolean)': ['operator'],
+  'record_event()': [],
 };

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { grantRoles } from '#db/grant-roles.ts';
+import { listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
+import { DATABASE_ROLES, FUNCTION_RIGHTS, roleName } from '#db/roles.ts';
+import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+/** One session, so that `set role` and temporary tables last. */
+let session: Database;
+beforeAll(async () => {
+  expect(await grantRoles(database.sql, {})).toEqual([]);
+  session = openDatabase(database.databaseUrl, { max: 1, applicationName: 'owner functions test' });
+});
+afterAll(() => session.end());
+
+const ownerFunctions = () => database.sql<{ name: string; is_trigger: boolean }[]>`
+  select p.oid::regprocedure::text as name, prorettype = 'trigger'::regtype as is_trigger
+  from pg_proc p where prosecdef and pronamespace = 'public'::regnamespace order by 1`;
+
+it('every function that runs with the rights of its owner has its line in db/roles.ts', async () => {
+  const names = (await ownerFunctions()).map(({ name }) => name);
+  expect(names.toSorted()).toEqual(Object.keys(FUNCTION_RIGHTS).toSorted());
+});
+
+it.each(DATABASE_ROLES)('%s runs no trigger function of the owner on a table of its own', async (role) => {
+  const triggers = (await ownerFunctions()).filter(({ is_trigger }) => is_trigger);
+  expect(triggers.length).toBeGreaterThan(0);
+  await session.unsafe(`set role ${roleName(role)}; create temp table own (a int)`);
+  try {
+    for (const { name } of triggers)
+      await expect(
+        session.unsafe(`create trigger t before insert on own for each row execute function ${name}`),
+        name,
+      ).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+  } finally {
+    await session.unsafe('drop table own; reset role');
+  }
+});
+
+it('a role that writes a log, a game or an event still runs the triggers of those tables', async () => {
+  await session.unsafe(`set role ${roleName('worker')}`);
+  try {
+    await recordAudit(session, [
+      { actor: 'prune', actor_kind: 'system', action: 'kyc.expire', subject: 'application:acme' },
+    ]);
+  } finally {
+    await session.unsafe('reset role');
+  }
+  expect(await listAudit(database.sql, { limit: 1 })).toMatchObject([{ entry_id: 1, actor: 'prune' }]);
+  expect(await verifyAudit(database.sql)).toMatchObject({ entries: 1, broken: null });
+});
