@@ -1,6 +1,7 @@
 /** Requests that take a second person. The rule is in src/approvals; each step is one guarded statement here. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { approvals } from '#db/schema/approvals.ts';
 import {
@@ -148,18 +149,32 @@ type ApprovalFilter = {
   subject?: string | undefined;
   /** Only those that wait for the second person or for their use. */
   open?: boolean | undefined;
-  limit: number;
 };
 
+const matchesFilter = (sql: Queryable, { kinds, subject, open = false }: ApprovalFilter) => sql`
+  kind = any(${kinds as ApprovalKind[]}::text[]) and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
+  and ${open ? isOpen(sql) : sql`true`}`;
+
 /** Requests, latest first. */
-export const listApprovals = (sql: Queryable, filter: ApprovalFilter): Promise<ApprovalRow[]> => {
-  const { kinds, subject, open = false, limit } = filter;
-  return sql<ApprovalRow[]>`
-    select ${columns(sql)} from approvals
-    where kind = any(${kinds as ApprovalKind[]}::text[]) and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
-      and ${open ? isOpen(sql) : sql`true`}
-    order by asked_at desc, approval_id desc limit ${limit}`;
-};
+export const listApprovals = (
+  sql: Queryable,
+  { limit, ...filter }: ApprovalFilter & { limit: number },
+): Promise<ApprovalRow[]> => sql<ApprovalRow[]>`
+  select ${columns(sql)} from approvals where ${matchesFilter(sql, filter)}
+  order by asked_at desc, approval_id desc limit ${limit}`;
+
+/** Read one page of the requests. */
+export const listApprovalPage = (
+  sql: Queryable,
+  filter: ApprovalFilter,
+  page: ListPage<'asked_at'>,
+): Promise<Listed<ApprovalRow>> =>
+  readListPage(sql, page, {
+    columns: columns(sql),
+    from: sql`approvals where ${matchesFilter(sql, filter)}`,
+    sort_by: sql`asked_at`,
+    id: sql`approval_id`,
+  });
 
 /**
  * Open requests to withdraw games of runs that are still the latest of their applications, latest first. Whether their

@@ -7,6 +7,7 @@
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { auditLog } from '#db/schema/audit.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
@@ -20,7 +21,7 @@ export const operatorActor = (login: string): Actor => ({ actor: login, actor_ki
 
 export type AuditEntry = Actor & {
   action: AuditAction;
-  /** `<kind>:<id>`: `game:…`, `application:…`, `run:…`, `operator:…`, `queue:…`, `token:…`, `batch:…`. */
+  /** `<kind>:<id>`, with a kind of `AUDIT_SUBJECTS`. */
   subject: string;
   reason?: string | null;
   /** What a reader needs to understand the entry. Never a token, a password or a value of a KYC record. */
@@ -69,24 +70,39 @@ export type AuditFilter = {
   since?: Date | undefined;
   /** Entries before this time. */
   until?: Date | undefined;
-  /** Entries before this one, for the next page. */
-  before?: number | undefined;
-  limit: number;
 };
 
-/** The entries that match every given filter, latest first. */
-export const listAudit = (sql: Queryable, filter: AuditFilter): Promise<AuditRow[]> => {
-  const { actor, action, subject, since, until, before, limit } = filter;
-  return sql<AuditRow[]>`
-    select * from audit_log
-    where ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
-      and ${action === undefined ? sql`true` : sql`action = any(${[action].flat() as string[]}::text[])`}
-      and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
-      and ${since === undefined ? sql`true` : sql`at >= ${since}`}
-      and ${until === undefined ? sql`true` : sql`at < ${until}`}
-      and ${before === undefined ? sql`true` : sql`entry_id < ${before}`}
-    order by entry_id desc limit ${limit}`;
-};
+const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => sql`
+  ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
+  and ${action === undefined ? sql`true` : sql`action = any(${[action].flat() as string[]}::text[])`}
+  and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
+  and ${since === undefined ? sql`true` : sql`at >= ${since}`}
+  and ${until === undefined ? sql`true` : sql`at < ${until}`}`;
+
+/**
+ * The entries that match every given filter, latest first.
+ * @param filter.before entries before this one, for the next page
+ */
+export const listAudit = (
+  sql: Queryable,
+  { before, limit, ...filter }: AuditFilter & { before?: number | undefined; limit: number },
+): Promise<AuditRow[]> => sql<AuditRow[]>`
+  select * from audit_log
+  where ${matchesFilter(sql, filter)} and ${before === undefined ? sql`true` : sql`entry_id < ${before}`}
+  order by entry_id desc limit ${limit}`;
+
+/** A page of the entries that match every given filter. */
+export const listAuditPage = (
+  sql: Queryable,
+  filter: AuditFilter,
+  page: ListPage<'entry_id'>,
+): Promise<Listed<AuditRow>> =>
+  readListPage(sql, page, {
+    columns: sql`*`,
+    from: sql`audit_log where ${matchesFilter(sql, filter)}`,
+    sort_by: sql`entry_id`,
+    id: sql`entry_id`,
+  });
 
 export type AuditVerdict = {
   entries: number;

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { countRows, firstRow } from '#db/rows.ts';
 import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
 
@@ -71,25 +72,31 @@ export const pruneRunDays = (sql: Queryable, days: number, limit: number): Promi
 
 export type RunDay = RunCounts & { day: string; outcome: RunOutcome; runs: number };
 
-/** The runs of each day (UTC) by outcome, deleted ones included, latest day first. */
-export const listRunDays = (
+/** Read one page of the runs of each day (UTC) by outcome, deleted ones included. */
+export const listRunDayPage = (
   sql: Queryable,
-  filter: { application_id?: string | undefined; limit: number },
-): Promise<RunDay[]> => {
-  const ofApplication =
-    filter.application_id === undefined ? sql`true` : sql`application_id = ${filter.application_id}`;
-  return sql<RunDay[]>`
-    select day::text, outcome, sum(runs)::float8 as runs, sum(listed)::float8 as listed,
-           sum(inserted)::float8 as inserted, sum(updated)::float8 as updated, sum(unchanged)::float8 as unchanged,
-           sum(invalid)::float8 as invalid, sum(failed)::float8 as failed, sum(missing)::float8 as missing,
-           sum(withdrawn)::float8 as withdrawn
-    from (
-      select day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn
-      from run_days where ${ofApplication}
-      union all
-      select (finished_at at time zone 'UTC')::date, outcome, 1, listed, inserted, updated, unchanged, invalid, failed,
-             missing, withdrawn
-      from sync_runs where finished_at is not null and ${ofApplication}
-    ) as counted
-    group by day, outcome order by day desc, outcome limit ${filter.limit}`;
+  { application_id }: { application_id?: string | undefined },
+  page: ListPage<'day'>,
+): Promise<Listed<RunDay>> => {
+  const ofApplication = application_id === undefined ? sql`true` : sql`application_id = ${application_id}`;
+  return readListPage<RunDay>(sql, page, {
+    columns: sql`*`,
+    from: sql`(
+      select day::text, outcome, sum(runs)::float8 as runs, sum(listed)::float8 as listed,
+             sum(inserted)::float8 as inserted, sum(updated)::float8 as updated, sum(unchanged)::float8 as unchanged,
+             sum(invalid)::float8 as invalid, sum(failed)::float8 as failed, sum(missing)::float8 as missing,
+             sum(withdrawn)::float8 as withdrawn
+      from (
+        select day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn
+        from run_days where ${ofApplication}
+        union all
+        select (finished_at at time zone 'UTC')::date, outcome, 1, listed, inserted, updated, unchanged, invalid,
+               failed, missing, withdrawn
+        from sync_runs where finished_at is not null and ${ofApplication}
+      ) as counted
+      group by day, outcome
+    ) as days where true`,
+    sort_by: sql`day`,
+    id: sql`outcome`,
+  });
 };

@@ -1,14 +1,19 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { type AuditRow, listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAuditPage, verifyAudit } from '#db/queries/audit.ts';
 import { defineCommand } from '#src/cli/command.ts';
+import { CURSOR, choosePage, printPage, SINCE, UNTIL } from '#src/cli/list-options.ts';
 import { limitTo, parseNonEmpty } from '#src/cli/parsers.ts';
-import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { EXIT } from '#src/errors.ts';
 
-const parseTime = (text: string): Date => {
-  const time = new Date(text);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw new InvalidArgumentError('Give a day or a time, such as 2026-05-03 or 2026-05-03T10:00:00Z.');
+const LATEST = { sort: 'entry_id', descending: true } as const;
+
+const parseSubject = (text: string): string => {
+  if (AUDIT_SUBJECTS.some((kind) => text.startsWith(`${kind}:`) && text.length > kind.length + 1))
+    return text;
+  throw new InvalidArgumentError(
+    `Give it as audit list prints it, such as application:acme. Kinds: ${AUDIT_SUBJECTS.join(', ')}.`,
+  );
 };
 
 /** @returns the actions of this name: one, or without its subject every `<subject>.<verb>` */
@@ -44,9 +49,10 @@ export const register = (program: Command): void => {
     examples: [
       'audit list',
       'audit list --actor kim --action game.pass',
-      'audit list --action reveal --since 2026-05-03',
-      'audit list --subject game:019a… --json',
+      'audit list --action reveal --since 24h',
+      'audit list --subject application:acme --json',
     ],
+    paged: true,
     parameters: (command) =>
       command
         .option('--actor <who>', 'only of this person', parseNonEmpty)
@@ -55,23 +61,23 @@ export const register = (program: Command): void => {
           'only this action, such as game.pass, or pass for every subject',
           parseAction,
         )
-        .option('--subject <subject>', 'only of this subject, such as application:acme', parseNonEmpty)
-        .option('--since <time>', 'only from this day or time on (UTC)', parseTime)
-        .option('--until <time>', 'only before this day or time (UTC)', parseTime)
-        .option(...limitTo({ max: 10_000, byDefault: 100 })),
-    run: async ({ openDatabase, out }, { json: _json, ...filter }) => {
-      const entries = (await listAudit(await openDatabase(), filter)).map(
-        ({ previous_hash: _previous, hash, ...entry }) => ({
+        .option('--subject <subject>', 'only of this subject, such as application:acme', parseSubject)
+        .option(...SINCE)
+        .option(...UNTIL)
+        .option(...limitTo({ max: 10_000, byDefault: 100 }))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, { actor, action, subject, since, until, ...options }) => {
+      const page = choosePage(options, { byDefault: LATEST });
+      const filter = { actor, action, subject, since, until };
+      const listed = await listAuditPage(await openDatabase(), filter, page);
+      printPage(out, 'entries', page, listed, {
+        documents: listed.rows.map(({ previous_hash: _previous, hash, ...entry }) => ({
           ...entry,
           hash: Buffer.from(hash).toString('hex'),
-        }),
-      );
-      out.list(
-        { entries },
-        entries,
-        ['entry_id', 'at', ['who', (row) => formatActor(row as never)], 'action', 'subject', 'reason'],
-        'No entries.',
-      );
+        })),
+        columns: ['entry_id', 'at', ['who', formatActor], 'action', 'subject', 'reason'],
+        empty: 'No entries.',
+      });
     },
   });
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { listFailuresOfRun, listRunPage, RUN_SORTS } from '#db/queries/health.ts';
-import { listRunDays } from '#db/queries/run-days.ts';
+import { listRunDayPage } from '#db/queries/run-days.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
@@ -16,6 +16,7 @@ import { UsageError } from '#src/errors.ts';
 
 const RUN = ['<run_id>', 'the run; its id may be cut short', parseShortId] as const;
 const LATEST = { sort: 'started_at', descending: true } as const;
+const LATEST_DAY = { sort: 'day', descending: true } as const;
 const FAILURES_SHOWN = 20;
 
 const toFullDocument = (run: RunRow) => {
@@ -104,12 +105,18 @@ export const register = (program: Command): void => {
     examples: ['run days acme', 'run days --limit 30 --json'],
     paged: true,
     parameters: (command) =>
-      command.argument(...ONLY_APPLICATION).option(...limitTo({ max: 10_000, byDefault: 20 })),
-    run: async ({ openDatabase, out }, application_id, { limit }) => {
+      command
+        .argument(...ONLY_APPLICATION)
+        .option(...limitTo({ max: 10_000, byDefault: 20 }))
+        .option(...CURSOR),
+    run: async ({ openDatabase, out }, application_id, options) => {
+      const page = choosePage(options, { byDefault: LATEST_DAY });
       const sql = await openDatabase();
       await checkListFilter(sql, application_id);
-      const days = await listRunDays(sql, { application_id, limit });
-      out.list({ days }, days, ['day', 'outcome', 'runs', ...RUN_COUNTERS], 'No run has finished.');
+      printPage(out, 'days', page, await listRunDayPage(sql, { application_id }, page), {
+        columns: ['day', 'outcome', 'runs', ...RUN_COUNTERS],
+        empty: 'No run has finished.',
+      });
     },
   });
 

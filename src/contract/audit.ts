@@ -1,4 +1,4 @@
-/** The words of the audit log. An action is `<subject>.<verb>`; add yours here. */
+/** The words of the audit log. An action is `<subject>.<verb>`; add yours here, and a new kind of subject below. */
 
 /** What kind of name `actor` is: a signed-in operator, a name claimed on the command line, an application, ourselves. */
 export const ACTOR_KINDS = ['operator', 'command_line', 'application', 'system'] as const;
@@ -63,3 +63,16 @@ export const AUDIT_ACTIONS = [
   'access.refuse',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** What an entry is about: its subject is `<kind>:<id>`. */
+export const AUDIT_SUBJECTS = [
+  'application',
+  'game',
+  'key',
+  'operator',
+  'page',
+  'queue',
+  'reason',
+  'run',
+  'token',
+] as const;

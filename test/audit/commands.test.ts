@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { type AuditRow, listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
@@ -69,6 +70,7 @@ test('each command that changes something writes one entry, and a refused comman
   await run('app', 'remove', 'acme');
 
   const rows = (await listAudit(sql, { limit: 100 })).reverse();
+  for (const { subject } of rows) expect(AUDIT_SUBJECTS).toContain(subject.split(':')[0]);
   expect(rows.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
     'application.add application:acme',
     'application.update application:acme',
@@ -98,4 +100,29 @@ test('each command that changes something writes one entry, and a refused comman
   for (const row of rows) expect(row).toMatchObject(who);
   expect((await everyRow(sql)).audit_log?.join('\n')).not.toContain(SECRET);
   expect((await verifyAudit(sql)).broken).toBeNull();
+});
+
+test('audit list continues where its last line says, and refuses a subject or a time that no entry has', async () => {
+  const { sql, databaseUrl } = database;
+  const env = asOperator(databaseUrl);
+  const actor = { actor: 'kim', actor_kind: 'operator' } as const;
+  for (const subject of ['operator:a', 'operator:b', 'operator:c'])
+    await recordAudit(sql, [{ ...actor, action: 'operator.link', subject }]);
+  const list = ['audit', 'list', '--actor', 'kim', '--since', '24h', '--limit', '2'];
+  const first = documentOf(await runCli([...list, '--json'], env));
+  const subjects = (document: { entries: AuditRow[] }) => document.entries.map(({ subject }) => subject);
+  expect(subjects(first)).toEqual(['operator:c', 'operator:b']);
+  expect(first.total).toBe(3);
+  const { stdout } = await runCli(list, env);
+  expect(stdout).toContain(`2 of 3, next: npx catalogue ${list.join(' ')} --cursor ${first.next_cursor}`);
+  const rest = documentOf(await runCli([...list, '--cursor', first.next_cursor, '--json'], env));
+  expect(subjects(rest)).toEqual(['operator:a']);
+  expect(rest).not.toHaveProperty('next_cursor');
+  for (const wrong of [
+    ['--subject', 'foo'],
+    ['--subject', 'app:acme'],
+    ['--since', '7'],
+    ['--until', '2026-02-30'],
+  ])
+    expect(await runCli(['audit', 'list', ...wrong], env)).toMatchObject({ exit: 2 });
 });

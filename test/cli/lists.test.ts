@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { runCli } from '#test/support/cli.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
@@ -60,4 +60,34 @@ it('an unknown application gets a suggestion', async () => {
     expect(stderr).toContain(`There is no application "${typed}". Did you mean ${meant}?`);
   }
   expect((await runCli(['app', 'show', 'zzz'], env())).stderr).not.toContain('Did you mean');
+});
+
+it('run days and approval list continue where their last line says', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'daily');
+  await sql`
+    insert into run_days (application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed,
+                          missing, withdrawn)
+    select 'daily', date '2026-01-01' + n / 2, case n % 2 when 0 then 'succeeded' else 'failed' end,
+           1, 0, 0, 0, 0, 0, 0, 0, 0 from generate_series(0, 3) as n`;
+  await sql`insert into operators (login, name, roles) values ('kim', 'Kim', '{kyc_officer}')`;
+  await sql`
+    insert into approvals (approval_id, kind, subject, version, asked, reason, asked_by, expires_at)
+    select gen_random_uuid(), 'erase', 'application:daily-' || n, 'v', '{}', 'r', 'kim', now()
+    from generate_series(0, 3) as n`;
+  for (const [list, name] of [
+    ['run days daily', 'days'],
+    ['approval list --all', 'approvals'],
+  ] as const) {
+    const command = [...list.split(' '), '--limit', '3'];
+    const first = documentOf(await runCli([...command, '--json'], env()));
+    expect((await runCli(command, env())).stdout).toContain(
+      `3 of 4, next: npx catalogue ${list} --limit 3 --cursor `,
+    );
+    const rest = documentOf(await runCli([...command, '--cursor', first.next_cursor, '--json'], env()));
+    expect(rest).not.toHaveProperty('next_cursor');
+    const seen = [...first[name], ...rest[name]].map((row) => JSON.stringify(row));
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen).size).toBe(4);
+  }
 });

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
+import { parseSince } from '#src/cli/list-options.ts';
 import {
   durationBetween,
   integerBetween,
@@ -89,6 +90,31 @@ it('accepts a complete UUID in any case', () => {
   expect(parseUuid('019A2B3C-4D5E-7F60-8A9B-0C1D2E3F4A5B')).toBe('019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b');
   for (const text of ['', '019a2b3c', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b\n'])
     expect(() => parseUuid(text)).toThrow(InvalidArgumentError);
+});
+
+it('accepts durations and times that exist, local if they name no zone', () => {
+  vi.stubEnv('TZ', 'Asia/Kolkata');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const [text, time] of [
+    ['2026-03-31', '2026-03-30T18:30:00.000Z'],
+    ['2026-03-31T14:35', '2026-03-31T09:05:00.000Z'],
+    ['2026-03-31 14:35:00+05:30', '2026-03-31T09:05:00.000Z'],
+    ['2026-03-31T14:35:00.25Z', '2026-03-31T14:35:00.250Z'],
+    ['2028-02-29', '2028-02-28T18:30:00.000Z'],
+  ] as const)
+    expect(parseSince(text).toISOString()).toBe(time);
+  const before = Date.now();
+  expect(parseSince('24h').getTime()).toBeGreaterThanOrEqual(before - DAY_MS);
+  for (const text of [
+    '7',
+    '2026',
+    '2026-02-30',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-03-31T25:00',
+    '1969-01-01',
+  ])
+    expect(() => parseSince(text), text).toThrow('Give a duration such as 24h or 7d, or a time');
 });
 
 it('formats a time to the second, in the local zone with its offset', () => {
