@@ -1,5 +1,5 @@
 import { readClock } from '#db/client.ts';
-import { findApplication, lockActiveApplication } from '#db/queries/applications.ts';
+import { findApplication, lockCalledApplication } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import { addPulledBytes } from '#db/queries/refreshes.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
@@ -24,7 +24,7 @@ export const pullGameDetailJob = defineJob(
     if (application === undefined) return NO_APPLICATION;
     const write = (batch: readonly DetailResult[], notRetried: readonly Failure[] = []) =>
       sql.begin(async (tx): Promise<DetailCounts | undefined> => {
-        if (!(await lockActiveApplication(tx, application_id))) return undefined;
+        if (!(await lockCalledApplication(tx, application_id, application))) return undefined;
         const written = await writeGames(tx, application_id, batch, notRetried, { hasFailures: true });
         if (written.stored_bytes > 0) await addPulledBytes(tx, application_id, written.stored_bytes);
         return written;

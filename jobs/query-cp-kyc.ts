@@ -28,7 +28,7 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
   if (application === undefined || stored === undefined) return { skipped: 'no such application' };
   // An erased record is pulled again only after `kyc pull`.
   if (stored.state === 'erased') return { skipped: 'erased' };
-  const pull = { application_id, asked_at: stored.now };
+  const pull = { application_id, asked_at: stored.now, called: application };
   try {
     // No key, no KYC: without its key the process does not call the application.
     const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);

@@ -4,6 +4,7 @@ import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
 export type ApplicationRow = InferSelectModel<typeof applications>;
@@ -48,6 +49,12 @@ export type SealedTarget = Pick<
   'query_game_list_webhook' | 'query_game_detail_webhook' | 'query_cp_kyc_webhook' | 'access_token'
 >;
 
+const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
+  query_game_list_webhook = ${seen.query_game_list_webhook}
+  and query_game_detail_webhook = ${seen.query_game_detail_webhook}
+  and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
+  and access_token is not distinct from ${seen.access_token}`;
+
 /**
  * Change the given settings. An application that backs off runs at its next tick.
  * @param seen a change that was computed from these values is made only if they are still the stored ones
@@ -62,16 +69,10 @@ export const updateApplication = (
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
-  const isAsSeen =
-    seen === undefined
-      ? sql`true`
-      : sql`query_game_list_webhook = ${seen.query_game_list_webhook}
-          and query_game_detail_webhook = ${seen.query_game_detail_webhook}
-          and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
-          and access_token is not distinct from ${seen.access_token}`;
   return isOneRow(sql`
     update applications set ${sql(set as never)}
-    where application_id = ${application_id} and status <> 'removed' and ${isAsSeen}`);
+    where application_id = ${application_id} and status <> 'removed'
+      and ${seen === undefined ? sql`true` : isAsSeen(sql, seen)}`);
 };
 
 /** Pause or resume; clears the backoff. @returns false when there is no such application */
@@ -155,6 +156,25 @@ const removeOnce = (
 export const lockActiveApplication = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
     select from applications where application_id = ${application_id} and status <> 'removed' for share`);
+
+/**
+ * Lock an application like `lockActiveApplication`, for a write of what its server responded.
+ * @param called the application as it was called: a removed application may have been registered again since
+ * @returns false when it is removed
+ * @throws CatalogueError when its webhooks or its token have changed since: retry the call
+ */
+export const lockCalledApplication = async (
+  tx: Queryable,
+  application_id: string,
+  called: SealedTarget,
+): Promise<boolean> => {
+  const row = await firstRow(tx<{ is_as_called: boolean }[]>`
+    select ${isAsSeen(tx, called)} as is_as_called from applications
+    where application_id = ${application_id} and status <> 'removed' for share`);
+  if (row?.is_as_called === false)
+    throw new CatalogueError(`The webhooks or the token of ${application_id} changed during the call.`);
+  return row !== undefined;
+};
 
 export const findApplication = (sql: Queryable, application_id: string) =>
   firstRow(sql<ApplicationRow[]>`

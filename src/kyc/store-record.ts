@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
-import { lockActiveApplication } from '#db/queries/applications.ts';
+import { lockActiveApplication, lockCalledApplication, type SealedTarget } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import {
   addFieldFingerprints,
@@ -27,8 +27,13 @@ import { type KycFields, type SealedFields, sealKycRecord } from '#src/kyc/recor
 import { recordSealed } from '#src/kyc/record-sealed.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
-/** One pull: the application, and when the pull began by the database's clock. */
-export type KycPull = { application_id: string; asked_at: Date };
+export type KycPull = {
+  application_id: string;
+  /** When the pull began, by the database's clock. */
+  asked_at: Date;
+  /** The application as it was called. Absent: nothing was called. */
+  called?: SealedTarget;
+};
 /** Result of storing a pull. `overtaken`: nothing was written. */
 export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_changed' | 'overtaken';
 
@@ -53,7 +58,8 @@ type PulledRecord = {
  * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
  * service must not occupy a connection.
  * @param record null: the application returned no data; the stored record stays
- * @throws KeyError when the record can't be sealed, KycConflictError on a race; nothing is written then
+ * @throws KeyError when the record can't be sealed, KycConflictError on a race, CatalogueError when the webhooks or the
+ *   token have changed since the call; nothing is written then
  */
 export const storeKycRecord = async (
   sql: Database,
@@ -93,8 +99,13 @@ const compare = (
 };
 
 /** Lock the application and its KYC state. @returns false after a later pull, an erasure or a removal */
-const lockIfLatest = async (tx: Queryable, { application_id, asked_at }: KycPull): Promise<boolean> => {
-  if (!(await lockActiveApplication(tx, application_id))) return false;
+const lockIfLatest = async (tx: Queryable, pull: KycPull): Promise<boolean> => {
+  const { application_id, asked_at, called } = pull;
+  const isActive =
+    called === undefined
+      ? await lockActiveApplication(tx, application_id)
+      : await lockCalledApplication(tx, application_id, called);
+  if (!isActive) return false;
   const stored = await lockKycState(tx, application_id);
   return stored.state !== 'erased' && (stored.asked_at === null || stored.asked_at < asked_at);
 };
@@ -168,6 +179,7 @@ const compareFields = (
 /**
  * Record that a pull failed and is not retried. The stored record stays.
  * @returns false when the pull was overtaken: nothing was written
+ * @throws CatalogueError when the webhooks or the token have changed since the call
  */
 export const recordKycFailure = (
   sql: Database,

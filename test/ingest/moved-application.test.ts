@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { removeApplication } from '#db/queries/applications.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
+import { generateKycRecord } from '#src/sample-application/kyc.ts';
+import { startSampleApplication } from '#src/sample-application/start.ts';
+import { gamesOf } from '#test/ingest/landed.ts';
+import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { startGate } from '#test/support/gate.ts';
+
+/** Two servers with the same game ids and different content. */
+const twoServers = async (use: AsyncDisposableStack) => {
+  const start = async (name: string) => {
+    const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games: 1, seed: 'same' });
+    use.defer(() => server.close());
+    const { game_id } = server.games.all()[0] as { game_id: string };
+    server.games.update(game_id, { game_name: name });
+    server.games.kyc = { ...generateKycRecord('same'), cp_id: name };
+    return { server, game_id };
+  };
+  return { former: await start('former'), next: await start('next') };
+};
+
+const shown = async (fleet: TestFleet): Promise<string[]> =>
+  [...(await gamesOf(fleet.sql, 'acme')).values()]
+    .filter((game) => game.withdrawn_at === null)
+    .map((game) => game.game_name);
+
+const providers = async (fleet: TestFleet): Promise<string[]> => {
+  const rows = await fleet.sql<{ id: string }[]>`
+    select application_cp_id as id from content_providers where application_id = 'acme'`;
+  return rows.map(({ id }) => id);
+};
+
+onBothBackends('A call that is in flight', (kind) => {
+  test.each([
+    [
+      'is removed and registered again',
+      async (fleet: TestFleet, url: string) => {
+        await removeApplication(fleet.sql, 'acme');
+        await addApplication(fleet.sql, 'acme', webhooksAt(url));
+      },
+    ],
+    [
+      'gets other addresses',
+      async (fleet: TestFleet, url: string) => {
+        expect(await moveWebhooks(fleet.sql, 'acme', webhooksAt(url))).toBe(true);
+      },
+    ],
+  ] as const)('while its application %s stores nothing of the former server', async (_, move) => {
+    await using use = new AsyncDisposableStack();
+    const fleet = await startTestFleet(kind);
+    use.defer(() => fleet.stop());
+    const { former, next } = await twoServers(use);
+    const gate = await startGate(former.server.url);
+    use.defer(() => gate.close());
+    await addApplication(fleet.sql, 'acme', webhooksAt(gate.url));
+    await fleet.startWorker();
+    gate.block(() => true);
+    const application_game_ids = [former.game_id];
+    const pull = await fleet.producer.add(pullGameDetail, { application_id: 'acme', application_game_ids });
+    const kyc = await fleet.producer.add(queryCpKyc, { application_id: 'acme' });
+    await gate.blocked(2);
+    await move(fleet, next.server.url);
+    gate.release();
+    expect((await fleet.jobEnded(pullGameDetail, pull.id)).returnvalue).toMatchObject({ inserted: 1 });
+    expect((await fleet.jobEnded(queryCpKyc, kyc.id)).returnvalue).toEqual({ state: 'sealed' });
+    expect(await shown(fleet)).toEqual(['next']);
+    expect(await providers(fleet)).toEqual(['next']);
+    expect(await findKycState(fleet.sql, 'acme')).toMatchObject({ state: 'sealed' });
+  });
+});
