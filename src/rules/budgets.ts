@@ -22,8 +22,21 @@ export const WIRE = {
   bytes: 8 * MIB,
   /** Interim (1xx) responses before the response itself. */
   interimResponses: 16,
+  /** TLS session tickets. A server sends two when a connection begins. */
+  sessionTickets: 16,
   /** Work of the event loop on one piece of a body. A body of 1 MiB in pieces of one byte takes 0.4 s. */
   pieceMs: 0.0004,
+};
+
+/**
+ * Look-ups of names that run at once. libuv has 64 threads for them (src/cli/thread-pool-size.ts); eight are left for
+ * Postgres, Redis and the key service.
+ */
+export const LOOKUPS = {
+  ordinary: 40,
+  /** Of names whose last look-up took at least `slowMs`. */
+  slow: 16,
+  slowMs: 2_000,
 };
 
 /** Levels of JSON nesting. A response needs four: envelope, data, list, element. */

@@ -2,6 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { UsageError } from '#src/errors.ts';
 import { createForbiddenCheck, type Network, parseNetwork } from '#src/webhooks/networks.ts';
+import { type Resolve, shareLookups } from '#src/webhooks/share-lookups.ts';
 
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
 
@@ -42,12 +43,6 @@ export type EgressOptions = {
   resolve?: Resolve;
 };
 
-type Resolve = (
-  hostname: string,
-  options: { all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 /** Error code of `lookup`: the name has addresses, and none is allowed. */
 export const NO_ALLOWED_ADDRESS = 'ERR_NO_ALLOWED_ADDRESS';
 
@@ -67,6 +62,7 @@ const parseAllowed = (text: string): Network => {
  */
 export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
   const { allowHttp, allowNetworks, denyNetworks = [], ports = [], proxy, resolve = systemLookup } = options;
+  const lookUpAll = shareLookups(resolve);
   const isForbidden = createForbiddenCheck(allowNetworks.map(parseAllowed), denyNetworks.map(parseAllowed));
 
   const checkUrl = (text: string): UrlVerdict => {
@@ -91,7 +87,7 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
   };
 
   const lookup: LookupFunction = (hostname, lookupOptions, done) => {
-    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
+    lookUpAll(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
       if (error !== null) return done(error, []);
       const allowed = addresses.filter(({ address }) => !isForbidden(address));
       const [first] = allowed;
@@ -109,7 +105,7 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     const host = hostOf(verdict.url);
     if (isIP(host) !== 0 || proxy !== undefined) return [];
     const addresses = await new Promise<LookupAddress[]>((found) => {
-      resolve(host, { all: true }, (error, all) => found(error === null ? all : []));
+      lookUpAll(host, { all: true }, (error, all) => found(error === null ? all : []));
     });
     if (addresses.length === 0) return [`${host} does not resolve to any address from here`];
     return addresses

@@ -1,0 +1,46 @@
+import type { LookupAddress } from 'node:dns';
+import { LRUCache } from 'lru-cache';
+import { shareConcurrency } from '#src/lib/share-concurrency.ts';
+import { LOOKUPS } from '#src/rules/budgets.ts';
+
+type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/** Finds all addresses of a name, as `dns.lookup` does. */
+export type Resolve = (hostname: string, options: { all: true }, found: Found) => void;
+
+/** Names that are remembered as slow. */
+const SLOW_NAMES_MAX = 10_000;
+
+/**
+ * Bounds the look-ups that run at once. A look-up takes a thread until the name's servers answer or the system gives
+ * up, also when the call that started it has ended. Therefore a name is looked up once at a time, for all that ask, and
+ * names whose last look-up was slow have places of their own: silent servers cannot take those of other names.
+ */
+export const shareLookups = (resolve: Resolve, limits: typeof LOOKUPS = LOOKUPS): Resolve => {
+  const running = new Map<string, Found[]>();
+  const slow = new LRUCache<string, true>({ max: SLOW_NAMES_MAX });
+  const runOrdinary = shareConcurrency(limits.ordinary);
+  const runSlow = shareConcurrency(limits.slow);
+
+  return (hostname, options, found) => {
+    const waiting = running.get(hostname);
+    if (waiting !== undefined) {
+      waiting.push(found);
+      return;
+    }
+    const all = [found];
+    running.set(hostname, all);
+    const lookUp = () =>
+      new Promise<void>((ended) => {
+        const startedAt = performance.now();
+        resolve(hostname, options, (error, addresses) => {
+          if (performance.now() - startedAt >= limits.slowMs) slow.set(hostname, true);
+          else slow.delete(hostname);
+          running.delete(hostname);
+          ended();
+          for (const each of all) each(error, addresses);
+        });
+      });
+    void (slow.has(hostname) ? runSlow : runOrdinary)(hostname, lookUp);
+  };
+};
