@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { WIRE } from '#src/rules/budgets.ts';
@@ -7,6 +8,12 @@ import { connectError } from '#src/webhooks/transport-errors.ts';
 
 /** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
 const IDLE_CONNECTION_MS = 4_000;
+
+/**
+ * `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect. A server that renegotiates
+ * without end would use this process without sending a byte of a response.
+ */
+const TLS = { rejectUnauthorized: true, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 
 /**
  * The connections of a sender: where `egress` allows, through its proxy if it has one, and each with a bounded number of
@@ -25,8 +32,8 @@ export const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dis
   };
   if (egress.proxy === undefined)
     return new Agent({ ...options, connect: limitConnections(createConnector(egress, connectTimeoutMs)) });
-  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect. The tunnel hides the token from the proxy.
-  const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
+  // The tunnel hides the token from the proxy.
+  const tls = { ...TLS, timeout: connectTimeoutMs };
   return new ProxyAgent({
     ...options,
     uri: egress.proxy,
@@ -49,30 +56,36 @@ const limitConnections =
     });
 
 /**
- * Destroys a connection that receives more than `WIRE.bytes` for one call. The reader of a body counts its bytes; only
- * this limit counts those around it (extensions of chunks, headers, trailers).
+ * Destroys a connection that receives more than `WIRE.bytes` or `WIRE.sessionTickets` for one call. The reader of a body
+ * counts its bytes; only this limit counts those around it (extensions of chunks, headers, trailers). `bytesRead` of a
+ * TLS connection does not count tickets.
  */
 const limitWireBytes = (socket: Socket): void => {
   let written = socket.bytesWritten;
   let before = socket.bytesRead;
+  let tickets = 0;
+  const refuse = (what: string) => socket.destroy(new WebhookError('body_too_large', what));
   socket.on('readable', () => {
     const { bytesRead, bytesWritten } = socket;
     if (bytesWritten !== written) {
       // A request was sent since: what arrives now belongs to it.
       written = bytesWritten;
       before = bytesRead;
+      tickets = 0;
     } else if (bytesRead - before > WIRE.bytes) {
-      socket.destroy(
-        new WebhookError('body_too_large', `the response has more than ${WIRE.bytes} bytes, body and all`),
-      );
+      refuse(`the response has more than ${WIRE.bytes} bytes, body and all`);
     }
+  });
+  socket.on('session', () => {
+    tickets += 1;
+    if (tickets > WIRE.sessionTickets)
+      refuse(`more than ${WIRE.sessionTickets} TLS session tickets came with it`);
   });
 };
 
 /** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
 const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
-  // `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-  const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true, allowH2: false });
+  const connect = buildConnector({ ...TLS, lookup, timeout, allowH2: false });
   return (options, callback) =>
     connect(options, (...result) => {
       const [error] = result;

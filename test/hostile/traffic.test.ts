@@ -1,11 +1,8 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import type { Cost } from '#src/webhooks/pace.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { askDetail, detail, envelope, errorOf, loopback } from '#test/webhooks/support.ts';
+import { askDetail, detail, envelope, errorOf, loopback, meteredClient } from '#test/webhooks/support.ts';
 import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
 
 const MIB = 1024 * 1024;
@@ -30,15 +27,6 @@ const floodWith = async (head: string, piece: string, pieces = Number.POSITIVE_I
   });
   onTestFinished(server.close);
   return { ...server, sent: () => sent };
-};
-
-/** A client, and what each of its calls cost. */
-const meteredClient = (egress = loopback) => {
-  const costs: Cost[] = [];
-  const pace = { wait: async () => {}, charge: (_id: string, cost: Cost) => void costs.push(cost) };
-  const client = createWebhookClient({ egress, memory: createAnswerMemory(), pace });
-  onTestFinished(client.close);
-  return { client, costs };
 };
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';

@@ -1,3 +1,6 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { onTestFinished } from 'vitest';
+
 /** A certificate of tests alone, signed by itself for localhost, shop.example and 127.0.0.1. No system trusts it. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBqTCCAU+gAwIBAgIUQHC/VAPQYgaT6FoITByNwVnXJi8wCgYIKoZIzj0EAwIw
@@ -17,3 +20,10 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnPVa4AkJGqpVJmqr
 tN6e/RkITOLDQ/BO3NLsGXRBCH+hRANCAAQze+MKUPxekfb/WIDx5IRThTTr3dLl
 SvwZy+V7naEDdI4LITdb0Ous6nAbf3pF2qfSeftqGCILcLDoBTSm34Dm
 -----END PRIVATE KEY-----`;
+
+/** Trusts the certificate until the test ends. */
+export const trustCertificate = (): void => {
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, CERTIFICATE]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+};

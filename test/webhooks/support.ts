@@ -6,6 +6,7 @@ import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#sr
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
 import type { HttpPostOptions } from '#src/webhooks/http-post.ts';
+import type { Cost } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 
 export const TOKEN = 'token-5f1c0c9ae2b74d0e';
@@ -29,6 +30,15 @@ export const aClient = (
   const client = createWebhookClient({ egress: loopback, ...options });
   onTestFinished(() => client.close());
   return client;
+};
+
+/** A client that is closed with its test, and what each of its calls cost. */
+export const meteredClient = (egress = loopback) => {
+  const costs: Cost[] = [];
+  const pace = { wait: async () => {}, charge: (_id: string, cost: Cost) => void costs.push(cost) };
+  const client = createWebhookClient({ egress, pace });
+  onTestFinished(() => client.close());
+  return { client, costs };
 };
 
 /** A server that is closed with its test. */

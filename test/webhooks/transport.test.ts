@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
 import type { WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
+import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
 import {
   aClient,
   aServer,
@@ -200,9 +199,7 @@ test('an untrusted certificate is tls_failed, even with NODE_TLS_REJECT_UNAUTHOR
 });
 
 test('a response over TLS is read where its certificate is trusted', async () => {
-  const trusted = getCACertificates('default');
-  setDefaultCACertificates([...trusted, CERTIFICATE]);
-  onTestFinished(() => setDefaultCACertificates(trusted));
+  trustCertificate();
   expect(await askDetail(aClient(), await aTlsServer())).toBeNull();
 });
 
