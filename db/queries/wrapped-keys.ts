@@ -52,6 +52,16 @@ const isToWrap = (sql: Queryable, table: WrappedTable, key_id: string, dropWrap:
   return sql`${keys} <> '[]'::jsonb and (${keys} -> 0 ->> 'key_id' <> ${key_id} ${ofToken})`;
 };
 
+/** The keys that wrap access tokens and event secrets: ids, sorted. */
+export const listWrappingKeys = async (sql: Queryable): Promise<string[]> => {
+  const rows = await sql<{ key_id: string }[]>`
+    select distinct wrap ->> 'key_id' as key_id
+    from (select jsonb_array_elements(access_token_keys) as wrap from applications
+          union all select jsonb_array_elements(secret_keys) from event_webhooks) as wraps
+    order by key_id`;
+  return rows.map(({ key_id }) => key_id);
+};
+
 /** Number of rows whose data key is not wrapped by this key, or whose token is not bound. */
 export const countWrappedByOthers = async (
   sql: Queryable,

@@ -1,8 +1,8 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
-import { INVALID_PASSWORD, isPostgresError, UNDEFINED_TABLE } from '#db/sqlstate.ts';
 import { type CommandContext, createContext } from '#src/cli/context.ts';
+import { explainError } from '#src/cli/explain-error.ts';
 import { addHelpAfter } from '#src/cli/help.ts';
-import { CatalogueError, coerceError, EXIT, type ExitCode, isUnreachable, safeMessage } from '#src/errors.ts';
+import { CatalogueError, coerceError, EXIT, type ExitCode } from '#src/errors.ts';
 
 type Json = { json?: true };
 /** The exit code, by default 0. */
@@ -19,24 +19,6 @@ type Definition<Arguments extends unknown[], Options extends Json> = {
   /** Adds the arguments and options. */
   parameters?: (command: Command<[], Json>) => Command<Arguments, Options>;
   run: (context: CommandContext, ...given: [...Arguments, Options]) => Result;
-};
-
-/** The message that a command prints for an error: the cause and what to do next. */
-const explainError = (error: Error): string => {
-  if (error instanceof CatalogueError) return error.message;
-  if (isPostgresError(error, UNDEFINED_TABLE))
-    return 'The database has no tables yet: run npx catalogue migrate.';
-  if (isPostgresError(error, INVALID_PASSWORD))
-    return `Postgres refused the sign-in: ${error.message}. Check the user and the password of DATABASE_URL, or of the DATABASE_URL_… of this process.`;
-  if (isPostgresError(error)) return `Postgres reported an error: ${error.message} (${error.code}).`;
-  if (isUnreachable(error)) {
-    const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-    const server = address === undefined ? 'A server' : `The server at ${address}:${port}`;
-    return `${server} is unreachable (${code}): check DATABASE_URL and REDIS_URL, and that the servers run.`;
-  }
-  if (error.name === 'MaxRetriesPerRequestError')
-    return 'Redis is unreachable: check REDIS_URL, and that the server runs.';
-  return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
 };
 
 /** Runs a command. An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code. */

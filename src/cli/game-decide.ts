@@ -37,8 +37,14 @@ const parseNamedGame = (given: string): NamedGame => {
   return { prefix: parseShortId(id), revision: revision === undefined ? undefined : parseRevision(revision) };
 };
 
-const parseDecisionId = (given: string): number | string =>
-  /^\d{1,15}$/.test(given) ? Number(given) : parseUuid(given);
+const parseDecisionId = (given: string): number | string => {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  try {
+    return parseUuid(given);
+  } catch {
+    throw new InvalidArgumentError('Give the number of a decision, or the whole id of a batch.');
+  }
+};
 
 /** The header of `game list` and its last line. */
 const NOT_GAMES = /^game\s+application\s|^\d+ of .*, next: /;

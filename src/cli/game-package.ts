@@ -16,7 +16,12 @@ import { optionalHttpUrl } from '#src/contract/text.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import { type PackageResult, setPackageUrls, UnknownGamesError } from '#src/review/package-urls.ts';
 
-const packageUrlSchema = z.object({ game_id: z.guid().toLowerCase(), game_package_url: optionalHttpUrl });
+const packageUrlSchema = z.object({
+  game_id: z
+    .guid('is not a whole id: a file does not cut ids short (npx catalogue game list --json prints them)')
+    .toLowerCase(),
+  game_package_url: optionalHttpUrl,
+});
 
 /** What stands in one line of a file: a record, or why it is none. */
 type Line = { line: number; record?: unknown; problem?: string };

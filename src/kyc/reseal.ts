@@ -4,6 +4,7 @@ import { findFingerprintKey } from '#db/queries/kyc.ts';
 import {
   countWrappedByOthers,
   listWrappedByOthers,
+  listWrappingKeys,
   replaceWraps,
   WRAPPED_TABLES,
   type WrapChange,
@@ -80,7 +81,7 @@ const rewrap = async (
  * key is first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run
  * again. Workers may write during it: passes repeat until one finds nothing to do. The audit log gets one entry, unless
  * there is nothing to do.
- * @throws UsageError when the wraps of the ring's first key are to be dropped
+ * @throws UsageError when the wraps to drop are those of the ring's first key, or there are none
  * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when
  * the fingerprint key does not open: nothing is wrapped then
  */
@@ -95,6 +96,12 @@ export const reseal = async (
   if (key_id === dropWrap) {
     throw new UsageError(
       `${key_id} is the key that seals: put another key before it in ENCRYPTION_KEYS first.`,
+    );
+  }
+  const wrapping = dropWrap === undefined ? [] : await listWrappingKeys(sql);
+  if (dropWrap !== undefined && !wrapping.includes(dropWrap)) {
+    throw new UsageError(
+      `No access token and no event secret is wrapped with ${dropWrap}. Keys that wrap some: ${wrapping.join(', ') || 'none'}. If an earlier reseal removed its wraps, leave --drop-wrap out.`,
     );
   }
   const fingerprintKey = await findFingerprintKey(sql);

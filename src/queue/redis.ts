@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import pTimeout from 'p-timeout';
 import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
-import { parseRedisUrl } from '#src/queue/redis-url.ts';
+import { parseRedisUrl, type RedisTarget } from '#src/queue/redis-url.ts';
 
 export type RedisConnection = {
   client: Redis | Cluster;
@@ -59,6 +59,8 @@ export const openRedis = (
           dnsLookup: (address, found) => found(null, address),
         })
       : new Redis(options);
+  const servers = listServers(target);
+  const explain = (error: Error | undefined) => explainSilence(servers, error, lastError);
   let lastError: Error | undefined;
   /** The error if the database number of the URL does not exist. */
   let noDatabase: Error | undefined;
@@ -76,14 +78,14 @@ export const openRedis = (
     client,
     ping: async () => {
       // The connection is lost: report it now instead of waiting for a reconnect.
-      if (wasReady && client.status !== 'ready') throw explain(undefined, lastError);
+      if (wasReady && client.status !== 'ready') throw explain(undefined);
       const reply = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
-      if (noDatabase !== undefined) throw explain(noDatabase, lastError);
-      if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined, lastError);
+      if (noDatabase !== undefined) throw explain(noDatabase);
+      if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined);
     },
     check: async () => {
       const info = await client.info();
-      if (noDatabase !== undefined) throw explain(noDatabase, lastError);
+      if (noDatabase !== undefined) throw explain(noDatabase);
       return checkServer(info);
     },
     close: async () => {
@@ -92,19 +94,29 @@ export const openRedis = (
   };
 };
 
-/** @returns an error with the reason why Redis does not answer, without user and password */
-const explain = (error: Error | undefined, last: Error | undefined): CatalogueError => {
+/** The servers of REDIS_URL: `host:port`, with commas. */
+const listServers = (target: RedisTarget): string => {
+  const { host = '', port = 0, sentinels = [{ host, port }] } = target.options;
+  const servers = target.kind === 'cluster' ? target.nodes : sentinels;
+  return servers.map((server) => `${server.host}:${server.port}`).join(', ');
+};
+
+/**
+ * @param servers as `listServers` returns them
+ * @returns an error with the reason why Redis does not answer, without user and password
+ */
+const explainSilence = (
+  servers: string,
+  error: Error | undefined,
+  last: Error | undefined,
+): CatalogueError => {
   const rejection = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
   if (rejection !== undefined)
     return new CatalogueError(`Redis refused: ${rejection.message.slice(0, 200)} Check REDIS_URL.`);
-  const { code, address, port } = (last ?? error ?? {}) as NodeJS.ErrnoException & {
-    address?: string;
-    port?: number;
-  };
-  const where = address === undefined ? '' : ` at ${address}:${port}`;
+  const { code } = (last ?? error ?? {}) as NodeJS.ErrnoException;
   const why = typeof code === 'string' ? ` (${code})` : '';
   return new CatalogueError(
-    `Redis does not answer${where}${why}: check REDIS_URL, and that the server runs.`,
+    `Redis does not answer at ${servers}${why}: check REDIS_URL, and that the server runs.`,
   );
 };
 

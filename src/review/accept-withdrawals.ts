@@ -31,7 +31,13 @@ export const acceptWithdrawals = (
   return auditRefusal(sql, { ...actor, subject, approval_id }, () =>
     transact(sql, async (tx) => {
       const run = await lockSuspectRun(tx, run_id);
-      if (run?.outcome !== 'suspect') throw new UsageError(`There is no suspect run ${run_id}.`);
+      if (run?.outcome !== 'suspect') {
+        const what =
+          run === undefined
+            ? `There is no run ${run_id}.`
+            : `The run ${run_id} is ${run.outcome ?? 'open'}, not suspect: it has nothing to accept.`;
+        throw new UsageError(`${what} List suspect runs: npx catalogue run list --outcome suspect`);
+      }
       if (!run.is_latest)
         throw new CatalogueError(
           `A later run of ${run.application_id} has begun: look at its result (npx catalogue run list ${run.application_id}).`,

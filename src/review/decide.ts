@@ -165,7 +165,10 @@ export const undoGameDecisions = (
     const game_ids = (await listDecisions(tx, audit_ids)).map((decision) => decision.game_id);
     await lockGames(tx, game_ids);
     const decisions = await listDecisions(tx, audit_ids);
-    if (decisions.length === 0) throw new UsageError('There is no such decision.');
+    if (decisions.length === 0)
+      throw new UsageError(
+        'There is no such decision. npx catalogue game show GAME lists those of a game by number; pass and reject print the id of a batch.',
+      );
     const before = await readDecidableGames(tx, game_ids);
     const judged = decisions.map((decision) => ({
       game_id: decision.game_id,

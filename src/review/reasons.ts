@@ -35,7 +35,8 @@ export const addReason = async (
 export const retireReasonCode = (sql: Database, code: string, actor: Actor): Promise<ReasonRow> =>
   sql.begin(async (tx) => {
     const row = await retireReason(tx, code);
-    if (row === undefined) throw new UsageError(`No reason in use has the code "${code}".`);
+    if (row === undefined)
+      throw new UsageError(`No reason in use has the code "${code}". List them: npx catalogue reason list`);
     await recordAudit(tx, [{ ...actor, action: 'reason.retire', subject: `reason:${code}` }]);
     return row;
   }) as Promise<ReasonRow>;

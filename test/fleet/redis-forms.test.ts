@@ -142,12 +142,23 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
       1,
       /does not answer at 127\.0\.0\.1:1 \(ECONNREFUSED\)/,
     ],
-    ['no sentinel listens', 'redis+sentinel://:secret-word@127.0.0.1:1/fleet', 1, /Redis does not answer/],
+    [
+      'no sentinel listens',
+      'redis+sentinel://:secret-word@127.0.0.1:1/fleet',
+      1,
+      /Redis does not answer at 127\.0\.0\.1:1/,
+    ],
     [
       'no node of the cluster listens',
       'redis+cluster://:secret-word@127.0.0.1:1',
       1,
-      /Redis does not answer/,
+      /Redis does not answer at 127\.0\.0\.1:1/,
+    ],
+    [
+      'the host is unknown',
+      'redis://:secret-word@redis.invalid',
+      1,
+      /Redis does not answer at redis\.invalid:6379 \(\w+\): check REDIS_URL/,
     ],
   ] as const)('within seconds that %s', async ([, REDIS_URL, code, sentence]) => {
     const from = performance.now();

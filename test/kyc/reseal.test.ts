@@ -69,6 +69,11 @@ describe('reseal', () => {
       ENCRYPTION_KEYS: keysText('k2', 'k1'),
       CATALOGUE_HOME: await aHome(),
     };
+    const mistyped = await runCli(['kyc', 'reseal', '--drop-wrap', 'home-aaaaaaa'], env);
+    expect(mistyped).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining('wrapped with home-aaaaaaa. Keys that wrap some: home-aaaaaaaa, k2.'),
+    });
     const dropped = await runCli(['kyc', 'reseal', '--drop-wrap', 'home-aaaaaaaa', '--json'], env);
     expect(JSON.parse(dropped.stdout)).toEqual({ key_id: 'k2', rewrapped: 1, failed: [] });
     const [left] = (await listApplications(sql)) as [ApplicationRow];

@@ -90,7 +90,7 @@ it('game package --from applies a file as a whole: it names every wrong line, an
     ],
     [
       `${row(game_id, 'https://y.example')}\n${row('1', '')}\n${row(unknown, 'ftp://x')}`,
-      'line 2: game_id',
+      'line 2: game_id is not a whole id',
       'line 3: game_package_url',
     ],
     [

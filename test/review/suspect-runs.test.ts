@@ -54,7 +54,7 @@ it('The games that a suspect run would withdraw are listed, and accepted one by 
 
   await fleet.sync('shrinking');
   await expect(accept()).rejects.toThrow('A later run of shrinking has begun');
-  await expect(acceptWithdrawals(fleet.sql, randomUUID(), undefined, KIM)).rejects.toThrow('no suspect run');
+  await expect(acceptWithdrawals(fleet.sql, randomUUID(), undefined, KIM)).rejects.toThrow('There is no run');
 });
 
 it('Only the games of the last suspect run are kept, and none of a run that is not suspect', async () => {
