@@ -32,7 +32,11 @@ const SETTINGS: Record<keyof ApplicationSettings, Setting> = {
   kyc_every_ms: ['--kyc-every <duration>', 'interval between pulls of its KYC record', parseInterval],
   detail_max_age_ms: ['--detail-max-age <duration>', 'age at which a detail is fetched again', parseMaxAge],
   concurrency: ['--concurrency <calls>', 'maximum number of concurrent detail calls', integerBetween(1, 100)],
-  rate: ['--rate <calls>', 'maximum number of detail calls per second', integerBetween(1, 100_000)],
+  rate: [
+    '--rate <calls>',
+    'maximum number of detail calls per second, and of page calls',
+    integerBetween(1, 100_000),
+  ],
 };
 
 /** Adds an option for each setting. Of `app add` they are required or have a default, of `app update` optional. */

@@ -109,7 +109,16 @@ test('the guide for application developers works, and its example follows the in
   expect(said).toContain('{"failures":[]}');
 }, 300_000);
 
-test('every file that the pages link to or name exists', async () => {
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every file and heading that the pages link to or name exists', async () => {
   const pages = [
     'README.md',
     'CONTRIBUTING.md',
@@ -121,6 +130,10 @@ test('every file that the pages link to or name exists', async () => {
     const linked = [...content.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, to = '']) =>
       join(dirname(page), to),
     );
+    for (const [link, to = '', anchor = ''] of content.matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)) {
+      const target = to === '' ? page : join(dirname(page), to);
+      expect(anchorsOf(await readFile(target, 'utf8')), `${page}: ${link}`).toContain(anchor);
+    }
     // The README names a file that its reader is to write.
     const prose = page === 'README.md' ? '' : content;
     const named = [...prose.matchAll(/`((?:src|db|jobs|test|deploy)\/[\w./-]+)`/g)].map(
