@@ -15,7 +15,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   [INVALID_PASSWORD]: `Check the user and the password of ${URL_OF_PROCESS}.`,
   [UNKNOWN_DATABASE]: `Create it with createdb, then run npx catalogue migrate; or check the name in ${URL_OF_PROCESS}.`,
   [INSUFFICIENT_PRIVILEGE]:
-    'The database role has no such right: commands use DATABASE_URL_OPERATOR, else DATABASE_URL, so check that it is not the URL of another process. npx catalogue migrate grants the rights (docs/security.md).',
+    'The database role has no such right. Check that the URL is not that of another process: commands use DATABASE_URL_OPERATOR, a worker DATABASE_URL_WORKER and so on, or DATABASE_URL. npx catalogue migrate grants the rights (docs/security.md).',
 };
 
 /** Which server a failed connection was to: a failed lookup has the name, a failed connect the address. */
