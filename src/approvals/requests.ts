@@ -10,12 +10,19 @@ import {
   closeRequest,
   findApproval,
   findVersion,
+  hasRoleNow,
   insertApproval,
   listApprovals,
 } from '#db/queries/approvals.ts';
 import { type Actor, type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import type { Asked } from '#db/schema/approvals.ts';
-import { ApprovalError, requireVersion, rolesOfKind } from '#src/approvals/rule.ts';
+import {
+  ApprovalError,
+  MissingRoleError,
+  namesOf,
+  requireVersion,
+  rolesOfKind,
+} from '#src/approvals/rule.ts';
 import { APPROVE_WITHIN_MINUTES, type ApprovalKind, USE_WITHIN_MINUTES } from '#src/contract/approvals.ts';
 import { coerceError } from '#src/errors.ts';
 
@@ -151,10 +158,7 @@ export const approve = async (
       const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
       if (approved === undefined) {
         const now = await requireRequest(tx, kinds, approval_id);
-        return (
-          explainNotWaiting(now) ??
-          `It takes the role ${roles.join(' or ').replaceAll('_', ' ')} to approve this.`
-        );
+        return explainNotWaiting(now) ?? `It takes the role ${namesOf(roles)} to approve this.`;
       }
       await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
       return approved;
@@ -164,24 +168,40 @@ export const approve = async (
   });
 };
 
-/** Ends a request: its asker cancels it, another operator declines it. The asker may then ask again. */
+/**
+ * Ends a request: its asker cancels it, another operator who may approve it declines it. The asker may then ask again.
+ * @throws MissingRoleError if another operator has no role that may approve
+ * @throws ApprovalError if the request is unknown or has ended
+ */
 export const endRequest = async (
   sql: Database,
   login: string,
   kinds: readonly ApprovalKind[],
   approval_id: string,
-): Promise<ApprovalRow> =>
-  sql.begin(async (tx) => {
-    const row = await requireRequest(tx, kinds, approval_id);
-    const closing = row.asked_by === login ? 'cancelled' : 'declined';
-    if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing))) {
-      const now = await requireRequest(tx, kinds, approval_id);
-      throw new ApprovalError(explainNotWaiting(now) ?? 'This request has ended.');
-    }
-    const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
-    await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
-    return row;
-  }) as Promise<ApprovalRow>;
+): Promise<ApprovalRow> => {
+  const { subject } = await requireRequest(sql, kinds, approval_id);
+  return auditRefusal(
+    sql,
+    { ...operatorActor(login), subject, approval_id },
+    () =>
+      sql.begin(async (tx) => {
+        const row = await requireRequest(tx, kinds, approval_id);
+        const closing = row.asked_by === login ? 'cancelled' : 'declined';
+        const { approve: roles } = rolesOfKind(row.kind);
+        if (closing === 'declined' && !(await hasRoleNow(tx, login, roles)))
+          throw new MissingRoleError(
+            `It takes the role ${namesOf(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
+          );
+        if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing))) {
+          const now = await requireRequest(tx, kinds, approval_id);
+          throw new ApprovalError(explainNotWaiting(now) ?? 'This request has ended.');
+        }
+        const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
+        await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
+        return row;
+      }) as Promise<ApprovalRow>,
+  );
+};
 
 const OPEN_MAX = 500;
 

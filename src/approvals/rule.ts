@@ -25,7 +25,12 @@ import { CatalogueError } from '#src/errors.ts';
 
 /** Nothing was done: the message says why, and what to do. */
 export class ApprovalError extends CatalogueError {
-  override readonly name = 'ApprovalError';
+  override readonly name: string = 'ApprovalError';
+}
+
+/** The operator has no role that may do this. */
+export class MissingRoleError extends ApprovalError {
+  override readonly name = 'MissingRoleError';
 }
 
 /** How an action follows the rule: the setting, and the request that it uses. */
@@ -48,7 +53,8 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
   return (await couldTwoOperators(sql, kind, rolesOfKind(kind))) ? 'needed' : 'alone';
 };
 
-const namesOf = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');
+/** Roles as words: `reviewer or admin`. */
+export const namesOf = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');
 
 /**
  * Warns of what the setting FOUR_EYES lets one person do alone. Every page shows it, and each process logs it at start.

@@ -1,7 +1,7 @@
 /** Events and their deliveries, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
-import { ago, badge, type Column, due, html, type SafeHtml } from '#src/console/html.ts';
+import { ago, badge, type Column, due, gameName, html, type SafeHtml } from '#src/console/html.ts';
 import type { EventWhy } from '#src/contract/words.ts';
 
 const TYPES = {
@@ -47,7 +47,7 @@ export const eventColumns = (gameUrl: (event: EventItem) => string): Column<Even
   {
     head: 'Game',
     cell: (event) =>
-      html`<a href="${gameUrl(event)}"><span dir="auto">${event.data.game_name.trim() || event.data.application_game_id}</span></a>`,
+      html`<a href="${gameUrl(event)}"><span dir="auto">${gameName(event.data.game_name)}</span></a>`,
   },
   { head: 'Delivery', cell: delivery },
   { head: 'Event id', minWidth: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },

@@ -1,6 +1,6 @@
 /** The small parts of which every page is made. `html` escapes what it is given; `html.raw` is not used. */
 import { html, type SafeHtml } from '@remix-run/html-template';
-import { DIRECTION_CONTROLS } from '#src/lib/printable.ts';
+import { DIRECTION_CONTROLS, nameOr } from '#src/lib/printable.ts';
 
 export { html, type SafeHtml };
 
@@ -62,7 +62,13 @@ const NAMED_MAX = 60;
 
 /** The beginning of a name inside a sentence, without characters that would reorder the words beside it. */
 export const nameInText = (name: string): string =>
-  name.replaceAll(DIRECTION_CONTROLS, '').slice(0, NAMED_MAX).toWellFormed();
+  nameOr(name.replaceAll(DIRECTION_CONTROLS, '').slice(0, NAMED_MAX).toWellFormed());
+
+/** The name of a game in a link. Without a name, a muted placeholder: an empty link has no height and cannot be read out. */
+export const gameName = (name: string): SafeHtml | string => {
+  const shown = nameOr(name);
+  return shown === name ? name : html`<span class="none">${shown}</span>`;
+};
 
 /** A status as a coloured word: the word carries the meaning, not the colour. */
 export const badge = (status: string, tone: string = TONES[status] ?? 'plain'): SafeHtml =>

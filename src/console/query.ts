@@ -12,11 +12,18 @@ export const optionalText = z
   .optional()
   .catch(undefined);
 
-/** An id of the platform; anything else counts as absent. */
-export const optionalId = z.string().regex(UUID).optional().catch(undefined);
+/** An id of the platform, as it is stored; anything else counts as absent. */
+export const optionalId = z.string().regex(UUID).toLowerCase().optional().catch(undefined);
+
+/** Postgres stores revisions as `integer`. */
+const REVISION_MAX = 2 ** 31 - 1;
+export const revisionNumber = z.coerce.number().int().positive().max(REVISION_MAX);
 
 /** One of these words; anything else counts as absent. */
 export const optionalWord = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words).optional().catch(undefined);
 
 export const isId = (text: string): boolean => UUID.test(text);
+
+/** @returns the id as it is stored, in lower case; undefined if the text is no id */
+export const toId = (text: string): string | undefined => (isId(text) ? text.toLowerCase() : undefined);

@@ -6,6 +6,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
@@ -16,6 +17,20 @@ import { hasRight } from '#src/contract/roles.ts';
 import { createServer } from '#src/http/create-server.ts';
 
 const BASE = '/queues';
+
+/** What a list of jobs may be asked for. Bull Board checks none of it, and reads as many jobs as the query says. */
+const boardQuery = z.object({
+  activeQueue: z
+    .string()
+    .regex(/^[^%\0]*$/)
+    .optional(),
+  status: z
+    .string()
+    .regex(/^[a-z-]*$/)
+    .optional(),
+  page: z.coerce.number().int().min(0).max(1_000_000).optional(),
+  jobsPerPage: z.coerce.number().int().min(0).max(200).optional(),
+});
 
 /** Data of a job that an administrator edits. */
 const BODY_MAX_BYTES = 256 * 1024;
@@ -112,6 +127,10 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
           bodyLimit: BODY_MAX_BYTES,
           handler: async (request, reply) => {
             const { login, roles } = operatorOf(request);
+            if (!boardQuery.safeParse(request.query).success) {
+              const message = 'The address of this list of jobs is not valid.';
+              return sendError(request, reply, { status: 400, title: 'Not found', message });
+            }
             if (changesState(request.method)) {
               const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)\//.exec(request.url)?.[1] ?? '*'}`;
               const details = { method: request.method, path: request.url.split('?')[0] };

@@ -23,10 +23,22 @@ import { readSession } from '#src/identity/sign-in.ts';
 /** Anyone may send a body of this size: a sign-in needs a few hundred bytes. */
 const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
 
+/** Postgres stores no text that contains it. */
+const NUL = '\u0000';
+
+class FormError extends Error {
+  readonly statusCode = 400;
+
+  constructor() {
+    super('The form contains the character U+0000, which no field can have.');
+  }
+}
+
 /** Forms: a name that appears more than once becomes an array. */
 const parseForm = (body: string): Record<string, string | string[]> => {
   const form: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(body)) {
+    if (value.includes(NUL)) throw new FormError();
     const before = form[name];
     form[name] = before === undefined ? value : [before, value].flat();
   }
@@ -103,6 +115,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const message = 'The request came from another site.';
       return sendError(request, reply, { status: 403, title: 'Refused', message });
     }
+    const parts = Object.values((request.params ?? {}) as Record<string, string>);
+    if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).
     if (right === undefined || right === 'public' || right === 'application') return;

@@ -7,6 +7,13 @@ const C0_CONTROLS = /[\u0000-\u001f]/g;
 /** Characters that change the direction of text: marks, embeddings, overrides and isolates. */
 export const DIRECTION_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** White space, control characters, and characters that fonts draw as nothing. */
+const BLANK = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** @returns the name of a game, or `placeholder` if it has no visible character */
+export const nameOr = (name: string, placeholder = '(no name)'): string =>
+  BLANK.test(name) ? placeholder : name;
+
 /** DEL and the C1 control characters, line and paragraph separators, and `DIRECTION_CONTROLS`. */
 const UNPRINTABLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONTROLS.source}`, 'g');
 

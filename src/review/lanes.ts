@@ -32,7 +32,8 @@ const LANE_PAGE_MAX = 500;
 /** @returns the cursor of a place: `readLane` continues with the game after it */
 export const toCursor = ({ game_id, since }: LanePlace): string => `${since.getTime()}_${game_id}`;
 
-const CURSOR = /^(\d{1,15})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+/** Thirteen digits of milliseconds reach the year 2286. */
+const CURSOR = /^(\d{1,13})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 const parseCursor = (cursor: string | undefined): LanePlace | undefined => {
   if (cursor === undefined) return undefined;

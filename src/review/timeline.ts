@@ -9,6 +9,7 @@ import {
   readGameEvents,
 } from '#db/queries/timeline.ts';
 import { UsageError } from '#src/errors.ts';
+import { nameOr } from '#src/lib/printable.ts';
 import { type Answer, answerWhy, describeReasons, describeRejection } from '#src/review/answer.ts';
 import { findWaitingPlace, type WaitingPlace } from '#src/review/lanes.ts';
 
@@ -61,7 +62,7 @@ const toEntries = (
       at: fetched_at,
       kind: 'received',
       revision,
-      text: `${revision === 1 ? 'First received' : `Changed: revision ${revision} received`}, as ${game_name}.`,
+      text: `${revision === 1 ? 'First received' : `Changed: revision ${revision} received`}, as ${nameOr(game_name)}.`,
     }),
   ),
   ...decisions.map(

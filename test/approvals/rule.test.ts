@@ -9,6 +9,7 @@ import { revealKyc } from '#src/kyc/read-record.ts';
 import { actionsOn, addOperators, passMinutes } from '#test/approvals/support.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { startRole } from '#test/ops/fleet-processes.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -214,4 +215,14 @@ it('begins once two operators could, does not end when one is disabled, and leav
   await revealKyc(sql, keys, application_id, by('kim'), { fourEyes: none });
   const [entry] = await listAudit(sql, { subject, limit: 1 });
   expect(entry).toMatchObject({ action: 'kyc.reveal', details: { second_person: 'none: FOUR_EYES' } });
+});
+
+it('FOUR_EYES=none is in the log of a process at start', async () => {
+  const started = await startRole('console', {
+    DATABASE_URL: database.databaseUrl,
+    CONSOLE_PORT: '0',
+    FOUR_EYES: 'none',
+  });
+  await started.stop();
+  expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
 });

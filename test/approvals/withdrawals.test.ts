@@ -11,7 +11,6 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
@@ -81,8 +80,8 @@ const openId = async (): Promise<string> => {
 const act = async (login: string, what: string) =>
   post(login, `/runs/${run_id}/withdrawals/${await openId()}/${what}`);
 const withdrawn = async (): Promise<number> => {
-  const rows = await database.sql`
-    select from games where application_id = ${application_id} and withdrawn_at is not null`;
+  const rows =
+    await database.sql`select from games where application_id = ${application_id} and withdrawn_at is not null`;
   return rows.length;
 };
 /** The first queue of the overview, and the second. */
@@ -278,12 +277,21 @@ test('FOUR_EYES=none: one person alone, and every page says so', async () => {
   }
 });
 
-test('FOUR_EYES=none is in the log of a process at start', async () => {
-  const started = await startRole('console', {
-    DATABASE_URL: database.databaseUrl,
-    CONSOLE_PORT: '0',
-    FOUR_EYES: 'none',
-  });
-  await started.stop();
-  expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
+test('an administrator, who may not approve, cancels the own request and declines none of another', async () => {
+  await ask('rita');
+  const refused = await act('ada', 'cancel');
+  expect(refused).toContain('403');
+  expect(refused).toContain('It takes the role reviewer to decline this');
+  expect(await queues()).toEqual({ first: false, second: true });
+  expect(await actionsOn(database.sql, `run:${run_id}`)).toContain('ada approval.refuse');
+  expect(await act('hana', 'cancel')).toContain('The request has ended');
+});
+
+test('the id of a run in capitals is the same run: the request is found, and one open request is enough', async () => {
+  await ask('rita');
+  const path = `/runs/${run_id.toUpperCase()}`;
+  const again = await post('rita', `${path}/withdrawals`, { act: 'all', reason: 'why' });
+  expect(again).toContain('You have asked for this already');
+  expect(await get('hana', path)).toContain(`/runs/${run_id}/withdrawals/${await openId()}/approve`);
+  await act('rita', 'cancel');
 });

@@ -59,3 +59,24 @@ test('the page of a game reads the content of the revisions that it compares, an
   expect(parts).toBeGreaterThan(0);
   expect(parts).toBeLessThan((kept?.parts ?? 0) / 5);
 });
+
+test('the id of a game in capitals opens the same page, whose forms and links name the stored id', async () => {
+  const games = ['first', 'second'].map((game_id) => fetchedGame({ game_id }));
+  await upsertGames(database.sql, 'acme', games);
+  const [first, second] = games.map(({ game_id }) => game_id).sort();
+  const capitals = first?.toUpperCase() ?? '';
+  for (const query of ['', `?lane=new&back=${second?.toUpperCase()}`]) {
+    const { status, text } = await open(`/games/${capitals}${query}`);
+    expect(status).toBe(200);
+    expect(text.replaceAll('<', '\n<')).not.toMatch(new RegExp(`(href|action|value)="[^"]*${capitals}`));
+    expect(text).toContain(`_${first}"`);
+  }
+  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `1_${first}` };
+  const answer = await fetch(new URL(`/games/${capitals}`, site.url), {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+  expect(answer.headers.get('location')).toContain(`back=${first}`);
+});

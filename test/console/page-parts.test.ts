@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { describeAddress, eventColumns } from '#src/console/event-tables.ts';
-import { nameInText } from '#src/console/html.ts';
+import { gameName, nameInText } from '#src/console/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
   ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;
@@ -37,4 +37,13 @@ test('an address whose secret cannot be decrypted is not to blame, also if it fa
 
 test('a name inside a sentence has no character that reorders the words beside it', () => {
   expect(nameInText('Paper\u200f Har\u202ebor\u061c')).toBe('Paper Harbor');
+});
+
+test('a name without a visible character has a placeholder, and no other name has', () => {
+  for (const name of ['', '  ', '\u200b', '\u3164', '\u202e\u202d'])
+    expect([nameInText(name), String(gameName(name))]).toEqual([
+      '(no name)',
+      '<span class="none">(no name)</span>',
+    ]);
+  for (const name of ['0', '.', '\u200bX', '(no name)', '名']) expect(String(gameName(name))).toBe(name);
 });

@@ -22,7 +22,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   db: { imports: ['src/errors.ts', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/approvals': { imports: ['src/errors.ts', 'src/contract', 'db'], types: ['db/schema'] },
   'src/review': {
-    imports: ['src/errors.ts', 'src/contract', 'db', 'src/approvals'],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/approvals'],
     types: ['db/schema', 'src/rules'],
   },
   'src/sealing': {

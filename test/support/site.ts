@@ -11,7 +11,7 @@ import { listen } from '#src/roles/listen.ts';
 /** Where a site reads and writes; without a `redisUrl` its queues are in the database. */
 type Place = { sql: Database; databaseUrl: string; redisUrl: string | undefined; prefix: string };
 
-export type TestSite = { url: string; producer: Producer; stop: () => Promise<void> };
+export type TestSite = { url: string; app: FastifyInstance; producer: Producer; stop: () => Promise<void> };
 
 /** Serves a site on a free port. @param build builds it from the options that every site takes */
 export const serveSite = async (
@@ -34,6 +34,7 @@ export const serveSite = async (
   url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');
   return {
     url,
+    app,
     producer,
     stop: async () => {
       await app.close();

@@ -15,7 +15,8 @@ const query = z.object({
   actor: optionalText,
   action: optionalText,
   subject: optionalText,
-  day: z.iso.date().optional().catch(undefined),
+  // Years that both JavaScript and Postgres write with four digits.
+  day: z.iso.date().regex(/^[12]/).optional().catch(undefined),
   before: z.coerce.number().int().positive().optional().catch(undefined),
 });
 

@@ -4,7 +4,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
 import { type ContentView, findContents, findPictures } from '#db/queries/pictures.ts';
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
-import { html, link, type SafeHtml } from '#src/console/html.ts';
+import { gameName, html, link, type SafeHtml } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
@@ -145,5 +145,5 @@ export const similarIcons = ({ similar }: GamePictures): SafeHtml | null =>
     ? null
     : html`<p class="hint">${similar.length === 1 ? 'The same icon as' : 'The same icon, or nearly, as'} ${similar.map(
         ({ game_id, game_name, application_name, audit_status }, index) =>
-          html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${game_name}</a> of ${application_name} (${audit_status})`,
+          html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${gameName(game_name)}</a> of ${application_name} (${audit_status})`,
       )}.</p>`;

@@ -25,6 +25,7 @@ import {
 } from '#src/console/pages/game-pictures.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
 import type { Lane } from '#src/contract/words.ts';
+import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, TextPart } from '#src/review/diff.ts';
 import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
@@ -185,7 +186,7 @@ ${section(
 ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">${game.game_package_url || '–'}</div>`)}
 </div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}`;
   return {
-    title: game.game_name.trim() || game.application_game_id,
+    title: nameOr(game.game_name.trim(), game.application_game_id),
     focusHeading: true,
     at: lane === undefined ? '/games' : '/review',
     parent: lane === undefined ? ['Games', '/games'] : ['Review', `/review?lane=${lane}`],

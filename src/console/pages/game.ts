@@ -11,7 +11,7 @@ import { html, link, nameInText, type SafeHtml } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
-import { isId, optionalId } from '#src/console/query.ts';
+import { optionalId, revisionNumber, toId } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES, LANES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -24,10 +24,12 @@ import { readTimeline } from '#src/review/timeline.ts';
 /** A decision with its texts: 4,000 characters each, percent-encoded. */
 const FORM_MAX_BYTES = 128 * 1024;
 
+const NO_GAME = 'There is no game with this id.';
+
 /** The next games of the lane, whose pictures are fetched while the operator looks at this one. */
 const UPCOMING = 4;
 
-const revision = z.coerce.number().int().positive().optional().catch(undefined);
+const revision = revisionNumber.optional().catch(undefined);
 const query = z.object({
   lane: z.enum(LANES).optional().catch(undefined),
   back: optionalId,
@@ -42,7 +44,7 @@ const polled = query.extend({
 
 const decision = z.object({
   act: z.enum(['pass', 'reject']),
-  revision: z.coerce.number().int().positive(),
+  revision: revisionNumber,
   seen_status: z.enum(AUDIT_STATUSES),
   seen_pictures: z
     .union([z.string(), z.array(z.string())])
@@ -65,10 +67,10 @@ type ById = { Params: { game_id: string } };
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get<ById>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
-    const { game_id } = request.params;
     const { lane: opened, back, from, to } = query.parse(request.query);
-    const game = isId(game_id) ? await findGame(sql, game_id) : undefined;
-    if (game === undefined)
+    const game_id = toId(request.params.game_id);
+    const game = game_id === undefined ? undefined : await findGame(sql, game_id);
+    if (game_id === undefined || game === undefined)
       return sendError(request, reply, {
         status: 404,
         title: 'No such game',
@@ -120,9 +122,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
   });
 
   app.get<ById>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
-    const { game_id } = request.params;
     const { from, to, field, polls } = polled.parse(request.query);
-    if (!isId(game_id)) return reply.code(404).send();
+    const game_id = toId(request.params.game_id);
+    if (game_id === undefined) return reply.code(404).send();
     const diff = await compareRevisions(sql, game_id, { from, to });
     const list = diff.fields.find((each) => each.field === field);
     if (list?.kind !== 'list') return reply.code(404).send();
@@ -131,8 +133,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
   });
 
   app.get<ById>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
-    const { game_id } = request.params;
-    if (!isId(game_id)) return reply.code(404).send();
+    const game_id = toId(request.params.game_id);
+    if (game_id === undefined) return reply.code(404).send();
     const viewers = await recordViewer(sql, game_id, operatorOf(request).login);
     return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, viewers)));
   });
@@ -141,7 +143,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     '/games/:game_id',
     { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES },
     async (request, reply) => {
-      const { game_id } = request.params;
+      const game_id = toId(request.params.game_id);
+      if (game_id === undefined) return redirectWith(reply, '/review', NO_GAME, 'bad');
       const form = decision.parse(request.body);
       const { act, lane, cursor, seen_status, seen_pictures, reason, text, note } = form;
       const here = (from?: number) => link(`/games/${game_id}`, { lane, from });
@@ -152,7 +155,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
           games: [result],
         } = await decideGames(
           sql,
-          isId(game_id) ? [{ game_id, revision: form.revision, seen_pictures }] : [],
+          [{ game_id, revision: form.revision, seen_pictures }],
           { audit_status, seen_status, ...details },
           operatorActor(operatorOf(request).login),
         );
@@ -185,8 +188,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             'Nothing was decided: the game is withdrawn. Its application no longer lists it.',
             'bad',
           );
-        if (result?.result === 'unknown')
-          return redirectWith(reply, '/review', 'There is no game with this id.', 'bad');
+        if (result?.result === 'unknown') return redirectWith(reply, '/review', NO_GAME, 'bad');
         const next =
           lane === undefined || cursor === undefined
             ? undefined
@@ -209,12 +211,16 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     '/games/:game_id/package',
     { config: { right: 'decide' }, bodyLimit: 16 * 1024 },
     async (request, reply) => {
-      const { game_id } = request.params;
+      const game_id = toId(request.params.game_id);
+      if (game_id === undefined) return redirectWith(reply, '/games', NO_GAME, 'bad');
       const { url } = z.object({ url: z.string().trim() }).parse(request.body);
-      const here = `/games/${encodeURIComponent(game_id)}`;
+      const here = `/games/${game_id}`;
       try {
-        const urls = isId(game_id) ? [{ game_id, game_package_url: url }] : [];
-        await setPackageUrls(sql, urls, operatorActor(operatorOf(request).login));
+        await setPackageUrls(
+          sql,
+          [{ game_id, game_package_url: url }],
+          operatorActor(operatorOf(request).login),
+        );
         return redirectWith(
           reply,
           here,

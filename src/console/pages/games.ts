@@ -4,7 +4,18 @@ import { z } from 'zod';
 import { listApplicationNames } from '#db/queries/console.ts';
 import { type GameItem, searchGames } from '#db/queries/game-search.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { ago, badge, type Column, html, link, pager, section, select, table } from '#src/console/html.ts';
+import {
+  ago,
+  badge,
+  type Column,
+  gameName,
+  html,
+  link,
+  pager,
+  section,
+  select,
+  table,
+} from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { optionalId, optionalText, optionalWord } from '#src/console/query.ts';
@@ -41,7 +52,7 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
     head: 'Game',
     fit: 'names',
     cell: (row) =>
-      html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${row.game_name}</a></span>`,
+      html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`,
   },
   {
     head: 'Status',

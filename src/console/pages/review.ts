@@ -12,6 +12,7 @@ import {
   ago,
   badge,
   formatAge,
+  gameName,
   html,
   link,
   NO_DEFAULT,
@@ -27,11 +28,12 @@ import type { ConsoleOptions } from '#src/console/options.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { isId, optionalText } from '#src/console/query.ts';
+import { isId, optionalText, toId } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { nameOr } from '#src/lib/printable.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/review/verdicts.ts';
@@ -73,9 +75,9 @@ const form = z.object({
 const card = (game: LaneGame, lane: string, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
   html`<li class="game-card" data-item>${
     mayDecide
-      ? html`<input type="checkbox" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${game.game_name}">`
+      ? html`<input type="checkbox" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${nameOr(game.game_name)}">`
       : html`<span></span>`
-  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, { lane })}">${game.game_name}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
+  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, { lane })}">${gameName(game.game_name)}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
     game.decided_status === null ? '' : `, ${game.decided_status} before`
   }</span></div></li>`;
 
@@ -169,10 +171,10 @@ ${pager([
     '/batches/:batch_id',
     { config: { right: 'view' } },
     async (request, reply) => {
-      const { batch_id } = request.params;
-      const rows = isId(batch_id) ? await listBatch(sql, batch_id) : [];
+      const batch_id = toId(request.params.batch_id);
+      const rows = batch_id === undefined ? [] : await listBatch(sql, batch_id);
       const [first] = rows;
-      if (first === undefined)
+      if (batch_id === undefined || first === undefined)
         return sendError(request, reply, {
           status: 404,
           title: 'No such batch',
@@ -185,7 +187,10 @@ ${pager([
         table(
           rows,
           [
-            { head: 'Game', cell: (row) => html`<a href="/games/${row.game_id}">${row.game_name}</a>` },
+            {
+              head: 'Game',
+              cell: (row) => html`<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>`,
+            },
             { head: 'Application', minWidth: 640, cell: (row) => row.application_id },
             {
               head: 'Decision',

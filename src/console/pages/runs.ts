@@ -22,7 +22,7 @@ import {
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
-import { isId, optionalId, optionalText, optionalWord } from '#src/console/query.ts';
+import { optionalId, optionalText, optionalWord, toId } from '#src/console/query.ts';
 import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 
 const PAGE = 50;
@@ -115,9 +115,9 @@ ${pager([
     '/runs/:run_id',
     { config: { right: 'view' } },
     async (request, reply) => {
-      const { run_id } = request.params;
-      const run = isId(run_id) ? await findRun(sql, run_id) : undefined;
-      if (run === undefined) {
+      const run_id = toId(request.params.run_id);
+      const run = run_id === undefined ? undefined : await findRun(sql, run_id);
+      if (run_id === undefined || run === undefined) {
         const message = 'There is no run with this id: it may have been pruned after 90 days.';
         return sendError(request, reply, { status: 404, title: 'No such run', message });
       }

@@ -1,21 +1,22 @@
 /** The games that a suspect run would withdraw. An operator withdraws some or all; the rule may require a second person. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
-import { readNeed } from '#src/approvals/rule.ts';
-import { operatorOf, redirectWith } from '#src/console/answers.ts';
-import { action, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
+import { MissingRoleError, readNeed } from '#src/approvals/rule.ts';
+import { operatorOf, redirectWith, sendError } from '#src/console/answers.ts';
+import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { isId } from '#src/console/query.ts';
+import { toId } from '#src/console/query.ts';
 import { requestCard } from '#src/console/requests.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { nameOr } from '#src/lib/printable.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 
 /** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
@@ -42,7 +43,7 @@ const gallery = (
 ): SafeHtml => {
   const cards = html`<ul class="cards">${games.map(
     (game) =>
-      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${game.game_name}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${game.game_name}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
+      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
   )}</ul>`;
   if (mode === 'view') return html`<div class="body">${cards}</div>`;
   const reason =
@@ -107,15 +108,18 @@ type Params = { run_id: string; approval_id: string };
 export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleOptions): void => {
   /** Redirects to the run, with a notice of what was done or why it was not. */
   const answer = async (
+    request: FastifyRequest<{ Params: Params }>,
     reply: FastifyReply,
-    run_id: string,
-    work: () => Promise<string>,
+    work: (run_id: string, login: string) => Promise<string>,
   ): Promise<FastifyReply> => {
-    if (!isId(run_id)) return redirectWith(reply, '/runs', 'There is no such run.', 'bad');
+    const run_id = toId(request.params.run_id);
+    if (run_id === undefined) return redirectWith(reply, '/runs', 'There is no such run.', 'bad');
     const here = `/runs/${run_id}`;
     try {
-      return redirectWith(reply, here, await work());
+      return redirectWith(reply, here, await work(run_id, operatorOf(request).login));
     } catch (error) {
+      if (error instanceof MissingRoleError)
+        return sendError(request, reply, { status: 403, title: 'Not allowed', message: error.message });
       if (!(error instanceof CatalogueError)) throw error;
       return redirectWith(reply, here, error.message, 'bad');
     }
@@ -125,11 +129,9 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     '/runs/:run_id/withdrawals',
     { config: { right: 'accept_withdrawals' }, bodyLimit: FORM_MAX_BYTES },
     (request, reply) => {
-      const { run_id } = request.params;
       const { act, game, reason } = form.parse(request.body);
-      const { login } = operatorOf(request);
       const game_ids = act === 'all' ? undefined : [game].flat();
-      return answer(reply, run_id, async () => {
+      return answer(request, reply, async (run_id, login) => {
         if (game_ids?.length === 0) throw new CatalogueError('Select at least one game.');
         if ((await readNeed(sql, fourEyes, 'withdrawals')) === 'needed') {
           const asked = game_ids === undefined ? {} : { game_ids };
@@ -147,23 +149,19 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     '/runs/:run_id/withdrawals/:approval_id/approve',
     { config: { right: 'approve_withdrawals' } },
     (request, reply) =>
-      answer(reply, request.params.run_id, async () => {
-        const { asked_by } = await approve(
-          sql,
-          operatorOf(request).login,
-          KINDS,
-          idOf(request.params.approval_id),
-        );
+      answer(request, reply, async (_run_id, login) => {
+        const { asked_by } = await approve(sql, login, KINDS, idOf(request.params.approval_id));
         return `Approved. ${asked_by} can withdraw the games within 15 minutes.`;
       }),
   );
 
+  // Askers cancel their own request; who may approve declines those of others.
   app.post<{ Params: Params }>(
     '/runs/:run_id/withdrawals/:approval_id/cancel',
     { config: { right: 'accept_withdrawals' } },
     (request, reply) =>
-      answer(reply, request.params.run_id, async () => {
-        await endRequest(sql, operatorOf(request).login, KINDS, idOf(request.params.approval_id));
+      answer(request, reply, async (_run_id, login) => {
+        await endRequest(sql, login, KINDS, idOf(request.params.approval_id));
         return 'The request has ended. The run waits for a decision again.';
       }),
   );
@@ -172,18 +170,17 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     '/runs/:run_id/withdrawals/:approval_id/use',
     { config: { right: 'accept_withdrawals' } },
     (request, reply) =>
-      answer(reply, request.params.run_id, async () => {
-        const { run_id } = request.params;
-        const actor = operatorActor(operatorOf(request).login);
-        const approval_id = idOf(request.params.approval_id);
+      answer(request, reply, async (run_id, login) => {
+        const second = { fourEyes, approval_id: idOf(request.params.approval_id) };
         // The approval names the games.
-        const withdrawn = await acceptWithdrawals(sql, run_id, undefined, actor, { fourEyes, approval_id });
+        const withdrawn = await acceptWithdrawals(sql, run_id, undefined, operatorActor(login), second);
         return `Games withdrawn: ${withdrawn.length}.`;
       }),
   );
 };
 
 const idOf = (text: string): string => {
-  if (isId(text)) return text;
+  const id = toId(text);
+  if (id !== undefined) return id;
   throw new CatalogueError('There is no such request.');
 };

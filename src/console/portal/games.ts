@@ -16,6 +16,7 @@ import {
   type Column,
   clock,
   facts,
+  gameName,
   html,
   link,
   number,
@@ -30,6 +31,7 @@ import { holderOf, sendPortal } from '#src/console/portal/session.ts';
 import { optionalId, optionalWord } from '#src/console/query.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { nameOr } from '#src/lib/printable.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 
 const PAGE = 50;
@@ -52,7 +54,7 @@ const gameColumn = {
   head: 'Game',
   fit: 'words' as const,
   cell: ({ application_game_id, game_name }: Named) =>
-    html`<a href="${gameUrl(application_game_id)}"><span dir="auto">${game_name.trim() || application_game_id}</span></a><br><small class="mono">${application_game_id}</small>`,
+    html`<a href="${gameUrl(application_game_id)}"><span dir="auto">${gameName(game_name)}</span></a><br><small class="mono">${application_game_id}</small>`,
 };
 
 const columnsOf = (status: AuditStatus): Column<PortalGame>[] => [
@@ -166,7 +168,7 @@ ${pager([
             ]),
           );
     return sendPortal(request, reply, {
-      title: game?.game_name.trim() || id,
+      title: nameOr(game?.game_name.trim() ?? '', id),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       lead: html`<span class="mono">${id}</span>`,

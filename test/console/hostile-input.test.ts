@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROLES } from '#src/contract/roles.ts';
+import { addToken } from '#test/api/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { fillConsole } from '#test/console/world.ts';
+import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let served: TestConsole;
+let known: Record<string, string>;
+let token: string;
+let portal: string;
+
+const CURSOR = '1700000000000_019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
+/** The parameters that each page reads. */
+const QUERIES: Fields = {
+  '/review': { lane: 'changed', application: '', q: '', at: CURSOR },
+  '/games': { q: 'x', status: 'pending', application: '', before: '' },
+  '/games/:game_id': { lane: 'changed', back: '', from: '1', to: '2' },
+  '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
+  '/applications': { q: 'x', status: 'failing', after: '' },
+  '/runs': { application: '', outcome: 'failed', before: '' },
+  '/failures': { application: '' },
+  '/audit': { actor: '', action: '', subject: '', day: '2026-01-01', before: '9' },
+  '/pictures/:id': { w: '64' },
+  '/sign-in': { next: '/', link: 'x' },
+  '/queues*': { activeQueue: 'tick', status: 'failed', page: '1', jobsPerPage: '10' },
+  '/portal/games': { status: 'withdrawn', before: '' },
+  '/portal/game': { id: 'lw-0001' },
+  '/portal/events': { before: '' },
+};
+/** Answering these, the console ends the session of all others. */
+const ENDS_SESSIONS = ['/sign-out', '/portal/sign-out'];
+/** Of each address and of each login, the console answers a few an hour. */
+const LIMITED = ['/sign-in', '/portal/sign-in', '/account/password'];
+const DECISION = { act: 'reject', lane: 'changed', reason: 'other', text: 'text', note: 'note' };
+const formsFor = (game_id: string): Fields => ({
+  '/review': { ...DECISION, game: `${game_id}@1` },
+  '/games/:game_id': {
+    ...DECISION,
+    ...{ revision: '1', seen_status: 'pending', seen_pictures: '', cursor: CURSOR },
+  },
+  '/games/:game_id/package': { url: 'https://cdn.example/a.apk' },
+  '/undo': { batch: '' },
+  '/runs/:run_id/withdrawals': { act: 'selected', game: game_id, reason: 'why' },
+  '/applications/:application_id': { act: 'pause' },
+  '/failures': { application: 'lantern-works' },
+  '/operators': { act: 'roles', login: 'viewer', name: 'Name', role: 'viewer' },
+  '/reasons': { act: 'add', code: 'other', label: 'Other' },
+  '/account/sessions': { session: '0'.repeat(64) },
+  '/account/password': { current: 'x', password: 'y' },
+  '/sign-in': { login: 'nobody', password: 'x', next: '/', link: 'x' },
+  '/portal/sign-in': { token: 'x' },
+});
+
+beforeAll(async () => {
+  const { sql } = database;
+  const { changed_id, run_id, batch_id } = await fillConsole(sql);
+  for (const role of ROLES) await addTestOperator(sql, role, role);
+  await addTestOperator(sql, 'olga', ...ROLES);
+  served = await startTestConsole(database);
+  ({ token } = await addToken(sql, 'lantern-works'));
+  known = {
+    ...{ ':game_id': changed_id, ':run_id': run_id, ':batch_id': batch_id },
+    ...{ ':application_id': 'lantern-works', '*': '/api/queues' },
+  };
+  const answer = await fetch(new URL('/portal/sign-in', served.url), {
+    method: 'POST',
+    body: new URLSearchParams({ token }),
+    redirect: 'manual',
+  });
+  portal = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+});
+afterAll(() => served?.stop());
+
+const requests = (isWanted: (path: string, method: string) => boolean) => {
+  const routes = listRoutes(served.app).filter(
+    ({ path, method }) => !ENDS_SESSIONS.includes(path) && isWanted(path, method),
+  );
+  return hostileRequests(routes, known, { queries: QUERIES, forms: formsFor(known[':game_id'] ?? '') });
+};
+
+test('the table names every page that reads parameters', () => {
+  const paths = listRoutes(served.app).map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining([...Object.keys(QUERIES), ...Object.keys(formsFor('x'))]));
+});
+
+test('no input of an operator with every role, or of a developer, is answered by a server error', async () => {
+  const cookie = `${await signIn(served.url, 'olga')}; ${portal}`;
+  const sent = requests((path) => !LIMITED.includes(path));
+  expect(await findServerErrors(served.url, cookie, sent)).toEqual([]);
+}, 240_000);
+
+test.each(ROLES)(
+  'no page that the role %s opens is a server error',
+  async (role) => {
+    const cookie = await signIn(served.url, role);
+    const sent = requests((path, method) => method === 'GET' && path.includes('_id'));
+    expect(await findServerErrors(served.url, cookie, sent)).toEqual([]);
+  },
+  60_000,
+);
+
+test('no sign-in is answered by a server error', async () => {
+  const { sql } = database;
+  const cookie = await signIn(served.url, 'olga');
+  await sql`create function allow() returns trigger language plpgsql as $$ begin new.attempts := 0; return new; end $$`;
+  await sql`create trigger allow before insert or update on sign_in_attempts for each row execute function allow()`;
+  const sent = requests((path) => LIMITED.includes(path));
+  expect(await findServerErrors(served.url, cookie, sent)).toEqual([]);
+  const last = await fetch(new URL('/sign-in', served.url), {
+    method: 'POST',
+    body: new URLSearchParams({ login: 'nobody', password: 'x' }),
+  });
+  expect(last.status).toBe(401);
+}, 120_000);

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addTestOperator, signIn } from '#test/console/support.ts';
+import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let desk: TestDesk;
+beforeAll(async () => {
+  await addApplication(database.sql, 'acme', DESK_KEYS);
+  await store(database.sql, DESK_KEYS, 'acme', PLANTED);
+  await addTestOperator(database.sql, 'kim', 'kyc_officer');
+  await addTestOperator(database.sql, 'lee', 'kyc_officer');
+  desk = await startTestDesk(database);
+});
+afterAll(() => desk?.stop());
+
+/** The routes of every site are in the test of the console. */
+const OWN = /^\/(developers|requests|reveals|$)/;
+const QUERIES: Fields = {
+  '/': { q: 'x', state: 'sealed', order: 'id', page: '1' },
+  '/reveals': { who: 'kim', before: '9' },
+};
+const DEED = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
+const FORMS: Fields = {
+  '/developers/:application_id/ask': { kind: 'reveal', seen: 'x', reason: 'why' },
+  '/developers/:application_id/reveal': DEED,
+  '/developers/:application_id/erase': DEED,
+  '/developers/:application_id/accept-cp-id': DEED,
+};
+
+test('no input of a KYC officer is answered by a server error', async () => {
+  const routes = listRoutes(desk.app).filter(({ path }) => OWN.test(path));
+  expect(routes.map(({ path }) => path)).toEqual(
+    expect.arrayContaining([...Object.keys(QUERIES), ...Object.keys(FORMS)]),
+  );
+  const known = { ':application_id': 'acme' };
+  const sent = hostileRequests(routes, known, { queries: QUERIES, forms: FORMS });
+  const cookie = await signIn(desk.url, 'kim');
+  expect(await findServerErrors(desk.url, cookie, sent)).toEqual([]);
+}, 120_000);
