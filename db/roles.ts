@@ -61,7 +61,6 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_head: { console: 'select', operator: 'select' },
   audit_log: {
     worker: 'select, insert',
-    api: 'insert',
     console: 'select, insert',
     kyc_desk: 'select, insert',
     operator: 'select, insert',
