@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici
 import { WIRE } from '#src/rules/budgets.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { WebhookError } from '#src/webhooks/errors.ts';
-import { connectError } from '#src/webhooks/transport-errors.ts';
+import { connectError, proxyError } from '#src/webhooks/transport-errors.ts';
 
 /** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
 const IDLE_CONNECTION_MS = 4_000;
@@ -30,8 +30,15 @@ export const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dis
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  if (egress.proxy === undefined)
-    return new Agent({ ...options, connect: limitConnections(createConnector(egress, connectTimeoutMs)) });
+  if (egress.proxy === undefined) {
+    const connect = buildConnector({
+      ...TLS,
+      lookup: egress.lookup,
+      timeout: connectTimeoutMs,
+      allowH2: false,
+    });
+    return new Agent({ ...options, connect: wrapConnector(connect, connectError, limitWireBytes) });
+  }
   // The tunnel hides the token from the proxy.
   const tls = { ...TLS, timeout: connectTimeoutMs };
   return new ProxyAgent({
@@ -40,19 +47,33 @@ export const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): Dis
     proxyTunnel: true,
     requestTls: tls,
     proxyTls: tls,
+    // A proxy that does not answer CONNECT in time is a connection that is not made in time.
+    clientFactory: (origin, { connect }: Pool.Options) =>
+      new Pool(origin, {
+        connect: wrapConnector(connect as buildConnector.connector, proxyError),
+        headersTimeout: connectTimeoutMs,
+      }),
     factory: (origin, pool: Pool.Options) =>
-      new Pool(origin, { ...pool, connect: limitConnections(pool.connect as buildConnector.connector) }),
+      new Pool(origin, {
+        ...pool,
+        connect: wrapConnector(pool.connect as buildConnector.connector, connectError, limitWireBytes),
+      }),
   });
 };
 
-/** A connector whose connections receive a bounded number of bytes for each call. */
-const limitConnections =
-  (connect: buildConnector.connector): buildConnector.connector =>
+/** A connector whose errors name what failed, and whose connections `prepare` gets before undici does. */
+const wrapConnector =
+  (
+    connect: buildConnector.connector,
+    nameError: (error: Error, isTls: boolean) => WebhookError,
+    prepare: (socket: Socket) => void = () => {},
+  ): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...result) => {
       const [error, socket] = result;
-      if (error === null) limitWireBytes(socket);
-      callback(...result);
+      if (error !== null) return callback(nameError(error, options.protocol === 'https:'), null);
+      prepare(socket);
+      return callback(...result);
     });
 
 /**
@@ -81,15 +102,4 @@ const limitWireBytes = (socket: Socket): void => {
     if (tickets > WIRE.sessionTickets)
       refuse(`more than ${WIRE.sessionTickets} TLS session tickets came with it`);
   });
-};
-
-/** undici's connector. Its errors name the phase that failed: look-up, connection or TLS handshake. */
-const createConnector = ({ lookup }: EgressPolicy, timeout: number): buildConnector.connector => {
-  const connect = buildConnector({ ...TLS, lookup, timeout, allowH2: false });
-  return (options, callback) =>
-    connect(options, (...result) => {
-      const [error] = result;
-      if (error === null) callback(...result);
-      else callback(connectError(error, options.protocol === 'https:'), null);
-    });
 };

@@ -8,14 +8,15 @@ const codeOf = (error: unknown): string => {
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
 };
 
-/** Errors of the look-up and of the connection name their system call; errors of a handshake do not. */
+/** Errors of the look-up and of the connection name their system call or are undici's; errors of a handshake are not. */
 const isHandshakeError = (error: Error, code: string): boolean =>
-  code !== 'UND_ERR_CONNECT_TIMEOUT' &&
+  !code.startsWith('UND_ERR_') &&
   !(error instanceof AggregateError) &&
   !['getaddrinfo', 'connect'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
 /** The error of a connection that was not made. @param isTls whether a handshake follows the connection */
 export const connectError = (error: Error, isTls: boolean): WebhookError => {
+  if (isWebhookError(error)) return error;
   const code = codeOf(error);
   if (code === NO_ALLOWED_ADDRESS) {
     return new WebhookError('forbidden_address', 'its name resolves to no address that is allowed');
@@ -28,6 +29,10 @@ export const connectError = (error: Error, isTls: boolean): WebhookError => {
   }
   return new WebhookError('connect_failed', `no connection (${code})`);
 };
+
+/** The error of a connection to the proxy that was not made. */
+export const proxyError = (error: Error): WebhookError =>
+  new WebhookError('connect_failed', `no connection to the proxy (${codeOf(error)})`);
 
 /** The error of a connection that broke. @param isResponding whether the response had begun */
 export const exchangeError = (error: unknown, { isResponding }: { isResponding: boolean }): WebhookError => {

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { startRawTcpServer } from '#test/support/application-server.ts';
+import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
 import { aClient, envelope, errorOf, live, respondWith, TOKEN, targetAt } from '#test/webhooks/support.ts';
 import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
 
@@ -61,4 +63,41 @@ test('a proxy that is down is a connection that failed', async () => {
   const client = through('http://127.0.0.1:1');
   const error = await errorOf(client.queryGameList(targetAt('http://shop.example/'), LIST, live()));
   expect(error.code).toBe('connect_failed');
+});
+
+test('a proxy that does not answer CONNECT is a connection that failed, and no tunnel outlives the connect timeout', async () => {
+  const proxy = await startRawTcpServer((socket) => socket.resume());
+  onTestFinished(proxy.close);
+  const client = aClient({
+    egress: createEgressPolicy({ allowHttp: true, allowNetworks: [], proxy: proxy.url }),
+    connectTimeoutMs: 100,
+  });
+  const error = await errorOf(client.queryGameList(targetAt('https://shop.example/'), LIST, live()));
+  expect(error).toMatchObject({ code: 'connect_failed', retryable: true });
+  await expect.poll(proxy.openConnections, { timeout: 10_000 }).toBe(0);
+});
+
+test.each([
+  ['is for another name', 'wrong.example', true],
+  ['is not trusted', 'shop.example', false],
+])(
+  'a certificate of the application that %s is tls_failed, also through a proxy',
+  async (_, host, isTrusted) => {
+    if (isTrusted) trustCertificate();
+    const { port } = new URL(await startTlsServer(envelope(null)));
+    const proxy = await startTunnelProxy();
+    const client = through(`http://127.0.0.1:${proxy.port}`);
+    const error = await errorOf(client.queryGameList(targetAt(`https://${host}:${port}/`), LIST, live()));
+    expect(error.code).toBe('tls_failed');
+  },
+);
+
+test('a certificate of the proxy that is not trusted is a connection that failed', async () => {
+  const { port } = new URL(await startTlsServer(envelope(null)));
+  const client = through(`https://localhost:${port}`);
+  const error = await errorOf(client.queryGameList(targetAt('https://shop.example/'), LIST, live()));
+  expect(error).toMatchObject({
+    code: 'connect_failed',
+    message: 'no connection to the proxy (DEPTH_ZERO_SELF_SIGNED_CERT)',
+  });
 });

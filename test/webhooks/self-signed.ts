@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
@@ -26,4 +29,18 @@ export const trustCertificate = (): void => {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, CERTIFICATE]);
   onTestFinished(() => setDefaultCACertificates(trusted));
+};
+
+/** A server with the certificate that responds to every request with this body. Returns its URL. */
+export const startTlsServer = async (body: string): Promise<string> => {
+  const server = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
+    request.resume().on('end', () => response.end(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
 import type { WebhookErrorCode } from '#src/webhooks/errors.ts';
 import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
+import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
 import {
   aClient,
   aServer,
@@ -27,19 +25,6 @@ const aTcpServer = async (onSocket: (socket: Socket) => void, scheme = 'http') =
   const server = await startRawTcpServer(onSocket, scheme);
   onTestFinished(server.close);
   return server;
-};
-
-const aTlsServer = async () => {
-  const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
-    request.resume().on('end', () => response.end(envelope(null)));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
 /** A client of plain http whose names are resolved like this. */
@@ -194,13 +179,13 @@ test('an untrusted certificate is tls_failed, even with NODE_TLS_REJECT_UNAUTHOR
   onTestFinished(() => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   });
-  const error = await errorOf(askDetail(aClient(), await aTlsServer()));
+  const error = await errorOf(askDetail(aClient(), await startTlsServer(envelope(null))));
   expect(error).toMatchObject({ code: 'tls_failed', retryable: true, transport: true });
 });
 
 test('a response over TLS is read where its certificate is trusted', async () => {
   trustCertificate();
-  expect(await askDetail(aClient(), await aTlsServer())).toBeNull();
+  expect(await askDetail(aClient(), await startTlsServer(envelope(null)))).toBeNull();
 });
 
 test('a server that does not speak TLS, or hangs up in its handshake, is tls_failed', async () => {
@@ -231,7 +216,7 @@ test('no error contains the access token or a query of the address, at any depth
   const garbled = await respondWith(`{"ret_code":0,"${TOKEN}`);
   const urls = [reset, silent, echo, page, wrong, garbled].map(({ url }) => `${url}/?secret=${TOKEN}`);
   urls.push(`http://10.0.0.1/?secret=${TOKEN}`, `http://${TOKEN}.invalid/`, `ftp://127.0.0.1/${TOKEN}`);
-  urls.push(`http://user:${TOKEN}@127.0.0.1/`, await aTlsServer());
+  urls.push(`http://user:${TOKEN}@127.0.0.1/`, await startTlsServer(envelope(null)));
   const client = aClient({ callTimeoutMs: 500 });
   for (const url of urls) {
     const error = await errorOf(askDetail(client, url));
