@@ -31,7 +31,7 @@ export type FetchedGame = GameContent & {
  * `STORAGE.revisions` revisions, and those that a decision names.
  *
  * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
- * looked up separately (`lateral`): for a join, Postgres may read all games of the application.
+ * looked up separately (`lateral`): for a join, Postgres may read all games of the application, or all revisions.
  * @returns the application_game_ids that were inserted and updated; the others are unchanged
  */
 export const upsertGames = async (
@@ -83,9 +83,13 @@ export const upsertGames = async (
              content_hash, fetched_at
       from written
     ), forgotten as (
-      delete from game_revisions r using written w
-      where r.game_id = w.game_id and r.revision <= w.revision - ${STORAGE.revisions}
-        and not exists (select from game_audits d where d.game_id = r.game_id and d.revision = r.revision)
+      delete from game_revisions where ctid = any(array(
+        select surplus.place from written w cross join lateral (
+          select ctid as place from game_revisions r
+          where r.game_id = w.game_id and r.revision <= w.revision - ${STORAGE.revisions}
+            and not exists (select from game_audits d where d.game_id = r.game_id and d.revision = r.revision)
+          limit ${STORAGE.revisions}
+        ) as surplus))
     )
     select application_game_id, revision from written`;
   const inserted = rows.filter((row) => row.revision === 1).map((row) => row.application_game_id);
