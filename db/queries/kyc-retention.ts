@@ -1,5 +1,6 @@
 /** KYC records that are kept no longer. */
 import type { Queryable } from '#db/client.ts';
+import { isOneRow } from '#db/rows.ts';
 
 const before = (sql: Queryable, keepMs: number) => sql`now() - ${keepMs} * interval '1 millisecond'`;
 
@@ -18,6 +19,9 @@ export const deleteOldFormerRecords = (
     )
     select application_id, count(*)::int as versions from old group by 1 order by 1`;
 
+const wasRemoved = (sql: Queryable, keepMs: number) => sql`
+  status = 'removed' and updated_at < ${before(sql, keepMs)}`;
+
 /** Applications that were removed before this time and still have records. A removal is the last change of its row. */
 export const listRemovedWithRecords = async (
   sql: Queryable,
@@ -26,9 +30,22 @@ export const listRemovedWithRecords = async (
 ): Promise<string[]> => {
   const rows = await sql<{ application_id: string }[]>`
     select application_id from applications a
-    where status = 'removed' and updated_at < ${before(sql, keepMs)}
+    where ${wasRemoved(sql, keepMs)}
       and (exists (select from kyc_records r where r.application_id = a.application_id)
            or exists (select from kyc_former_records f where f.application_id = a.application_id))
     order by application_id limit ${limit}`;
   return rows.map(({ application_id }) => application_id);
 };
+
+/**
+ * Locks an application against being registered again until the transaction ends.
+ * @returns false if it is not removed, or was removed later than this
+ */
+export const lockRemovedApplication = (
+  tx: Queryable,
+  application_id: string,
+  keepMs: number,
+): Promise<boolean> =>
+  isOneRow(tx`
+    select from applications
+    where application_id = ${application_id} and ${wasRemoved(tx, keepMs)} for share`);

@@ -1,7 +1,11 @@
 import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { deleteKycRecords, findKycState, lockKycState, saveKycState } from '#db/queries/kyc.ts';
-import { deleteOldFormerRecords, listRemovedWithRecords } from '#db/queries/kyc-retention.ts';
+import {
+  deleteOldFormerRecords,
+  listRemovedWithRecords,
+  lockRemovedApplication,
+} from '#db/queries/kyc-retention.ts';
 import { subjectOf } from '#src/kyc/guards.ts';
 
 /** How long records are kept, in milliseconds. */
@@ -49,8 +53,11 @@ export const expireRemovedRecords = async (
   limit: number,
 ): Promise<number> => {
   const ids = await listRemovedWithRecords(sql, removedMs, limit);
+  let expired = 0;
   for (const application_id of ids) {
     await sql.begin(async (tx) => {
+      // It may have been registered again since the list was read. A pull takes the two locks in the same order.
+      if (!(await lockRemovedApplication(tx, application_id, removedMs))) return;
       const state = await findKycState(tx, application_id);
       await lockKycState(tx, application_id);
       const versions = await deleteKycRecords(tx, application_id);
@@ -61,7 +68,8 @@ export const expireRemovedRecords = async (
       });
       const entry = { ...SYSTEM, action: 'kyc.expire', subject: subjectOf(application_id) } as const;
       await recordAudit(tx, [{ ...entry, reason: 'KYC_KEEP_REMOVED', details: { versions } }]);
+      expired += 1;
     });
   }
-  return ids.length;
+  return expired;
 };

@@ -2,12 +2,14 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { removeApplication } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
-import { findKycState } from '#db/queries/kyc.ts';
+import { findKycState, lockKycState } from '#db/queries/kyc.ts';
 import { prune } from '#src/ingest/specs.ts';
+import { expireRemovedRecords } from '#src/kyc/expire.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const keys = ringOf(['k1']);
@@ -59,6 +61,41 @@ it('prune deletes old former versions and the records of removed applications, a
   ]);
   expect(await expired('removed')).toMatchObject([{ reason: 'KYC_KEEP_REMOVED', details: { versions: 3 } }]);
   expect(await runPrune()).toMatchObject({ result: { records: 0, removed: 0 } });
+});
+
+it('a removed application that is added again while prune runs keeps its new record', async () => {
+  // In the order in which prune takes them.
+  const [before, again] = ['again-a', 'again-b'];
+  for (const id of [before, again]) {
+    await addApplication(sql, id, keys);
+    await store(sql, keys, id, PLANTED);
+    await removeApplication(sql, id);
+    await sql`update applications set updated_at = now() - interval '25 hours' where application_id = ${id}`;
+  }
+  const isLocked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const lock = sql.begin(async (tx) => {
+    await lockKycState(tx, before);
+    isLocked.resolve();
+    await gate.promise;
+  });
+  await isLocked.promise;
+  const pruning = expireRemovedRecords(sql, { formerMs: 0, removedMs: 86_400_000 }, 10);
+  await until('prune waits for the first application', async () => {
+    const [waiting] = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%kyc_states%'`;
+    return waiting !== undefined;
+  });
+  await addApplication(sql, again, keys);
+  await store(sql, keys, again, { ...PLANTED, cp_name: 'Registered again' });
+  gate.resolve();
+  await lock;
+  expect(await pruning).toBe(1);
+  expect(await versions(before)).toEqual({ current: 0, former: 0 });
+  expect(await versions(again)).toEqual({ current: 1, former: 1 });
+  expect(await findKycState(sql, again)).toMatchObject({ state: 'sealed' });
+  expect(await expired(again)).toEqual([]);
 });
 
 it('a stored record is published with its ids alone, and an unchanged one is not', async () => {
