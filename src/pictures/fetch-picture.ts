@@ -71,8 +71,12 @@ const retryAfterOf = (value: string | undefined): number => {
   return Math.min(Number.isFinite(ms) ? Math.max(ms, 1_000) : BUSY_MS, WAITING.retryAfterMaxMs);
 };
 
-const answerOfStatus = (status: number, headers: Response['headers']): PictureAnswer | undefined => {
-  if (status === 304) return { kind: 'unchanged' };
+const answerOfStatus = (
+  status: number,
+  headers: Response['headers'],
+  etag: string | null,
+): PictureAnswer | undefined => {
+  if (status === 304) return etag === null ? failed('http_error', status) : { kind: 'unchanged' };
   if (status === 404 || status === 410) return failed('not_found', status);
   if (status === 429 || status === 503) {
     const retryAfterMs = retryAfterOf(headers['retry-after']);
@@ -136,7 +140,7 @@ export const fetchPicture = async (
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       const { statusCode = 0, headers = {} } = response ?? {};
-      const answer = answerOfStatus(statusCode, headers);
+      const answer = answerOfStatus(statusCode, headers, etag);
       // The body of an error is not read.
       if (answer !== undefined) return answer;
       const declared = Number(headers['content-length']) || 0;
@@ -153,7 +157,7 @@ export const fetchPicture = async (
   }
   if (response === undefined) return failed('connection_lost');
   const { statusCode, headers } = response;
-  const answer = answerOfStatus(statusCode, headers);
+  const answer = answerOfStatus(statusCode, headers, etag);
   if (answer !== undefined) return answer;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') return failed('encoded', 200);

@@ -84,6 +84,11 @@ test('a picture is requested once, without a token, by however many at once', as
   expect(server.requests[0]?.headers).not.toHaveProperty('cookie');
 });
 
+test('a server that answers 304 to a request without an entity tag has sent no picture', async () => {
+  server.files.set('/304.png', (_request, response) => response.writeHead(304, { etag: '"any"' }).end());
+  expect(await see('/304.png')).toMatchObject({ outcome: 'http_error', http_status: 304, sha256: null });
+});
+
 const bomb = () => {
   const create = { width: 8_000, height: 7_000, channels: 3, background: '#123' } as const;
   return sharp({ create }).png().toBuffer();
