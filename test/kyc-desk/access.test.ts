@@ -66,6 +66,22 @@ test.each(ROLES)(
   },
 );
 
+test('a reason of the length that the form allows is stored in any script', async () => {
+  const cookie = await signIn(desk.url, 'lee');
+  const [record] = await database.sql`select record_id from kyc_records where application_id = 'acme'`;
+  const seen = record?.record_id;
+  for (const reason of ['\u539f'.repeat(1_000), '\u{1f511}'.repeat(500)]) {
+    await database.sql`delete from approvals`;
+    const answer = await call('POST', '/developers/acme/ask', cookie, { kind: 'reveal', seen, reason });
+    expect(answer.status).toBe(303);
+    expect(await database.sql`select reason from approvals`).toEqual([{ reason }]);
+    // With the longest password and cp_id too, the form is read: the password is wrong.
+    const more = { reason, password: '\u539f'.repeat(1_024), cp_id: '\u539f'.repeat(600) };
+    expect((await call('POST', '/developers/acme/reveal', cookie, more)).status).toBe(303);
+  }
+  await database.sql`delete from approvals`;
+});
+
 test('without a session nothing answers, and every answer has the strict policy and is never cached', async () => {
   const cookie = await signIn(desk.url, 'kyc_officer');
   for (const [method, path] of ROUTES) {

@@ -18,6 +18,8 @@ import { developerPath } from '#src/kyc-desk/pages/parts.ts';
 import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
 
 const REASON_MAX = 1_000;
+/** Room for the longest form in any script: a character takes up to nine bytes in a form. */
+const FORM_MAX_BYTES = 32 * 1024;
 const reason = z.string().trim().max(REASON_MAX).default('');
 const askForm = z.object({ kind: z.enum(KYC_APPROVAL_KINDS), seen: z.string().max(600), reason });
 const deedForm = z.object({
@@ -32,7 +34,7 @@ type Params = { Params: { application_id: string } };
 /** Adds the actions of the developer's page. */
 export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
   const { sql, keys, producer, fourEyes } = options;
-  const officer = { config: { right: 'kyc' } } as const;
+  const officer = { config: { right: 'kyc' }, bodyLimit: FORM_MAX_BYTES } as const;
 
   /** Goes back to the developer with what was done, or why it was not. */
   const answer = async (
