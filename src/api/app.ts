@@ -58,8 +58,9 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   app.addHook('onRequest', createDeadline(REQUEST_TIMEOUT_MS, sendFailure));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-      throw new ApiError('invalidHttp');
+    // RFC 9112, section 3.2. Node keeps the first of several; a proxy before us may read another.
+    const hosts = request.raw.headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) throw new ApiError('invalidHttp');
     // Fastify's own 404 handler would read the body first.
     if (request.is404) throw routeError(methodsByPath.get(request.url.split('?', 1)[0] ?? ''));
   });

@@ -4,7 +4,7 @@ import { findPosition, listEventsAfter, placeEvents } from '#db/queries/events.t
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { applicationOf } from '#src/api/authenticate.ts';
-import { success } from '#src/api/wire.ts';
+import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
   type ListEventsRequest,
@@ -33,9 +33,10 @@ export const addEventRoutes = (
     async (request) => {
       const application_id = applicationOf(request);
       const { after, limit } = request.body;
+      // First: a delivery may have named an event that no reader has listed yet.
+      await placeEvents(sql);
       const position = after === '' ? 0 : await findPosition(sql, application_id, after);
       if (position === undefined) throw new ApiError('goneEvent');
-      await placeEvents(sql);
       const list = await listEventsAfter(sql, application_id, position, limit);
       const next = list.at(-1)?.event_id ?? after;
       return success({ list: list.map((event) => toEventDocument(event, formatAuditTime)), next });
@@ -44,7 +45,11 @@ export const addEventRoutes = (
 
   app.post<{ Body: RefreshRequest }>(
     REFRESH_PATH,
-    { onRequest, schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } } },
+    {
+      onRequest,
+      bodyLimit: REFRESH_BODY_MAX_BYTES,
+      schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
+    },
     async (request) => {
       const accepted = await insertRefreshes(sql, applicationOf(request), request.body.game_ids);
       if (accepted === undefined)

@@ -4,8 +4,10 @@ import type { z } from 'zod';
 import { ApiError } from '#src/api/api-error.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 
-/** Largest request body. The operations need a few hundred bytes. */
+/** Largest request body, except of game.refresh. The operations need a few hundred bytes. */
 export const BODY_MAX_BYTES = 16 * 1024;
+/** Room for 100 ids of the greatest length. */
+export const REFRESH_BODY_MAX_BYTES = 64 * 1024;
 
 export const JSON_UTF8 = 'application/json; charset=utf-8';
 

@@ -32,7 +32,7 @@ export const PLATFORM_FAILURES = {
     meaning:
       'The value of "after" is not the event_id of one of your events, or that event has been deleted; send "" in "after" to start at the oldest event.',
   },
-  bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB.' },
+  bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB, or 64 KiB for game.refresh.' },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },
   unmetExpectation: { ret_code: 41701, meaning: 'The expectation in the Expect header is not supported.' },
   tooManyRequests: {

@@ -38,7 +38,7 @@ const STORABLE: Rule = {
 
 /** Checks the rules in order and reports the first broken one only, so a rule may rely on those before it. */
 const textWithRules = (...rules: Rule[]) =>
-  z.string().check(({ value, issues }) => {
+  z.string('must be a string').check(({ value, issues }) => {
     const broken = rules.find((rule) => !rule.isMet(value));
     if (broken === undefined) return;
     const { code, error } = broken;
@@ -52,7 +52,7 @@ export const storableText = (maxLength: number) =>
   textWithRules(atMost(maxLength), STORABLE).meta({ maxLength });
 
 /** A non-empty identifier: `game_id`, `cp_id`. */
-export const identifier = storableText(IDENTIFIER_MAX).min(1);
+export const identifier = storableText(IDENTIFIER_MAX).min(1, 'must not be empty');
 
 const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes or escapes these characters

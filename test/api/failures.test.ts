@@ -105,6 +105,9 @@ describe('section 7: every failure is an envelope with the matching HTTP status'
       'GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n',
       'FLY / HTTP/1.1\r\nHost: a\r\n\r\n',
       'GET / HTTP/1.1\r\n\r\n',
+      // Two hosts: a proxy and this server could read different ones (RFC 9112, section 3.2).
+      'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+      'GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
       // Two lengths: a proxy and this server could end the request at different bytes.
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n',
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n',

@@ -82,6 +82,19 @@ it('refuses a cursor of another application, one that was deleted, and an operat
   expect((await acme.list(second.event_id)).body.data.list[0].event_id).toBe(third.event_id);
 });
 
+it('continues after an event that was sent and that no reader has listed yet', async () => {
+  const acme = await withGames(2);
+  const [first = '', second = ''] = acme.game_ids;
+  await pass(first);
+  // The webhook-id of its delivery.
+  const [sent] = await served.api.sql<{ event_id: string }[]>`
+    select event_id from events where game_id = ${first}`;
+  const event_id = sent?.event_id ?? '';
+  expect((await acme.list(event_id)).body).toMatchObject({ ret_code: 0, data: { list: [], next: event_id } });
+  await pass(second);
+  expect((await acme.list(event_id)).body.data.list).toMatchObject([{ data: { game_id: second } }]);
+});
+
 it('misses no event of fifty transactions that commit out of order, one of them last', async () => {
   await using stack = new AsyncDisposableStack();
   const writers = openDatabase(served.api.databaseUrl, { max: 6, applicationName: 'writers' });
