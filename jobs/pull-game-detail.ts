@@ -12,13 +12,18 @@ import { pullGameDetail } from '#src/ingest/specs.ts';
 import { finalFailures, writeBatches, writeGames } from '#src/ingest/write-details.ts';
 import { defineJob } from '#src/queue/job.ts';
 
+const NOTHING_WRITTEN = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, missing: 0 };
+
 const NO_APPLICATION = { skipped: 'no such application' };
 
 /** The details of single games that an operator pulls or the application has changed, outside any run. */
 export const pullGameDetailJob = defineJob(
   pullGameDetail,
-  async ({ application_id, application_game_ids }, context: JobContext) => {
-    const { deps, signal, lastAttempt, postpone } = context;
+  async (
+    { application_id, application_game_ids, written: before = NOTHING_WRITTEN },
+    context: JobContext,
+  ) => {
+    const { deps, signal, lastAttempt, postpone, keepRest } = context;
     const { sql } = deps;
     const application = await findApplication(sql, application_id);
     if (application === undefined) return NO_APPLICATION;
@@ -40,14 +45,22 @@ export const pullGameDetailJob = defineJob(
     if (results === undefined) return NO_APPLICATION;
 
     const { counts, failures, open } = results;
-    const later = postpone(longestRetryAfter(failures));
+    const written = {
+      inserted: before.inserted + counts.inserted,
+      updated: before.updated + counts.updated,
+      unchanged: before.unchanged + counts.unchanged,
+      invalid: before.invalid + counts.invalid,
+      missing: before.missing + counts.missing,
+    };
+    if (open.length === 0) return written;
+    // A rate limit of the application may let through fewer calls than a job has games.
+    const hasProgressed = open.length < wanted.length;
+    if (hasProgressed) await keepRest({ application_id, application_game_ids: open, written });
+    const later = postpone(longestRetryAfter(failures), hasProgressed);
     if (later !== undefined) throw later;
-    if (open.length > 0) {
-      if (lastAttempt) await write([], finalFailures(results));
-      const reasons = explainFailedGames(failures.filter((each) => open.includes(each.application_game_id)));
-      throw new CatalogueError(`${open.length} of ${wanted.length} details failed: ${reasons}`);
-    }
-    const { failed: _, ...written } = counts;
-    return written;
+    if (lastAttempt) await write([], finalFailures(results));
+    const reasons = explainFailedGames(failures.filter((each) => open.includes(each.application_game_id)));
+    const all = Object.values(written).reduce((sum, games) => sum + games, open.length);
+    throw new CatalogueError(`${open.length} of ${all} details failed: ${reasons}`);
   },
 );

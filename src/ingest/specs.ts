@@ -61,6 +61,10 @@ export const pullGameDetail = defineSpec({
   payload: z.object({
     application_id: z.string(),
     application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
+    /** Results of the games that earlier attempts have written; `application_game_ids` are the others. */
+    written: z
+      .object({ inserted: z.int(), updated: z.int(), unchanged: z.int(), invalid: z.int(), missing: z.int() })
+      .optional(),
   }),
   // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
   options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },

@@ -46,6 +46,8 @@ export type JobContext<Deps> = {
    *   (src/rules/waiting.ts)
    */
   postpone: (requestedMs: number | undefined, hasProgressed?: boolean) => RetryAfter | undefined;
+  /** Replaces the job's payload: a later attempt does only what is left. @throws on an invalid payload */
+  keepRest: (payload: object) => Promise<void>;
 };
 
 /** A handler throws it to postpone its job by `ms`. It does not count as an attempt. Made by `postpone`. */

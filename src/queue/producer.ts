@@ -21,7 +21,7 @@ type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
 /** Adds jobs. Each method throws on an invalid payload. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
-  /** Adds a job, unless an equal one waits: then it returns that one. A job that runs is never returned. */
+  /** Adds a job, unless an equal one waits: then it returns that one. A job that has begun is never returned. */
   addOrJoin: <Payload>(job: JobSpec<Payload>, payload: Payload) => Promise<Job>;
   /** Adds both in one step; `parent` runs when `child` has completed or failed. */
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
@@ -39,7 +39,7 @@ export type Producer = {
   close: () => Promise<void>;
 };
 
-/** States of a job that begins later: its first attempt, or another one. */
+/** States of a job that runs later. */
 const WAITING_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'delayed',
@@ -119,8 +119,12 @@ export const createProducer = (
       const id = randomUUID();
       for (let turn = 1; ; turn += 1) {
         const added = await add(job, payload, { id, once: `${content}.${turn}` });
-        // A job that has begun may have read what has changed since: the request needs a later one.
-        if (added.id === id || WAITING_STATES.has(await added.getState())) return added;
+        if (added.id === id) return added;
+        // A job that has begun, and waits for another attempt, may have read what has changed since: the request needs a
+        // later one.
+        const state = await added.getState();
+        const { attemptsStarted = 1 } = (await queue(job).getJob(added.id ?? '')) ?? {};
+        if (attemptsStarted === 0 && WAITING_STATES.has(state)) return added;
       }
     },
     addAfter: async (parent, child) =>

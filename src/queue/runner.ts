@@ -146,6 +146,7 @@ const runJob = async <Deps>(
       log,
       lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? spec.options.attempts),
       postpone,
+      keepRest: async (payload) => job.updateData(spec.payload.parse(payload)),
     });
   } catch (thrown) {
     if (thrown instanceof RetryAfter) {

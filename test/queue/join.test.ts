@@ -3,6 +3,7 @@ import { pullGameDetail } from '#src/ingest/specs.ts';
 import {
   type Answer,
   goodDetail,
+  raw,
   startHostileApplication,
   success,
   wellBehaved,
@@ -45,6 +46,18 @@ onBothBackends('Equal pulls', (kind) => {
     const again = await pull();
     expect(await fleet.jobEnded(pullGameDetail, again.id)).toMatchObject({ returnvalue: { unchanged: 2 } });
     expect(calls.detail).toBe(before + 2);
+  });
+
+  test('do not join a job that waits for another attempt: it fetches only what it does not have yet', async () => {
+    const fleet = await startTestFleet(kind);
+    onTestFinished(fleet.stop);
+    const detail = () => raw('', 429, { 'retry-after': '600' });
+    await startHostileApplication(fleet, 'acme', { ...wellBehaved([]), detail });
+    await fleet.startWorker();
+    const pull = () => fleet.producer.addOrJoin(pullGameDetail, PULL);
+    const first = await pull();
+    await until('the pull is postponed', async () => (await first.getState()) === 'delayed');
+    expect((await pull()).id).not.toBe(first.id);
   });
 });
 
