@@ -115,6 +115,12 @@ const createRecoveringBackend: typeof createPostgresBackend = (name, options, mo
 
 const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
 
+/**
+ * Every statement of BullMQ has an index. In a backlog the statistics are of another time, and by them PostgreSQL reads
+ * all jobs whenever a worker takes one.
+ */
+const BY_INDEX = '-c enable_seqscan=off';
+
 /** As of the tables' own statements (db/client.ts). A migration has no limit. */
 const STATEMENT_MS = 60_000;
 
@@ -128,7 +134,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   const pool = new pg.Pool({
     connectionString: url.href,
     max: POOL_MAX[options.role],
-    options: `${given} -c search_path=${QUEUE_SCHEMA}`.trim(),
+    options: `${given} -c search_path=${QUEUE_SCHEMA} ${BY_INDEX}`.trim(),
     // A session that waits for a notification runs no statement, so LISTEN is not limited.
     statement_timeout: options.statementMs ?? STATEMENT_MS,
     application_name: 'catalogue queue',

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { startFleetApplication } from '#test/fleet/application.ts';
-import { addApplications, scheduled } from '#test/fleet/schedules.ts';
+import { addApplications, poll, scheduled } from '#test/fleet/schedules.ts';
 import type { World } from '#test/fleet/world.ts';
 
 const CLOCK = fileURLToPath(new URL('./wrong-clock.ts', import.meta.url));
@@ -15,8 +15,22 @@ export const addBacklog = async (world: World, count: number): Promise<void> => 
   await addApplications(world, url, count);
   await world.sql`update applications set every_ms = ${DAY_MS}`;
   const behind = await world.startWorker({ preload: `${CLOCK}?-24` });
+  if (world.queue.kind === 'postgres') await analyzeSchedulers(world);
   await scheduled(world);
   await behind.stop();
+};
+
+/**
+ * As autovacuum does within a minute. Statements that were planned for an empty table read all schedulers of a queue to
+ * find one, and each scheduler that is set reads one.
+ */
+const analyzeSchedulers = async ({ sql }: World): Promise<void> => {
+  const hasSome = async () => {
+    const [row] = await sql<{ some: boolean }[]>`select count(*) >= 500 as some from bullmq.scheduler`;
+    return row?.some === true;
+  };
+  await poll('500 schedules are set', hasSome);
+  await sql`analyze bullmq.scheduler`;
 };
 
 /** Applications that lack a finished run of their schedule. */
