@@ -9,11 +9,11 @@ export type Queryable = postgres.Sql | postgres.TransactionSql;
 
 /** Postgres cancels a statement that takes longer: one statement must not occupy a connection for good. */
 export const STATEMENT_MS = {
-  /** Of workers and of the metrics. The end of a run of millions of games has its own (src/ingest/finish-run.ts). */
+  /** Of workers, pages and metrics. What withdraws millions of games has its own (`allowLongStatements`). */
   default: 60_000,
   /** Of the API, whose own deadline answers the caller before. */
   api: 10_000,
-  /** The end of a run; commands, of which one recounts all games. */
+  /** The end of a run, accepted withdrawals; commands, of which one recounts all games. */
   long: 10 * 60_000,
   /** Migrations: an index of a large table takes hours. */
   none: 0,

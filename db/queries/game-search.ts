@@ -13,15 +13,25 @@ const COMPARED_MAX = 10_000;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The games that have this id, either the platform's or an application's. */
+const itemColumns = (sql: Queryable) => sql`
+  g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time,
+  g.revision, g.withdrawn_at, a.name as application_name`;
+
+/**
+ * The games that have this id, either the platform's or an application's. The index of the latter begins with the
+ * application, so each application is asked.
+ */
 const findGamesById = (sql: Queryable, text: string): Promise<GameItem[]> =>
   sql<GameItem[]>`
-    select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time, g.revision,
-           g.withdrawn_at, a.name as application_name
-    from applications a cross join lateral (
-      select * from games where application_id = a.application_id and application_game_id = ${text}
-      ${UUID.test(text) ? sql`union select * from games where game_id = ${text} and application_id = a.application_id` : sql``}
-    ) g
+    with found as (
+      select game.game_id from applications cross join lateral (
+        select game_id from games
+        where application_id = applications.application_id and application_game_id = ${text}
+      ) game
+      ${UUID.test(text) ? sql`union select game_id from games where game_id = ${text}` : sql``}
+    )
+    select ${itemColumns(sql)}
+    from found join games g using (game_id) join applications a using (application_id)
     order by g.game_id limit 50`;
 
 /**
@@ -63,8 +73,7 @@ export const searchGames = async (
       select game_id from scanned where ${text === undefined ? sql`true` : sql`game_name ilike ${like}`}
       order by game_id desc limit ${limit + 1}
     )
-    select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time, g.revision,
-           g.withdrawn_at, a.name as application_name, ending.scanned, ending.last_id
+    select ${itemColumns(sql)}, ending.scanned, ending.last_id
     from (select count(*)::int as scanned, (select game_id from scanned order by game_id limit 1) as last_id
           from scanned) ending
     left join (found join games g using (game_id) join applications a using (application_id)) on true

@@ -1,4 +1,4 @@
-import type { Database } from '#db/client.ts';
+import { allowLongStatements, type Database } from '#db/client.ts';
 import { findVersion } from '#db/queries/approvals.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
@@ -30,6 +30,8 @@ export const acceptWithdrawals = (
   const { approval_id } = second;
   return auditRefusal(sql, { ...actor, subject, approval_id }, () =>
     transact(sql, async (tx) => {
+      // Of an application with a million games, one statement withdraws them all.
+      await allowLongStatements(tx);
       const run = await lockSuspectRun(tx, run_id);
       if (run?.outcome !== 'suspect') {
         const what =

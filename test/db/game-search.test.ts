@@ -27,3 +27,21 @@ test.each([undefined, 'lantern'])(
     expect(second).toMatchObject({ games: [{}], next: null });
   },
 );
+
+test('a search by id finds the game of the platform with it, and the games of all applications, withdrawn ones too', async () => {
+  const { sql } = database;
+  for (const application_id of ['first', 'second', 'third']) await addApplication(sql, application_id);
+  await upsertGames(sql, 'first', [fetchedGame({ game_id: 'same' }), fetchedGame({ game_id: 'other' })]);
+  await upsertGames(sql, 'second', [fetchedGame({ game_id: 'same' })]);
+  await sql`update games set withdrawn_at = now() where application_id = 'second'`;
+  const rows = await sql<{ game_id: string; application_id: string }[]>`
+    select game_id, application_id from games where application_game_id = 'same' order by game_id`;
+  const [first] = rows;
+  // An application may give a game the platform's id of another one.
+  await upsertGames(sql, 'third', [fetchedGame({ game_id: first?.game_id ?? '' })]);
+  const search = async (text: string) =>
+    (await searchGames(sql, { text, limit: 10 })).games.map(({ application_id }) => application_id);
+  expect(await search('same')).toEqual(['first', 'second']);
+  expect(await search(first?.game_id ?? '')).toEqual(['first', 'third']);
+  expect(await search(first?.game_id.toUpperCase() ?? '')).toEqual(['first']);
+});

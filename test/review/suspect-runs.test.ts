@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { listVanishingGames } from '#db/queries/vanishing-games.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { KIM } from '#test/support/factories.ts';
 import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
 
 let fleet: TestFleet;
 beforeAll(async () => {
@@ -72,6 +74,42 @@ it('Only the games of the last suspect run are kept, and none of a run that is n
   expect(await vanishing(second.run_id)).toEqual([]);
   await fleet.sql`delete from sync_runs where application_id = 'gone'`;
   expect(await fleet.sql`select from vanishing_games where run_id = ${second.run_id}`).toHaveLength(0);
+});
+
+it('Accepted withdrawals may take longer than another statement', async () => {
+  const { server } = await fleet.addApplication('large', 30);
+  await fleet.sync('large');
+  for (const { game_id } of server.games.all().slice(0, 20)) server.games.remove(game_id);
+  const { run_id } = await fleet.sync('large');
+  const [game] = await vanishing(run_id);
+  const statementMs = 1_000;
+  await using stack = new AsyncDisposableStack();
+  const sql = openDatabase(fleet.databaseUrl, { max: 1, statementMs, applicationName: 'impatient' });
+  stack.defer(() => sql.end());
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const locking = fleet.sql.begin(async (tx) => {
+    await tx`select from games where game_id = ${game?.game_id ?? ''} for update`;
+    locked.resolve();
+    await released;
+  });
+  await locked.promise;
+  let hasEnded = false;
+  const accepting = acceptWithdrawals(sql, run_id, undefined, KIM)
+    .catch((error: unknown) => error)
+    .finally(() => {
+      hasEnded = true;
+    });
+  await until('it waits longer than a statement may', async () => {
+    const rows = await fleet.sql`
+      select from pg_stat_activity
+      where application_name = 'impatient' and wait_event_type = 'Lock'
+        and clock_timestamp() > query_start + ${2 * statementMs} * interval '1 ms'`;
+    return hasEnded || rows.length === 1;
+  });
+  release();
+  await locking;
+  expect(await accepting).toHaveLength(20);
 });
 
 it('Two people who look at one game see each other, until one of them leaves', async () => {
