@@ -1,5 +1,5 @@
 /** What operators do to applications, each with its entry in the audit log: for the console and the command line. */
-import type { Database, Queryable } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
 import {
   type ApplicationRow,
   type ApplicationSettings,
@@ -11,7 +11,7 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
-import type { AuditAction } from '#src/contract/audit.ts';
+import { changeAudited } from '#src/actions/audited.ts';
 
 /** Settings for the audit log: no token, and addresses without query and fragment, which may contain secrets. */
 const describeSettings = (settings: object): Record<string, unknown> =>
@@ -25,18 +25,7 @@ const describeSettings = (settings: object): Record<string, unknown> =>
       }),
   );
 
-/** Makes a change to one application; the entry is written if the change is made. @returns whether it was made */
-const change = (
-  sql: Database,
-  entry: Actor & { action: AuditAction; application_id: string; details?: Record<string, unknown> },
-  make: (tx: Queryable) => Promise<boolean>,
-): Promise<boolean> =>
-  sql.begin(async (tx) => {
-    const { application_id, ...rest } = entry;
-    const made = await make(tx);
-    if (made) await recordAudit(tx, [{ ...rest, subject: `application:${application_id}` }]);
-    return made;
-  }) as Promise<boolean>;
+const subjectOf = (application_id: string): string => `application:${application_id}`;
 
 /** Registers an application. @returns false when the id is taken */
 export const registerApplication = (
@@ -46,8 +35,8 @@ export const registerApplication = (
   settings: ApplicationSettings,
   token: SealedAccessToken,
 ): Promise<boolean> => {
-  const details = describeSettings(settings);
-  return change(sql, { ...actor, action: 'application.add', application_id, details }, (tx) =>
+  const entry = { subject: subjectOf(application_id), details: describeSettings(settings) };
+  return changeAudited(sql, actor, { action: 'application.add', ...entry }, (tx) =>
     insertApplication(tx, application_id, settings, token),
   );
 };
@@ -64,8 +53,8 @@ export const changeApplication = (
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
 ): Promise<boolean> => {
   const { application_id } = seen;
-  const details = describeSettings(changes);
-  return change(sql, { ...actor, action: 'application.update', application_id, details }, (tx) =>
+  const entry = { subject: subjectOf(application_id), details: describeSettings(changes) };
+  return changeAudited(sql, actor, { action: 'application.update', ...entry }, (tx) =>
     updateApplication(tx, application_id, changes, seen),
   );
 };
@@ -78,7 +67,7 @@ export const switchApplication = (
   status: 'active' | 'paused',
 ): Promise<boolean> => {
   const action = status === 'paused' ? 'application.pause' : 'application.resume';
-  return change(sql, { ...actor, action, application_id }, (tx) =>
+  return changeAudited(sql, actor, { action, subject: subjectOf(application_id) }, (tx) =>
     setApplicationStatus(tx, application_id, status),
   );
 };
@@ -89,7 +78,7 @@ export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<
     const ids = await resumeApplications(tx);
     await recordAudit(
       tx,
-      ids.map((id) => ({ ...actor, action: 'application.resume', subject: `application:${id}` })),
+      ids.map((id) => ({ ...actor, action: 'application.resume', subject: subjectOf(id) })),
     );
     return ids;
   }) as Promise<string[]>;
@@ -97,5 +86,5 @@ export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<
 /** Removes an application (see `removeApplication`). @returns false when there is no such application */
 export const dropApplication = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
   removeApplication(sql, application_id, (tx) =>
-    recordAudit(tx, [{ ...actor, action: 'application.remove', subject: `application:${application_id}` }]),
+    recordAudit(tx, [{ ...actor, action: 'application.remove', subject: subjectOf(application_id) }]),
   );

@@ -2,7 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
-import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import type { Actor } from '#db/queries/audit.ts';
+import { changeAudited } from '#src/actions/audited.ts';
 import { PermanentError } from '#src/errors.ts';
 import { checkApplication } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -18,17 +19,12 @@ export const requestCheck = async (
   application_id: string,
 ): Promise<boolean> => {
   const check = { check_id: randomUUIDv7(), application_id, requested_by: actor.actor };
-  const opened = await sql.begin(async (tx) => {
-    if (!(await lockActiveApplication(tx, application_id)))
-      throw new PermanentError(`There is no application ${application_id}.`);
-    if (!(await insertCheck(tx, check))) return false;
-    const subject = `application:${application_id}`;
-    await recordAudit(tx, [
-      { ...actor, action: 'application.check', subject, details: { check_id: check.check_id } },
-    ]);
-    return true;
+  const entry = { subject: `application:${application_id}`, details: { check_id: check.check_id } };
+  const isOpened = await changeAudited(sql, actor, { action: 'application.check', ...entry }, async (tx) => {
+    if (await lockActiveApplication(tx, application_id)) return insertCheck(tx, check);
+    throw new PermanentError(`There is no application ${application_id}.`);
   });
-  if (opened !== true) return false;
+  if (!isOpened) return false;
   try {
     await producer.add(checkApplication, { check_id: check.check_id }, { id: check.check_id });
   } catch (error) {

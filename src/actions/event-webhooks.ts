@@ -11,6 +11,7 @@ import {
   switchEventWebhookOn,
   upsertEventWebhook,
 } from '#db/queries/event-webhooks.ts';
+import { changeAudited } from '#src/actions/audited.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 export const BOTH_SECRETS_MS = 24 * 60 * 60_000;
@@ -32,27 +33,24 @@ export const setEventWebhook = (
   sql: Database,
   actor: Actor,
   webhook: Omit<SealedEventWebhook, 'former_secret'>,
-): Promise<boolean> =>
-  sql.begin(async (tx) => {
-    const { application_id, url } = webhook;
+): Promise<boolean> => {
+  const { application_id, url } = webhook;
+  const entry = { subject: `application:${application_id}`, details: { events_webhook: describeUrl(url) } };
+  return changeAudited(sql, actor, { action: 'event_webhook.set', ...entry }, async (tx) => {
     if (!(await lockActiveApplication(tx, application_id))) return false;
     await upsertEventWebhook(tx, webhook);
-    const subject = `application:${application_id}`;
-    await recordAudit(tx, [
-      { ...actor, action: 'event_webhook.set', subject, details: { events_webhook: describeUrl(url) } },
-    ]);
     return true;
-  }) as Promise<boolean>;
+  });
+};
 
 /** Deletes the address: no event is sent any more, the application can still fetch them. @returns false if there is none */
 export const removeEventWebhook = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
-  sql.begin(async (tx) => {
-    if (!(await deleteEventWebhook(tx, application_id))) return false;
-    await recordAudit(tx, [
-      { ...actor, action: 'event_webhook.remove', subject: `application:${application_id}` },
-    ]);
-    return true;
-  }) as Promise<boolean>;
+  changeAudited(
+    sql,
+    actor,
+    { action: 'event_webhook.remove', subject: `application:${application_id}` },
+    (tx) => deleteEventWebhook(tx, application_id),
+  );
 
 /**
  * Replaces the secret.
@@ -64,14 +62,12 @@ export const rotateEventSecret = (
   actor: Actor,
   webhook: SealedEventWebhook,
   expected: Uint8Array,
-): Promise<boolean> =>
-  sql.begin(async (tx) => {
-    if (!(await replaceEventSecret(tx, webhook, expected, BOTH_SECRETS_MS))) return false;
-    await recordAudit(tx, [
-      { ...actor, action: 'event_secret.rotate', subject: `application:${webhook.application_id}` },
-    ]);
-    return true;
-  }) as Promise<boolean>;
+): Promise<boolean> => {
+  const subject = `application:${webhook.application_id}`;
+  return changeAudited(sql, actor, { action: 'event_secret.rotate', subject }, (tx) =>
+    replaceEventSecret(tx, webhook, expected, BOTH_SECRETS_MS),
+  );
+};
 
 /**
  * Sends events of an application now, and switches its address on if it was off. The delay of an address that failed

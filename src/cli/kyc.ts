@@ -1,6 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
 import { findKycState } from '#db/queries/kyc.ts';
-import { allowErasedRecord } from '#src/actions/kyc.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { formatCount } from '#src/cli/format.ts';
@@ -26,6 +25,7 @@ const reopen = async ({ sql }: Foundation, application_id: string, by?: string, 
       `The KYC record of ${application_id} was erased. To pull it again, give --by and --reason: both are written to the audit log.`,
     );
   }
+  const { allowErasedRecord } = await import('#src/actions/kyc.ts');
   return allowErasedRecord(sql, commandLineActor(by.trim()), application_id, reason.trim());
 };
 
@@ -70,7 +70,7 @@ export const register = (program: Command): void => {
       const foundation = await openQueues();
       const { sql } = foundation;
       await requireApplication(sql, application_id);
-      const { pullKycRecord, requestKycRecord } = await import('#src/actions/pull-kyc.ts');
+      const { pullKycRecord, requestKycRecord } = await import('#src/actions/kyc.ts');
       const job = (await reopen(foundation, application_id, by, reason))
         ? await requestKycRecord(foundation.producer, application_id)
         : await pullKycRecord(foundation, commandLineActor(by), application_id, reason);
@@ -153,7 +153,7 @@ export const register = (program: Command): void => {
         await confirmCpId(foundation, out, application_id, cpId),
         { fourEyes: config.fourEyes, approval_id },
       );
-      const { requestKycRecord } = await import('#src/actions/pull-kyc.ts');
+      const { requestKycRecord } = await import('#src/actions/kyc.ts');
       const job = await requestKycRecord(foundation.producer, application_id);
       out.answer(
         { application_id, cp_id, application_cp_id, job: job.id },
