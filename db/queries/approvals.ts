@@ -148,7 +148,7 @@ export const closeRequest = (
     update approvals set closed_at = now(), closed_as = ${closed_as}
     where approval_id = ${approval_id} and used_at is null and closed_at is null`);
 
-type ApprovalFilter = {
+export type ApprovalFilter = {
   kinds: readonly ApprovalKind[];
   subject?: string | undefined;
   /** Only those that wait for the second person or for their use. */

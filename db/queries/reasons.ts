@@ -15,7 +15,7 @@ export const REASON_SORTS = ['position', 'code', 'label'] as const;
 /** Read one page of the reasons; by position, retired ones are last. */
 export const listReasonPage = (
   sql: Queryable,
-  search: string | undefined,
+  { search }: { search?: string | undefined },
   page: ListPage<(typeof REASON_SORTS)[number]>,
 ): Promise<Listed<ReasonRow>> => {
   const sorts = {

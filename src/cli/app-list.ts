@@ -1,10 +1,9 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { APPLICATION_SORTS, type ApplicationHealth, listApplicationHealth } from '#db/queries/health.ts';
 import { toApplicationDocument } from '#src/cli/app-document.ts';
-import { defineCommand } from '#src/cli/command.ts';
 import { formatAge, formatTime } from '#src/cli/format.ts';
-import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { limitTo } from '#src/cli/parsers.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { searchIn } from '#src/cli/parsers.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 
 /** `last_run` is null before the first run ends. */
@@ -31,10 +30,9 @@ const formatReasons = (row: ApplicationHealth): string => {
 
 /** Defines `app list`. */
 export const defineAppList = (app: CommandUnknownOpts): void =>
-  defineCommand(app, 'list', {
+  defineList(app, 'list', {
     summary: 'list the applications, with the outcome of their latest run',
     examples: ['app list', 'app list --outcome failed', 'app list --search mizu --sort -last_run_at'],
-    paged: true,
     parameters: (command) =>
       command
         .addOption(
@@ -48,28 +46,22 @@ export const defineAppList = (app: CommandUnknownOpts): void =>
             RUN_OUTCOMES,
           ),
         )
-        .option(...searchIn('id or name'))
-        .addOption(sortBy(APPLICATION_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 100_000, byDefault: 1_000 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { status, outcome, search, ...options }) => {
-      const page = choosePage(options, {
-        byDefault: { sort: 'application_id', descending: false },
-        newest: { sort: 'created_at', descending: true },
-      });
-      const listed = await listApplicationHealth(await openDatabase(), { status, outcome, search }, page);
-      printPage(out, 'applications', page, listed, {
-        documents: listed.rows.map(toHealthDocument),
-        columns: [
-          'application_id',
-          'name',
-          'status',
-          ['last run', 'last_outcome'],
-          ['ago', (row) => (row.last_finished_at === null ? '' : formatAge(row.last_finished_at))],
-          ['reason', formatReasons],
-        ],
-        empty: 'No application: npx catalogue app add --help',
-      });
-    },
+        .option(...searchIn('id or name')),
+    order: 'application_id',
+    newest: '-created_at',
+    sorts: APPLICATION_SORTS,
+    limit: { max: 100_000, byDefault: 1_000 },
+    filter: ({ status, outcome, search }) => ({ status, outcome, search }),
+    list: listApplicationHealth,
+    key: 'applications',
+    toDocument: toHealthDocument,
+    columns: [
+      'application_id',
+      'name',
+      'status',
+      ['last run', 'last_outcome'],
+      ['ago', (row) => (row.last_finished_at === null ? '' : formatAge(row.last_finished_at))],
+      ['reason', formatReasons],
+    ],
+    empty: 'No application: npx catalogue app add --help',
   });

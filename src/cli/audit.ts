@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { type AuditRow, listAuditPage, verifyAudit } from '#db/queries/audit.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { CURSOR, choosePage, printPage, SINCE, UNTIL } from '#src/cli/list-options.ts';
-import { limitTo, parseNonEmpty } from '#src/cli/parsers.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { parseNonEmpty, SINCE, UNTIL } from '#src/cli/parsers.ts';
 import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { EXIT } from '#src/errors.ts';
-
-const LATEST = { sort: 'entry_id', descending: true } as const;
 
 const parseSubject = (text: string): string => {
   if (AUDIT_SUBJECTS.some((kind) => text.startsWith(`${kind}:`) && text.length > kind.length + 1))
@@ -44,7 +42,7 @@ const formatActor = ({ actor, actor_kind, os_user }: AuditRow): string =>
 export const register = (program: Command): void => {
   const audit = program.command('audit');
 
-  defineCommand(audit, 'list', {
+  defineList(audit, 'list', {
     summary: 'list the audit log, latest first',
     examples: [
       'audit list',
@@ -52,7 +50,6 @@ export const register = (program: Command): void => {
       'audit list --action reveal --since 24h',
       'audit list --subject application:acme --json',
     ],
-    paged: true,
     parameters: (command) =>
       command
         .option('--actor <who>', 'only of this person', parseNonEmpty)
@@ -63,22 +60,18 @@ export const register = (program: Command): void => {
         )
         .option('--subject <subject>', 'only of this subject, such as application:acme', parseSubject)
         .option(...SINCE)
-        .option(...UNTIL)
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { actor, action, subject, since, until, ...options }) => {
-      const page = choosePage(options, { byDefault: LATEST });
-      const filter = { actor, action, subject, since, until };
-      const listed = await listAuditPage(await openDatabase(), filter, page);
-      printPage(out, 'entries', page, listed, {
-        documents: listed.rows.map(({ previous_hash: _previous, hash, ...entry }) => ({
-          ...entry,
-          hash: Buffer.from(hash).toString('hex'),
-        })),
-        columns: ['entry_id', 'at', ['who', formatActor], 'action', 'subject', 'reason'],
-        empty: 'No entries.',
-      });
-    },
+        .option(...UNTIL),
+    order: '-entry_id',
+    limit: { max: 10_000, byDefault: 100 },
+    filter: ({ actor, action, subject, since, until }) => ({ actor, action, subject, since, until }),
+    list: listAuditPage,
+    key: 'entries',
+    toDocument: ({ previous_hash: _previous, hash, ...entry }) => ({
+      ...entry,
+      hash: Buffer.from(hash).toString('hex'),
+    }),
+    columns: ['entry_id', 'at', ['who', formatActor], 'action', 'subject', 'reason'],
+    empty: 'No entries.',
   });
 
   defineCommand(audit, 'verify', {

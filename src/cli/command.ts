@@ -4,11 +4,11 @@ import { explainError } from '#src/cli/explain-error.ts';
 import { addHelpAfter } from '#src/cli/help.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode } from '#src/errors.ts';
 
-type Json = { json?: true };
+export type Json = { json?: true };
 /** The exit code, by default 0. */
 type Result = Promise<ExitCode | undefined> | Promise<void>;
 
-type Definition<Arguments extends unknown[], Options extends Json> = {
+export type Help = {
   /** One line. Commands of the first level have theirs in catalogue.ts. */
   summary?: string;
   details?: string;
@@ -16,6 +16,9 @@ type Definition<Arguments extends unknown[], Options extends Json> = {
   examples: string[];
   /** On a terminal, long output is shown in a pager. */
   paged?: boolean;
+};
+
+type Definition<Arguments extends unknown[], Options extends Json> = Help & {
   /** Adds the arguments and options. */
   parameters?: (command: Command<[], Json>) => Command<Arguments, Options>;
   run: (context: CommandContext, ...given: [...Arguments, Options]) => Result;

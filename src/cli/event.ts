@@ -5,13 +5,11 @@ import { retryEvents, rotateEventSecret } from '#src/actions/event-webhooks.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { formatAge, formatCount } from '#src/cli/format.ts';
-import { CURSOR, choosePage, printPage } from '#src/cli/list-options.ts';
-import { APPLICATION, limitTo, ONLY_APPLICATION, variadic } from '#src/cli/parsers.ts';
-import { checkListFilter, requireApplication } from '#src/cli/require-application.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { APPLICATION, ONLY_APPLICATION, variadic } from '#src/cli/parsers.ts';
+import { requireApplication } from '#src/cli/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
-
-const LATEST = { sort: 'created_at', descending: true } as const;
 
 const stateOf = ({ state }: EventItem): string => state ?? 'pulled';
 const resultOf = ({ last_status, last_error }: EventItem): string =>
@@ -35,37 +33,31 @@ const explainFirst = ({ application_id, failures, last_error }: EventWebhook): s
 export const register = (program: Command): void => {
   const event = program.command('event');
 
-  defineCommand(event, 'list', {
+  defineList(event, 'list', {
     summary: 'list events and their deliveries, latest first',
     details:
       'State "pulled": the application had no address when it happened, so the event is only in event/list.',
     examples: ['event list', 'event list acme --state failed', 'event list acme --json'],
-    paged: true,
     parameters: (command) =>
       command
         .argument(...ONLY_APPLICATION)
-        .addOption(new Option('--state <state>', 'only deliveries in this state').choices(EVENT_STATES))
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, application_id, { state, ...options }) => {
-      const sql = await openDatabase();
-      await checkListFilter(sql, application_id);
-      const page = choosePage(options, { byDefault: LATEST });
-      const listed = await listEventPage(sql, { application_id, state }, page);
-      printPage(out, 'events', page, listed, {
-        documents: listed.rows.map(toEventItemDocument),
-        columns: [
-          ['ago', ({ created_at }) => formatAge(created_at)],
-          ['application', 'application_id'],
-          'type',
-          ['game', ({ data }) => data.game_name],
-          ['state', stateOf],
-          ['result', resultOf],
-          'event_id',
-        ],
-        empty: 'No events.',
-      });
-    },
+        .addOption(new Option('--state <state>', 'only deliveries in this state').choices(EVENT_STATES)),
+    order: '-created_at',
+    limit: { max: 10_000, byDefault: 100 },
+    filter: (application_id, { state }) => ({ application_id, state }),
+    list: listEventPage,
+    key: 'events',
+    toDocument: toEventItemDocument,
+    columns: [
+      ['ago', ({ created_at }) => formatAge(created_at)],
+      ['application', 'application_id'],
+      'type',
+      ['game', ({ data }) => data.game_name],
+      ['state', stateOf],
+      ['result', resultOf],
+      'event_id',
+    ],
+    empty: 'No events.',
   });
 
   defineCommand(event, 'show', {

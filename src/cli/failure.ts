@@ -4,39 +4,34 @@ import { findKycState } from '#db/queries/kyc.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { FAILURE_COLUMNS } from '#src/cli/failure-columns.ts';
-import { CURSOR, choosePage, NEWEST, printPage, SINCE, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { APPLICATION, limitTo, ONLY_APPLICATION, WAIT } from '#src/cli/parsers.ts';
-import { checkListFilter, requireApplication } from '#src/cli/require-application.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { APPLICATION, ONLY_APPLICATION, SINCE, searchIn, WAIT } from '#src/cli/parsers.ts';
+import { requireApplication } from '#src/cli/require-application.ts';
 import { reportPull } from '#src/cli/wait.ts';
 import { EXIT } from '#src/errors.ts';
-
-const LATEST = { sort: 'last_at', descending: true } as const;
 
 /** `catalogue failure …` */
 export const register = (program: Command): void => {
   const failure = program.command('failure');
 
-  defineCommand(failure, 'list', {
+  defineList(failure, 'list', {
     summary: 'list open failures, latest first',
     details: 'Failures of games, of KYC records, and of the latest run of each application.',
     examples: ['failure list', 'failure list acme --json'],
-    paged: true,
     parameters: (command) =>
       command
         .argument(...ONLY_APPLICATION)
         .option(...searchIn('game, kind or reason'))
-        .option(...SINCE)
-        .addOption(sortBy(FAILURE_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, application_id, { search, since, ...options }) => {
-      const sql = await openDatabase();
-      await checkListFilter(sql, application_id);
-      const page = choosePage(options, { byDefault: LATEST });
-      const listed = await listOpenFailures(sql, { application_id, search, since }, page);
-      printPage(out, 'failures', page, listed, { columns: FAILURE_COLUMNS, empty: 'No failures.' });
-    },
+        .option(...SINCE),
+    order: '-last_at',
+    newest: '-last_at',
+    sorts: FAILURE_SORTS,
+    limit: { max: 10_000, byDefault: 100 },
+    filter: (application_id, { search, since }) => ({ application_id, search, since }),
+    list: listOpenFailures,
+    key: 'failures',
+    columns: FAILURE_COLUMNS,
+    empty: 'No failures.',
   });
 
   defineCommand(failure, 'retry', {

@@ -7,9 +7,8 @@ import { registerHistory } from '#src/cli/game-history.ts';
 import { registerPackage } from '#src/cli/game-package.ts';
 import { registerReview } from '#src/cli/game-review.ts';
 import { requireGame, toGameDocument } from '#src/cli/game-text.ts';
-import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { limitTo, parseApplicationId } from '#src/cli/parsers.ts';
-import { checkListFilter } from '#src/cli/require-application.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { parseApplicationId, searchIn } from '#src/cli/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { EXIT } from '#src/errors.ts';
@@ -34,7 +33,7 @@ const decisionCommands = ({ game_id, revision, audit_status, withdrawn_at }: Gam
 export const register = (program: Command): void => {
   const game = program.command('game');
 
-  defineCommand(game, 'list', {
+  defineList(game, 'list', {
     summary: 'list games, in the order in which they were first seen',
     details: 'Its lines can be piped into game pass and game reject.',
     examples: [
@@ -42,37 +41,31 @@ export const register = (program: Command): void => {
       'game list --application acme --search lantern',
       'game list --status pending | npx catalogue game pass --by kim',
     ],
-    paged: true,
     parameters: (command) =>
       command
         .addOption(new Option('--status <status>', 'only games of this audit_status').choices(AUDIT_STATUSES))
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
-        .option(...searchIn("the name, the platform's id or the application's id"))
-        .addOption(sortBy(GAME_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 100_000, byDefault: 50 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { status, application, search, ...options }) => {
-      const sql = await openDatabase();
-      await checkListFilter(sql, application);
-      const page = choosePage(options, {
-        byDefault: { sort: 'first_seen', descending: false },
-        newest: { sort: 'first_seen', descending: true },
-      });
-      const filter = { audit_status: status, application_id: application, search };
-      const listed = await listGamePage(sql, filter, page);
-      printPage(out, 'games', page, listed, {
-        columns: [
-          ['game', (row) => `${row.game_id}@${row.revision}`],
-          ['application', 'application_id'],
-          ['their id', 'application_game_id'],
-          'game_name',
-          'audit_status',
-          ['withdrawn', (row) => (row.withdrawn_at === null ? '' : 'yes')],
-        ],
-        empty: 'No games.',
-      });
-    },
+        .option(...searchIn("the name, the platform's id or the application's id")),
+    order: 'first_seen',
+    newest: '-first_seen',
+    sorts: GAME_SORTS,
+    limit: { max: 100_000, byDefault: 50 },
+    filter: ({ status, application, search }) => ({
+      audit_status: status,
+      application_id: application,
+      search,
+    }),
+    list: listGamePage,
+    key: 'games',
+    columns: [
+      ['game', (row) => `${row.game_id}@${row.revision}`],
+      ['application', 'application_id'],
+      ['their id', 'application_game_id'],
+      'game_name',
+      'audit_status',
+      ['withdrawn', (row) => (row.withdrawn_at === null ? '' : 'yes')],
+    ],
+    empty: 'No games.',
   });
 
   defineCommand(game, 'show', {

@@ -1,8 +1,7 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { type KycListRow, listKycPage } from '#db/queries/health.ts';
-import { defineCommand } from '#src/cli/command.ts';
-import { CURSOR, choosePage, printPage, searchIn } from '#src/cli/list-options.ts';
-import { limitTo } from '#src/cli/parsers.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { searchIn } from '#src/cli/parsers.ts';
 import { KYC_STATES } from '#src/contract/words.ts';
 
 /** What a person must look at. */
@@ -15,30 +14,26 @@ const formatProblem = ({ reason, refused_cp_id, same_tax_id }: KycListRow): stri
 
 /** Defines `kyc list`: the KYC of every application, without a value of a record. */
 export const defineKycList = (kyc: CommandUnknownOpts): void =>
-  defineCommand(kyc, 'list', {
+  defineList(kyc, 'list', {
     summary: 'list the KYC state of every application',
     examples: ['kyc list', 'kyc list --status failed'],
-    paged: true,
     parameters: (command) =>
       command
         .addOption(new Option('--status <state>', 'only of this state').choices(KYC_STATES))
-        .option(...searchIn('id or name of the application'))
-        .option(...limitTo({ max: 100_000, byDefault: 1_000 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { status: state, search, ...options }) => {
-      const page = choosePage(options, { byDefault: { sort: 'application_id', descending: false } });
-      const listed = await listKycPage(await openDatabase(), { state, search }, page);
-      printPage(out, 'kyc', page, listed, {
-        columns: [
-          'application_id',
-          'name',
-          'state',
-          ['cp_id', 'application_cp_id'],
-          ['problem', formatProblem],
-          ['record of', 'received_at'],
-          ['changed fields', ({ changed_fields }) => changed_fields?.join(', ') ?? ''],
-        ],
-        empty: 'No application: npx catalogue app add --help',
-      });
-    },
+        .option(...searchIn('id or name of the application')),
+    order: 'application_id',
+    limit: { max: 100_000, byDefault: 1_000 },
+    filter: ({ status, search }) => ({ state: status, search }),
+    list: listKycPage,
+    key: 'kyc',
+    columns: [
+      'application_id',
+      'name',
+      'state',
+      ['cp_id', 'application_cp_id'],
+      ['problem', formatProblem],
+      ['record of', 'received_at'],
+      ['changed fields', ({ changed_fields }) => changed_fields?.join(', ') ?? ''],
+    ],
+    empty: 'No application: npx catalogue app add --help',
   });

@@ -3,8 +3,8 @@ import { listOperatorPage, listOperators, OPERATOR_SORTS, type Operator } from '
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import type { CommandContext } from '#src/cli/context.ts';
-import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { limitTo, parseName } from '#src/cli/parsers.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { parseName, searchIn } from '#src/cli/parsers.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { type CatalogueError, UsageError } from '#src/errors.ts';
 import {
@@ -76,38 +76,31 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineCommand(operator, 'list', {
+  defineList(operator, 'list', {
     summary: 'list the operators',
     examples: ['operator list', 'operator list --role reviewer --sort -last_sign_in_at'],
-    paged: true,
     parameters: (command) =>
       command
         .addOption(new Option('--role <role>', 'only operators with this role').choices(ROLES))
         .addOption(new Option('--status <status>', 'only these').choices(['active', 'disabled'] as const))
-        .option(...searchIn('the login or the name'))
-        .addOption(sortBy(OPERATOR_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { role, status, search, ...options }) => {
-      const page = choosePage(options, {
-        byDefault: { sort: 'login', descending: false },
-        newest: { sort: 'created_at', descending: true },
-      });
-      const listed = await listOperatorPage(await openDatabase(), { role, status, search }, page);
-      printPage(out, 'operators', page, listed, {
-        columns: [
-          'login',
-          'name',
-          ['roles', ({ roles }) => roles.join(', ')],
-          'status',
-          'signs_in_by',
-          ['sessions', 'open_sessions'],
-          'last_sign_in_at',
-        ],
-        empty: 'No operators. Add one: npx catalogue operator add --help',
-      });
-    },
+        .option(...searchIn('the login or the name')),
+    order: 'login',
+    newest: '-created_at',
+    sorts: OPERATOR_SORTS,
+    limit: { max: 10_000, byDefault: 100 },
+    filter: ({ role, status, search }) => ({ role, status, search }),
+    list: listOperatorPage,
+    key: 'operators',
+    columns: [
+      'login',
+      'name',
+      ['roles', ({ roles }) => roles.join(', ')],
+      'status',
+      'signs_in_by',
+      ['sessions', 'open_sessions'],
+      'last_sign_in_at',
+    ],
+    empty: 'No operators. Add one: npx catalogue operator add --help',
   });
 
   defineCommand(operator, 'show', {

@@ -1,10 +1,9 @@
-import type { Command } from '@commander-js/extra-typings';
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { listReasonPage, REASON_SORTS } from '#db/queries/reasons.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { CURSOR, choosePage, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { limitTo, parseNonEmpty } from '#src/cli/parsers.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { parseNonEmpty, searchIn } from '#src/cli/parsers.ts';
 import { addReason, REASON_CODE, retireReasonCode } from '#src/review/reasons.ts';
 
 const parseCode = (text: string): string => {
@@ -18,23 +17,19 @@ const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 export const register = (program: Command): void => {
   const reason = program.command('reason');
 
-  defineCommand(reason, 'list', {
+  defineList(reason, 'list', {
     summary: 'list the reasons for which games are rejected',
     examples: ['reason list', 'reason list --search rights --json'],
-    parameters: (command) =>
-      command
-        .option(...searchIn('the code or the label'))
-        .addOption(sortBy(REASON_SORTS))
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { search, ...options }) => {
-      const page = choosePage(options, { byDefault: { sort: 'position', descending: false } });
-      const listed = await listReasonPage(await openDatabase(), search, page);
-      printPage(out, 'reasons', page, listed, {
-        columns: ['code', 'label', 'retired_at'],
-        empty: 'No reasons.',
-      });
-    },
+    paged: false,
+    parameters: (command) => command.option(...searchIn('the code or the label')),
+    order: 'position',
+    sorts: REASON_SORTS,
+    limit: { max: 10_000, byDefault: 100 },
+    filter: ({ search }) => ({ search }),
+    list: listReasonPage,
+    key: 'reasons',
+    columns: ['code', 'label', 'retired_at'],
+    empty: 'No reasons.',
   });
 
   defineCommand(reason, 'add', {

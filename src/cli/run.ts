@@ -6,17 +6,14 @@ import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import { FAILURE_COLUMNS } from '#src/cli/failure-columns.ts';
 import { formatAge, formatCount } from '#src/cli/format.ts';
-import { CURSOR, choosePage, NEWEST, printPage, SINCE, sortBy } from '#src/cli/list-options.ts';
-import { APPROVAL, limitTo, ONLY_APPLICATION, parseNonEmpty, parseUuid, variadic } from '#src/cli/parsers.ts';
-import { checkListFilter } from '#src/cli/require-application.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { APPROVAL, ONLY_APPLICATION, parseNonEmpty, parseUuid, SINCE, variadic } from '#src/cli/parsers.ts';
 import { toRunDocument } from '#src/cli/runs.ts';
 import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 
 const RUN = ['<run_id>', 'the run; its id may be cut short', parseShortId] as const;
-const LATEST = { sort: 'started_at', descending: true } as const;
-const LATEST_DAY = { sort: 'day', descending: true } as const;
 const FAILURES_SHOWN = 20;
 
 const toFullDocument = (run: RunRow) => {
@@ -41,40 +38,34 @@ const formatCounts = (run: RunRow): string =>
 export const register = (program: Command): void => {
   const run = program.command('run');
 
-  defineCommand(run, 'list', {
+  defineList(run, 'list', {
     summary: 'list runs, latest first',
     examples: ['run list', 'run list acme --limit 50', 'run list --outcome failed --since 24h'],
-    paged: true,
     parameters: (command) =>
       command
         .argument(...ONLY_APPLICATION)
         .addOption(
           new Option('--outcome <outcome>', 'only runs of this outcome').choices([...RUN_OUTCOMES, 'open']),
         )
-        .option(...SINCE)
-        .addOption(sortBy(RUN_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 1_000, byDefault: 20 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, application_id, { outcome, since, ...options }) => {
-      const sql = await openDatabase();
-      await checkListFilter(sql, application_id);
-      const page = choosePage(options, { byDefault: LATEST });
-      const listed = await listRunPage(sql, { application_id, outcome, since }, page);
-      printPage(out, 'runs', page, listed, {
-        documents: listed.rows.map(toFullDocument),
-        columns: [
-          ['ago', ({ started_at }) => formatAge(started_at)],
-          'application_id',
-          ['outcome', (each) => each.outcome ?? 'open'],
-          'listed',
-          ['games', formatCounts],
-          ['why', 'reason'],
-          'run_id',
-        ],
-        empty: 'No runs. Start one with: npx catalogue sync --all',
-      });
-    },
+        .option(...SINCE),
+    order: '-started_at',
+    newest: '-started_at',
+    sorts: RUN_SORTS,
+    limit: { max: 1_000, byDefault: 20 },
+    filter: (application_id, { outcome, since }) => ({ application_id, outcome, since }),
+    list: listRunPage,
+    key: 'runs',
+    toDocument: toFullDocument,
+    columns: [
+      ['ago', ({ started_at }) => formatAge(started_at)],
+      'application_id',
+      ['outcome', (each) => each.outcome ?? 'open'],
+      'listed',
+      ['games', formatCounts],
+      ['why', 'reason'],
+      'run_id',
+    ],
+    empty: 'No runs. Start one with: npx catalogue sync --all',
   });
 
   defineCommand(run, 'show', {
@@ -98,26 +89,19 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineCommand(run, 'days', {
+  defineList(run, 'days', {
     summary: 'count the runs of each day (UTC) by outcome, latest first',
     details:
       'Also counts runs that are deleted: an application keeps its newest 20 runs, the newest of each outcome, and those of the last 24 hours.',
     examples: ['run days acme', 'run days --limit 30 --json'],
-    paged: true,
-    parameters: (command) =>
-      command
-        .argument(...ONLY_APPLICATION)
-        .option(...limitTo({ max: 10_000, byDefault: 20 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, application_id, options) => {
-      const page = choosePage(options, { byDefault: LATEST_DAY });
-      const sql = await openDatabase();
-      await checkListFilter(sql, application_id);
-      printPage(out, 'days', page, await listRunDayPage(sql, { application_id }, page), {
-        columns: ['day', 'outcome', 'runs', ...RUN_COUNTERS],
-        empty: 'No run has finished.',
-      });
-    },
+    parameters: (command) => command.argument(...ONLY_APPLICATION),
+    order: '-day',
+    limit: { max: 10_000, byDefault: 20 },
+    filter: (application_id) => ({ application_id }),
+    list: listRunDayPage,
+    key: 'days',
+    columns: ['day', 'outcome', 'runs', ...RUN_COUNTERS],
+    empty: 'No run has finished.',
   });
 
   defineCommand(run, 'accept', {

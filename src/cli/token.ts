@@ -4,9 +4,9 @@ import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts
 import { createToken, endToken } from '#src/actions/tokens.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { CURSOR, choosePage, NEWEST, printPage, searchIn, sortBy } from '#src/cli/list-options.ts';
-import { durationBetween, limitTo, parseApplicationId, parseName } from '#src/cli/parsers.ts';
-import { checkListFilter, unknownApplication } from '#src/cli/require-application.ts';
+import { defineList } from '#src/cli/list-command.ts';
+import { durationBetween, parseApplicationId, parseName, searchIn } from '#src/cli/parsers.ts';
+import { unknownApplication } from '#src/cli/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/short-id.ts';
 import { UsageError } from '#src/errors.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
@@ -58,47 +58,32 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineCommand(token, 'list', {
+  defineList(token, 'list', {
     summary: 'list the tokens',
     examples: [
       'token list',
       'token list --application acme --sort expires_at',
       'token list --operator --newest',
     ],
-    paged: true,
     parameters: (command) =>
       command
         .option('--application <application_id>', 'only tokens of this application', parseApplicationId)
         .option('--operator', 'only tokens of operators')
-        .option(...searchIn('the name'))
-        .addOption(sortBy(TOKEN_SORTS))
-        .option(...NEWEST)
-        .option(...limitTo({ max: 10_000, byDefault: 100 }))
-        .option(...CURSOR),
-    run: async ({ openDatabase, out }, { application, operator, search, ...options }) => {
+        .option(...searchIn('the name')),
+    order: 'created_at',
+    newest: '-created_at',
+    sorts: TOKEN_SORTS,
+    limit: { max: 10_000, byDefault: 100 },
+    filter: ({ application, operator, search }) => {
       if (application !== undefined && operator !== undefined)
         throw new UsageError('Give --application ID or --operator, not both.');
-      const sql = await openDatabase();
-      await checkListFilter(sql, application);
-      const page = choosePage(options, {
-        byDefault: { sort: 'created_at', descending: false },
-        newest: { sort: 'created_at', descending: true },
-      });
-      const application_id = operator === true ? null : application;
-      const listed = await listTokenPage(sql, { application_id, search }, page);
-      printPage(out, 'tokens', page, listed, {
-        documents: listed.rows.map((row) => ({ ...row, state: stateOf(row) })),
-        columns: [
-          'token_id',
-          ['reads', formatScope],
-          'name',
-          ['state', stateOf],
-          'expires_at',
-          'last_used_at',
-        ],
-        empty: 'No tokens.',
-      });
+      return { application_id: operator === true ? null : application, search };
     },
+    list: listTokenPage,
+    key: 'tokens',
+    toDocument: (row) => ({ ...row, state: stateOf(row) }),
+    columns: ['token_id', ['reads', formatScope], 'name', ['state', stateOf], 'expires_at', 'last_used_at'],
+    empty: 'No tokens.',
   });
 
   defineCommand(token, 'revoke', {

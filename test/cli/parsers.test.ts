@@ -2,12 +2,12 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
-import { parseSince } from '#src/cli/list-options.ts';
 import {
   durationBetween,
   integerBetween,
   parseApplicationId,
   parseName,
+  parseSince,
   parseUuid,
   variadic,
 } from '#src/cli/parsers.ts';
