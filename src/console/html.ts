@@ -129,7 +129,18 @@ export const facts = (entries: readonly (readonly [string, SafeHtml | string | n
  */
 export const IN_PLACE = html` hx-boost="swap:outerHTML" hx-sync="body:drop"`;
 
-type ActionOptions = { fields?: Record<string, string>; kind?: string; key?: string; inPlace?: boolean };
+/** What a form sends beside what is typed; undefined values are left out. */
+export const hiddenFields = (fields: Record<string, string | undefined>): SafeHtml[] =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [html`<input type="hidden" name="${name}" value="${value}">`],
+  );
+
+type ActionOptions = {
+  fields?: Record<string, string | undefined>;
+  kind?: string;
+  key?: string;
+  inPlace?: boolean;
+};
 
 /** A button that posts a form of its own. */
 export const action = (
@@ -137,11 +148,7 @@ export const action = (
   label: SafeHtml | string,
   { fields = {}, kind = '', key, inPlace = false }: ActionOptions = {},
 ): SafeHtml =>
-  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${Object.entries(
-    fields,
-  ).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  )}<button class="button ${kind}"${key === undefined ? null : html` data-key="${key}"`}>${label}</button></form>`;
+  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${hiddenFields(fields)}<button class="button ${kind}"${key === undefined ? null : html` data-key="${key}"`}>${label}</button></form>`;
 
 /** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
 export const NO_DEFAULT = html`<button disabled hidden></button>`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LANES } from '#src/contract/words.ts';
 
 const TEXT_MAX = 512;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -22,6 +23,14 @@ export const revisionNumber = z.coerce.number().int().positive().max(REVISION_MA
 /** One of these words; anything else counts as absent. */
 export const optionalWord = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words).optional().catch(undefined);
+
+/** Which games an operator decides on: links and forms carry it from game to game, and back to the lane. */
+export const laneFilters = z.object({
+  lane: optionalWord(LANES),
+  application: optionalText,
+  q: optionalText,
+});
+export type LaneFilters = z.infer<typeof laneFilters>;
 
 export const isId = (text: string): boolean => UUID.test(text);
 

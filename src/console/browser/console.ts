@@ -68,9 +68,25 @@ document.addEventListener('click', (event) => {
   const opener = (event.target as Element | null)?.closest<HTMLElement>('[data-opens]');
   if (!opener) return;
   const target = document.getElementById(opener.dataset.opens ?? '');
-  if (!(target instanceof HTMLDetailsElement)) return;
+  // A person's click on what is open closes it; its key moves the focus into it again.
+  if (!(target instanceof HTMLDetailsElement) || (target.open && event.isTrusted)) return;
   target.open = true;
   target.querySelector<HTMLElement>('select, textarea, input:not([type="hidden"])')?.focus();
+  event.preventDefault();
+});
+
+const gameBoxes = (form: HTMLFormElement): HTMLInputElement[] => [
+  ...form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]'),
+];
+
+// A selection that is empty is not sent: what was typed beside it would be lost.
+document.addEventListener('submit', (event) => {
+  const form = event.target as HTMLFormElement;
+  const output = form.querySelector('[data-selected]');
+  const button = event.submitter as HTMLButtonElement | null;
+  if (output === null || button?.value === 'all' || gameBoxes(form).some((box) => box.checked)) return;
+  output.textContent = 'Select at least one game.';
+  output.classList.add('bad');
   event.preventDefault();
 });
 
@@ -152,19 +168,25 @@ addEventListener('htmx:error', (event) => {
   keepPage(request, `The console did not answer.${doubt}`);
 });
 
-/** `data-select-all`: checks every box of its form. A count follows the boxes. */
+/** `data-select-all`: checks every box of its form, and follows them, as a count does. */
 const countSelected = (form: HTMLFormElement): void => {
-  const boxes = [...form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]')];
+  const boxes = gameBoxes(form);
   const selected = boxes.filter((box) => box.checked).length;
-  for (const output of form.querySelectorAll('[data-selected]')) output.textContent = `${selected} selected`;
+  for (const output of form.querySelectorAll('[data-selected]')) {
+    output.textContent = `${selected} selected`;
+    output.classList.remove('bad');
+  }
+  for (const all of form.querySelectorAll<HTMLInputElement>('[data-select-all]')) {
+    all.checked = selected > 0 && selected === boxes.length;
+    all.indeterminate = selected > 0 && selected < boxes.length;
+  }
 };
 document.addEventListener('change', (event) => {
   const box = event.target as HTMLInputElement;
   const form = box.form;
   if (form === null || box.type !== 'checkbox') return;
   if (box.dataset.selectAll !== undefined) {
-    for (const each of form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]'))
-      each.checked = box.checked;
+    for (const each of gameBoxes(form)) each.checked = box.checked;
   }
   countSelected(form);
 });

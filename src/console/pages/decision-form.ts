@@ -8,14 +8,8 @@ const CHARACTER_MAX_BYTES = 12;
 /** A decision's text and note at their longest, as a form sends them. */
 export const DECISION_TEXTS_MAX_BYTES = 2 * DECISION_TEXT_MAX * CHARACTER_MAX_BYTES;
 
-/**
- * The fields of a rejection.
- * @param form.passesToo the form has a button that passes, which takes no reason: its reason is not required
- */
-export const rejectionFields = (
-  reasons: readonly ReasonRow[],
-  { passesToo = false } = {},
-): SafeHtml => html`${select(
+/** The fields of a rejection. A button of the same form that passes has `formnovalidate`: it takes no reason. */
+export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`${select(
   'reason',
   'Reason',
   [
@@ -25,7 +19,7 @@ export const rejectionFields = (
       .map(({ code, label }) => [code, `${code}: ${label}`] as const),
   ],
   '',
-  { required: !passesToo },
+  { required: true },
 )}
 <label class="field"><span>Text for the developer</span><textarea name="text" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>
 <label class="field"><span>Note for operators</span><textarea name="note" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>`;

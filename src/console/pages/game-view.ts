@@ -8,6 +8,7 @@ import {
   clock,
   facts,
   formatAge,
+  hiddenFields,
   html,
   IN_PLACE,
   link,
@@ -24,7 +25,7 @@ import {
   similarIcons,
 } from '#src/console/pages/game-pictures.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
-import type { Lane } from '#src/contract/words.ts';
+import type { LaneFilters } from '#src/console/query.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, TextPart } from '#src/review/diff.ts';
@@ -38,7 +39,8 @@ export type GameView = {
   reasons: readonly ReasonRow[];
   viewers: SafeHtml | null;
   mayDecide: boolean;
-  lane: Lane | undefined;
+  /** Of the lane that the game was opened from. */
+  filters: LaneFilters;
   cursor: string | undefined;
   nextUrl: string | undefined;
   backUrl: string | undefined;
@@ -126,15 +128,15 @@ export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'ent
 
 /** The form of a decision, on the revision that the page shows. */
 const decisionCard = (view: GameView): SafeHtml => {
-  const { game, diff, reasons, lane, cursor, viewers } = view;
+  const { game, diff, reasons, filters, cursor, viewers } = view;
   const url = `/games/${game.game_id}`;
   if (diff.to !== game.revision)
     return section(
       'Decision',
-      html`<div class="decision"><p>This is revision ${diff.to}. A decision is made on revision ${game.revision}, the current one.</p><a class="button primary" href="${link(url, { lane })}">Show revision ${game.revision}</a></div>`,
+      html`<div class="decision"><p>This is revision ${diff.to}. A decision is made on revision ${game.revision}, the current one.</p><a class="button primary" href="${link(url, filters)}">Show revision ${game.revision}</a></div>`,
       { id: 'decision' },
     );
-  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${cursor === undefined ? null : html`<input type="hidden" name="cursor" value="${cursor}">`}`;
+  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}">${hiddenFields({ ...filters, cursor })}`;
   return section(
     'Decision',
     html`<div class="decision">${viewers}<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
@@ -143,10 +145,10 @@ const decisionCard = (view: GameView): SafeHtml => {
   );
 };
 
-const compareForm = ({ game, diff, revisions, lane }: GameView): SafeHtml | null => {
+const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | null => {
   if (revisions.length < 2) return null;
   const options = revisions.map((each) => [String(each), `revision ${each}`] as const);
-  return html`<form method="get" action="/games/${game.game_id}" class="filters">${lane === undefined ? null : html`<input type="hidden" name="lane" value="${lane}">`}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
+  return html`<form method="get" action="/games/${game.game_id}" class="filters">${hiddenFields(filters)}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
 };
 
 const statusBadges = ({ audit_status, withdrawn_at }: GameRow): SafeHtml =>
@@ -154,7 +156,7 @@ const statusBadges = ({ audit_status, withdrawn_at }: GameRow): SafeHtml =>
 
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, lane, nextUrl, backUrl, next, pictures } = view;
+  const { game, diff, timeline, mayDecide, filters, nextUrl, backUrl, next, pictures } = view;
   const { waiting } = timeline;
   const isCompared = diff.from !== null;
   const packageForm = html`<form method="post" action="/games/${game.game_id}/package" class="form"><label class="field"><span>Address</span><input name="url" type="url" maxlength="2048" value="${game.game_package_url}"></label><button class="button">Set package URL</button></form>`;
@@ -188,11 +190,11 @@ ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">$
   return {
     title: nameOr(game.game_name.trim(), game.application_game_id),
     focusHeading: true,
-    at: lane === undefined ? '/games' : '/review',
-    parent: lane === undefined ? ['Games', '/games'] : ['Review', `/review?lane=${lane}`],
+    at: filters.lane === undefined ? '/games' : '/review',
+    parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`${statusBadges(game)}<a href="/applications/${game.application_id}">${game.application_id}</a>`,
-    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { key: 'u', inPlace: true }) : null}`,
+    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`,
     body,
   };
 };

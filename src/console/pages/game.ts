@@ -11,9 +11,9 @@ import { html, link, nameInText, type SafeHtml } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
-import { optionalId, revisionNumber, toId } from '#src/console/query.ts';
+import { laneFilters, optionalId, revisionNumber, toId } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { AUDIT_STATUSES, LANES } from '#src/contract/words.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { decideGames } from '#src/review/decide.ts';
@@ -21,8 +21,8 @@ import { readLane, toCursor } from '#src/review/lanes.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 
-/** A decision with its texts: 4,000 characters each, percent-encoded. */
-const FORM_MAX_BYTES = 128 * 1024;
+/** A decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
+const FORM_MAX_BYTES = 144 * 1024;
 
 const NO_GAME = 'There is no game with this id.';
 
@@ -30,8 +30,7 @@ const NO_GAME = 'There is no game with this id.';
 const UPCOMING = 4;
 
 const revision = revisionNumber.optional().catch(undefined);
-const query = z.object({
-  lane: z.enum(LANES).optional().catch(undefined),
+const query = laneFilters.extend({
   back: optionalId,
   from: revision,
   to: revision,
@@ -42,7 +41,7 @@ const polled = query.extend({
   polls: z.coerce.number().int().min(0).catch(0),
 });
 
-const decision = z.object({
+const decision = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
   revision: revisionNumber,
   seen_status: z.enum(AUDIT_STATUSES),
@@ -50,7 +49,6 @@ const decision = z.object({
     .union([z.string(), z.array(z.string())])
     .default('')
     .transform((lists) => parseSeenPictures([lists].flat().join(' '))),
-  lane: z.enum(LANES).optional().catch(undefined),
   cursor: z.string().max(80).optional(),
   reason: z.string().default(''),
   text: z.string().default(''),
@@ -67,7 +65,7 @@ type ById = { Params: { game_id: string } };
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get<ById>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
-    const { lane: opened, back, from, to } = query.parse(request.query);
+    const { lane: opened, application, q, back, from, to } = query.parse(request.query);
     const game_id = toId(request.params.game_id);
     const game = game_id === undefined ? undefined : await findGame(sql, game_id);
     if (game_id === undefined || game === undefined)
@@ -87,19 +85,22 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
+    const filters = { lane, application, q };
+    const among = { application_id: application, text: q };
     const cursor = waiting === null ? undefined : toCursor({ game_id, since: waiting.since });
     const upcoming =
       lane === undefined || cursor === undefined
         ? []
-        : (await readLane(sql, lane, { cursor, limit: UPCOMING })).games;
+        : (await readLane(sql, lane, { ...among, cursor, limit: UPCOMING })).games;
     const [next] = upcoming;
     const comingPictures = await listPicturedGames(
       sql,
       upcoming.map((each) => each.game_id),
     );
     const pictures = await loadGamePictures(options, game, diff, comingPictures);
-    const nextUrl = next === undefined ? undefined : link(`/games/${next.game_id}`, { lane, back: game_id });
-    const backUrl = back === undefined ? undefined : link(`/games/${back}`, { lane });
+    const nextUrl =
+      next === undefined ? undefined : link(`/games/${next.game_id}`, { ...filters, back: game_id });
+    const backUrl = back === undefined ? undefined : link(`/games/${back}`, filters);
     return sendPage(
       request,
       reply,
@@ -111,7 +112,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         reasons,
         viewers: mayDecide ? viewersLine(game_id, viewers) : null,
         mayDecide,
-        lane,
+        filters,
         cursor,
         nextUrl,
         backUrl,
@@ -146,8 +147,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const game_id = toId(request.params.game_id);
       if (game_id === undefined) return redirectWith(reply, '/review', NO_GAME, 'bad');
       const form = decision.parse(request.body);
-      const { act, lane, cursor, seen_status, seen_pictures, reason, text, note } = form;
-      const here = (from?: number) => link(`/games/${game_id}`, { lane, from });
+      const { act, lane, application, q, cursor, seen_status, seen_pictures, reason, text, note } = form;
+      const filters = { lane, application, q };
+      const here = (from?: number) => link(`/games/${game_id}`, { ...filters, from });
       const audit_status = act === 'pass' ? 'passed' : 'rejected';
       const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
       try {
@@ -192,13 +194,14 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const next =
           lane === undefined || cursor === undefined
             ? undefined
-            : (await readLane(sql, lane, { cursor, limit: 1 })).games[0];
+            : (await readLane(sql, lane, { application_id: application, text: q, cursor, limit: 1 }))
+                .games[0];
         const url =
           next !== undefined
-            ? link(`/games/${next.game_id}`, { lane, back: game_id })
+            ? link(`/games/${next.game_id}`, { ...filters, back: game_id })
             : lane === undefined
               ? here()
-              : link('/review', { lane });
+              : link('/review', filters);
         return redirectWith(reply, url, `${name}: ${audit_status}.`);
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;

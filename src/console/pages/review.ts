@@ -13,6 +13,7 @@ import {
   badge,
   formatAge,
   gameName,
+  hiddenFields,
   html,
   link,
   NO_DEFAULT,
@@ -28,7 +29,7 @@ import type { ConsoleOptions } from '#src/console/options.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { isId, optionalText, toId } from '#src/console/query.ts';
+import { isId, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
@@ -41,22 +42,16 @@ import type { DecisionResult } from '#src/review/verdicts.ts';
 const PAGE = 60;
 /** Bytes of one selected game: name, id, revision. */
 const GAME_MAX_BYTES = 64;
-/** A form with as many games as a page has, its text and its note at their longest, and its short fields. */
-const FORM_MAX_BYTES = PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + 1024;
+/** A form with as many games as a page has, its text, note and filters at their longest, and its short fields. */
+const FORM_MAX_BYTES = PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + 16 * 1024;
 const NAMED_MAX = 5;
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
 
-const query = z.object({
-  lane: z.enum(LANES).catch('new'),
-  application: optionalText,
-  q: optionalText,
-  at: optionalText,
-});
+const query = laneFilters.extend({ lane: z.enum(LANES).catch('new'), at: optionalText });
 
 const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
-const form = z.object({
-  lane: z.enum(LANES),
+const form = query.omit({ at: true }).extend({
   act: z.enum(['pass', 'reject']),
   game: z
     .union([z.string(), z.array(z.string())])
@@ -72,12 +67,12 @@ const form = z.object({
   note: z.string().default(''),
 });
 
-const card = (game: LaneGame, lane: string, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
+const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
   html`<li class="game-card" data-item>${
     mayDecide
       ? html`<input type="checkbox" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${nameOr(game.game_name)}">`
       : html`<span></span>`
-  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, { lane })}">${gameName(game.game_name)}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
+  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, filters)}">${gameName(game.game_name)}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
     game.decided_status === null ? '' : `, ${game.decided_status} before`
   }</span></div></li>`;
 
@@ -122,14 +117,14 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
         html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? html` aria-current="page"` : null}>${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
     )}</nav>`;
     const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>
-<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons, { passesToo: true })}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
-    const cards = html`<ul class="cards">${games.map((game) => card(game, lane, mayDecide, pictures))}</ul>`;
-    const empty = html`<div class="card"><div class="empty"><p>${next === null ? 'Nothing waits in this lane.' : 'No match among these games: search further.'}</p></div></div>`;
-    const body = html`${tabs}<form method="get" class="filters" role="search"><input type="hidden" name="lane" value="${lane}">
+<button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
+    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>`;
+    const empty = html`<div class="card"><div class="empty"><p>${next !== null ? 'No match among these games: search further.' : q === undefined ? 'Nothing waits in this lane.' : 'No game of this lane matches.'}</p></div></div>`;
+    const body = html`${tabs}<form method="get" class="filters" role="search">${hiddenFields({ lane })}
 <label class="field grow"><span>Name</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('application', 'Application', choices, application ?? '')}<button class="button">Filter</button></form>
-${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}<input type="hidden" name="lane" value="${lane}">${cards}${bulk}</form>` : cards}
+${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk}</form>` : cards}
 ${pager([
   ['First', at === undefined ? null : link('/review', filters)],
   ['Next', next === null ? null : link('/review', { ...filters, at: next })],
@@ -140,13 +135,13 @@ ${pager([
       at: '/review',
       body,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
-      actions: mayDecide ? action('/undo', 'Undo', { key: 'u' }) : undefined,
+      actions: mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u' }) : undefined,
     });
   });
 
   app.post('/review', { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES }, async (request, reply) => {
-    const { lane, act, game, reason, text, note } = form.parse(request.body);
-    const back = link('/review', { lane });
+    const { act, game, reason, text, note, ...filters } = form.parse(request.body);
+    const back = link('/review', filters);
     if (game.length === 0) return redirectWith(reply, back, 'Select at least one game.', 'bad');
     const actor = operatorActor(operatorOf(request).login);
     const audit_status = act === 'pass' ? 'passed' : 'rejected';
@@ -159,7 +154,7 @@ ${pager([
         actor,
       );
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
-      const url = batch_id === null ? back : `/batches/${batch_id}`;
+      const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
       return redirectWith(reply, url, describeResults(audit_status, games), tone);
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
@@ -171,6 +166,7 @@ ${pager([
     '/batches/:batch_id',
     { config: { right: 'view' } },
     async (request, reply) => {
+      const filters = laneFilters.parse(request.query);
       const batch_id = toId(request.params.batch_id);
       const rows = batch_id === undefined ? [] : await listBatch(sql, batch_id);
       const [first] = rows;
@@ -205,16 +201,18 @@ ${pager([
       return sendPage(request, reply, {
         title: 'Batch of decisions',
         at: '/review',
-        parent: ['Review', '/review'],
+        parent: ['Review', link('/review', filters)],
         lead: html`${badge(first.audit_status)} by ${first.decided_by}, ${ago(first.decided_at)}`,
-        actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { batch: batch_id }, key: 'u' }) : null}<a class="button" href="/review">Back to review</a>`,
+        actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' }) : null}<a class="button" href="${link('/review', filters)}">Back to review</a>`,
         body,
       });
     },
   );
 
   app.post('/undo', { config: { right: 'decide' } }, async (request, reply) => {
-    const { batch } = z.object({ batch: z.uuid().optional() }).parse(request.body ?? {});
+    const { batch, ...filters } = laneFilters
+      .extend({ batch: z.uuid().optional() })
+      .parse(request.body ?? {});
     const { login } = operatorOf(request);
     const last =
       batch === undefined
@@ -225,11 +223,14 @@ ${pager([
             batch_id: batch,
           };
     if (last === undefined || last.audit_ids.length === 0)
-      return redirectWith(reply, '/review', 'There is no decision of yours to undo.', 'bad');
+      return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
     const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));
     const undone = results.filter(({ result }) => result === 'undone').length;
     const kept = results.length - undone;
-    const url = last.batch_id === null ? `/games/${last.game_id}` : `/batches/${last.batch_id}`;
+    const url = link(
+      last.batch_id === null ? `/games/${last.game_id}` : `/batches/${last.batch_id}`,
+      filters,
+    );
     const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
     return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
   });

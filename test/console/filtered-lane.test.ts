@@ -1,0 +1,125 @@
+// What an operator chose stays: the filters of the lane from game to game, and the selection with its texts.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const FILTERED = '/review?lane=new&application=app-1&q=kite';
+
+describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
+  const database = useTestDatabase();
+  let browser: Browser;
+  let served: TestConsole;
+
+  beforeAll(async () => {
+    served = await startTestConsole(database);
+    browser = await launchBrowser();
+    await addTestOperator(database.sql, 'olga', 'reviewer');
+    for (const id of ['app-1', 'app-2']) await addApplication(database.sql, id);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+  });
+
+  /** Two kites and a boat of one application between those of another. @returns the filtered lane */
+  const openLane = async (): Promise<{ page: Page; errors: string[] }> => {
+    await database.sql`truncate games, game_revisions, game_audits cascade`;
+    for (const name of ['kite 0', 'boat 0', 'kite 1'])
+      for (const id of ['app-2', 'app-1'])
+        await upsertGames(database.sql, id, [
+          fetchedGame({ game_id: `${id} ${name}`, game_name: `${id} ${name}` }),
+        ]);
+    const page = await browser.newPage();
+    const errors = collectErrors(page);
+    await signInPage(page, served.url, 'olga', FILTERED);
+    return { page, errors };
+  };
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const focusedReason = (page: Page) => page.locator('select[name="reason"]:focus').waitFor();
+  const cards = (page: Page) => page.locator('.game-card .name').allTextContents();
+  const expectFiltered = (page: Page) => {
+    const { pathname, search } = new URL(page.url());
+    expect(pathname + search).toBe(FILTERED);
+  };
+
+  test('decisions, undo and the way back stay among the games of the filters', async () => {
+    const { page, errors } = await openLane();
+    expect(await cards(page)).toEqual(['app-1 kite 0', 'app-1 kite 1']);
+    await page.locator('.game-card .name').first().click();
+    await heading(page, 'app-1 kite 0');
+    await page.keyboard.press('j');
+    await heading(page, 'app-1 kite 1');
+    await page.keyboard.press('k');
+    await heading(page, 'app-1 kite 0');
+    await page.keyboard.press('p');
+    await heading(page, 'app-1 kite 1');
+    await page.keyboard.press('u');
+    await heading(page, 'app-1 kite 0');
+    await page.keyboard.press('j');
+    await heading(page, 'app-1 kite 1');
+    await page.keyboard.press('p');
+    await page.getByText('app-1 kite 1: passed.').waitFor();
+    expectFiltered(page);
+    expect(await cards(page)).toEqual(['app-1 kite 0']);
+
+    await page.getByLabel('Select app-1 kite 0').check();
+    await page.keyboard.press('p');
+    await page.getByText('No game of this lane matches.').waitFor();
+    expectFiltered(page);
+    await page.close();
+    expect(errors).toEqual([]);
+  });
+
+  test('a rejection without a reason, or of no game, is not sent, and what was chosen and typed stays', async () => {
+    const { page } = await openLane();
+    const posted: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posted.push(request.url());
+    });
+    const all = page.getByLabel('Select all');
+    await page.getByLabel('Select app-1 kite 0').check();
+    await page.locator('[data-select-all]:indeterminate').waitFor();
+    await page.getByLabel('Select app-1 kite 1').check();
+    await page.locator('[data-select-all]:checked').waitFor();
+    await page.keyboard.press('r');
+    await page.getByLabel('Text for the developer').fill('Both are one game.');
+    const reject = page.getByRole('button', { name: 'Reject', exact: true });
+    await reject.click();
+    const reason = page.getByRole('combobox', { name: 'Reason' });
+    await focusedReason(page);
+    await reason.selectOption('duplicate');
+    await all.uncheck();
+    await reject.click();
+    await page.getByText('Select at least one game.').waitFor();
+    expect(posted).toEqual([]);
+    await all.check();
+    await reject.click();
+    await page.getByText('2 rejected.').waitFor();
+    await page.getByRole('link', { name: 'Back to review' }).click();
+    await page.getByText('No game of this lane matches.').waitFor();
+    expectFiltered(page);
+    const texts = await database.sql<{ text: string }[]>`select text from game_audits`;
+    expect(texts.map(({ text }) => text)).toEqual(['Both are one game.', 'Both are one game.']);
+    await page.close();
+  });
+
+  test('a click on Reject opens its fields and closes them; the key moves the focus into them again', async () => {
+    const { page } = await openLane();
+    const summary = page.locator('#rejection > summary');
+    const reason = page.getByRole('combobox', { name: 'Reason' });
+    await summary.click();
+    await reason.waitFor();
+    await summary.click();
+    await reason.waitFor({ state: 'hidden' });
+    await page.keyboard.press('r');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('r');
+    await focusedReason(page);
+    await page.close();
+  });
+});
