@@ -31,6 +31,7 @@ const STYLES = [
   'review',
   'requests',
   'utilities',
+  'print',
 ];
 
 export const ASSETS = {

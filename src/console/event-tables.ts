@@ -61,7 +61,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and the log of the workers.`;
   if (failing_since !== null)
-    return html`Failing since ${ago(failing_since)} (${last_error ?? ''}). The next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
+    return html`Deliveries fail (${last_error ?? ''}). The first failure was ${ago(failing_since)}; the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;

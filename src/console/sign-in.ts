@@ -59,12 +59,20 @@ const localPath = (path: string): string => {
 const problemText = (problem: string | undefined): SafeHtml | null =>
   problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`;
 
-const passwordForm = (lead: string, next: string, hasOidc: boolean, problem?: string): SafeHtml => {
+/** @param login what was typed before */
+const passwordForm = (
+  lead: string,
+  next: string,
+  hasOidc: boolean,
+  problem?: string,
+  login = '',
+): SafeHtml => {
   const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
+  const focus = html` autofocus`;
   return html`<h1>Sign in</h1><p>${lead}</p>${problemText(problem)}
 <form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}">
-<label class="field"><span>Login</span><input name="login" autocomplete="username" autocapitalize="none" spellcheck="false" required${flaw}></label>
-<label class="field"><span>Password</span><input name="password" type="password" autocomplete="current-password" required${flaw}></label>
+<label class="field"><span>Login</span><input name="login" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${login}"${flaw}${login === '' ? focus : null}></label>
+<label class="field"><span>Password</span><input name="password" type="password" autocomplete="current-password" required${flaw}${login === '' ? null : focus}></label>
 <button class="button primary">Sign in</button></form>
 ${hasOidc ? html`<p class="or">or</p><a class="button" href="${link('/sign-in/oidc', { next })}">Sign in with your organisation</a>` : null}`;
 };
@@ -74,7 +82,7 @@ const linkForm = (secret: string, login: string, next: string, problem?: string)
   return html`<h1>Set your password</h1><p>Choose a password of at least 15 characters: a few words are enough. Then you are signed in.</p>${problemText(problem)}
 <form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}"><input type="hidden" name="link" value="${secret}">
 <label class="field"><span>Login</span><input name="login" autocomplete="username" value="${login}" readonly></label>
-<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="15" required aria-describedby="problem"${flaw}></label>
+<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="15" required autofocus aria-describedby="problem"${flaw}></label>
 <button class="button primary">Set password and sign in</button></form>`;
 };
 
@@ -141,13 +149,13 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     if (result.kind === 'signed_in') return await enter(request, reply, result.session, next);
     if (result.kind === 'refused') {
       const problem = 'The login or the password is wrong.';
-      return sendPlain(reply.code(401), 'Sign in', passwordForm(lead, next, hasOidc, problem));
+      return sendPlain(reply.code(401), 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
     }
     const { waitSeconds } = result;
     warn(request.log, 'sign-in', { address: request.ip }, 'too many sign-ins');
     reply.code(429).header('retry-after', waitSeconds);
     const problem = `Too many sign-ins: retry in ${Math.ceil(waitSeconds / 60)} min.`;
-    return sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc, problem));
+    return sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
   });
 
   app.post('/sign-out', { config: { right: 'signed_in' } }, async (request, reply) => {

@@ -25,13 +25,33 @@ export const findViolations = async (page: Page): Promise<string[]> => {
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
 };
 
-/** Whether a page is wider than its window. */
-export const findOverflow = async (page: Page): Promise<string[]> => {
-  const overflow = (await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )) as number;
-  return overflow > 0 ? [`the page is ${overflow} pixels wider than the window`] : [];
-};
+/** The page is wider than its window, a table than its card, or a word of ours is divided for want of room. */
+const FIND_OVERFLOW = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const page = scrollWidth > clientWidth
+    ? ['the page is ' + (scrollWidth - clientWidth) + ' pixels wider than the window'] : [];
+  const tables = [...document.querySelectorAll('.scroll:not(details *)')]
+    .filter((table) => table.scrollWidth > table.clientWidth)
+    .map((table) => 'the table ' + table.ariaLabel + ' is wider than its card');
+  const words = [...document.querySelectorAll('dt, th, h2, label, .button, .badge')].flatMap((label) => {
+    const texts = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+    const divided = [];
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      for (const { index, 0: word } of text.data.matchAll(/[\\w']+/g)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) divided.push('the word ' + word + ' is divided');
+      }
+    }
+    return divided;
+  });
+  return [...page, ...tables, ...words];
+})()`;
+
+/** What does not fit into the page's present width. */
+export const findOverflow = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND_OVERFLOW);
 
 /** What leads to a page: its address, and what is done there before the look. */
 type Visit = string | { path: string; act: (page: Page) => Promise<void> };

@@ -29,10 +29,10 @@ test('an address whose secret cannot be decrypted is not to blame, also if it fa
     last_error: 'timeout',
     next_attempt_at: new Date(),
   } as EventWebhook;
-  expect(String(describeAddress(failing))).toContain('Failing since');
+  expect(String(describeAddress(failing))).toContain('The first failure was');
   const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
   expect(unsigned).toContain('The platform cannot sign events now');
-  expect(unsigned).not.toContain('Failing since');
+  expect(unsigned).not.toContain('The first failure was');
 });
 
 test('a name inside a sentence has no character that reorders the words beside it', () => {

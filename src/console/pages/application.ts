@@ -60,7 +60,7 @@ const address = (url: string): SafeHtml => html`<span class="mono">${url}</span>
 const describeState = (row: ApplicationRow): SafeHtml | string => {
   if (row.status === 'paused') return row.pause_reason ?? 'An operator paused it.';
   if (row.failing_since === null) return 'Its runs succeed.';
-  return html`Failing since ${ago(row.failing_since)}, ${row.failed_runs} runs in a row. Next attempt ${due(row.next_attempt_at)}.`;
+  return html`${row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`} failed, the first ${ago(row.failing_since)}. The next attempt is ${due(row.next_attempt_at)}.`;
 };
 
 export type ApplicationView = {

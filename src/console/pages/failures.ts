@@ -102,7 +102,7 @@ ${section(
       { head: 'First', minWidth: 1200, cell: (row) => ago(row.first_at) },
       { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
     ],
-    { empty: 'No open failures: every listed game was stored.', label: 'Failures' },
+    { empty: 'No open failures: every listed game was stored.', label: 'Failures', stacked: true },
   ),
 )}`;
     const actions =

@@ -218,7 +218,7 @@ ${section(
           },
           { head: 'State', cell: (row) => (row.paused ? badge('paused') : badge('running', 'plain')) },
           { head: 'Waiting', numeric: true, cell: (row) => number(row.waiting) },
-          { head: 'Active', numeric: true, cell: (row) => number(row.active) },
+          { head: 'Active', minWidth: 640, numeric: true, cell: (row) => number(row.active) },
           { head: 'Failed', numeric: true, cell: (row) => number(row.failed) },
         ],
         { empty: 'There is no queue.', label: 'Queues' },

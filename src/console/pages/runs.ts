@@ -43,6 +43,8 @@ const counter =
 
 /** Counters that a table shows in a window of 640 pixels: what came, and what did not. */
 const FIRST_COUNTERS: readonly string[] = ['listed', 'inserted', 'failed'];
+/** Counters that need nobody: the last for which a table has room. */
+const LAST_COUNTERS: readonly string[] = ['updated', 'unchanged'];
 
 /** The columns of a table of runs. */
 export const RUN_COLUMNS: Column<RunRow>[] = [
@@ -67,7 +69,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     (name): Column<RunRow> => ({
       head: name[0]?.toUpperCase() + name.slice(1),
       numeric: true,
-      minWidth: FIRST_COUNTERS.includes(name) ? 640 : 1200,
+      minWidth: FIRST_COUNTERS.includes(name) ? 640 : LAST_COUNTERS.includes(name) ? 1400 : 1200,
       cell: counter<RunRow>(name),
     }),
   ),

@@ -34,7 +34,7 @@ const signInForm = (problem?: string): SafeHtml => {
     problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`
   }
 <form method="post" action="/portal/sign-in">
-<label class="field"><span>API token</span><input name="token" type="password" autocomplete="off" autocapitalize="none" spellcheck="false" required${flaw}></label>
+<label class="field"><span>API token</span><input name="token" type="password" autocomplete="off" autocapitalize="none" spellcheck="false" required autofocus${flaw}></label>
 <button class="button primary">Sign in</button></form>`;
 };
 

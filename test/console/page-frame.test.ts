@@ -1,0 +1,88 @@
+// What every page has without being asked: where the focus is, what paper shows, and that a long text goes on.
+import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signInPage,
+  startTestConsole,
+  type TestConsole,
+} from '#test/console/support.ts';
+import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const LINES = Array.from({ length: 60 }, (_, n) => `line ${n}`).join('\n');
+
+describe.runIf(hasBrowser())('a page in Chromium', () => {
+  const database = useTestDatabase();
+  let browser: Browser;
+  let served: TestConsole;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    served = await startTestConsole(database);
+    browser = await launchBrowser();
+    await addTestOperator(sql, 'olga', 'reviewer');
+    await addApplication(sql, 'app');
+    await upsertGames(sql, 'app', [fetchedGame({ game_id: 'g-1', game_info: LINES })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+  });
+
+  const openGame = async (): Promise<Page> => {
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'olga', '/review');
+    await page.locator('.game-card .name').click();
+    await page.getByRole('heading', { name: 'Description' }).waitFor();
+    return page;
+  };
+
+  test('one signs in without a click: the focus is on the login, and after a wrong password, which keeps the login, on the password', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${served.url}/sign-in`);
+    await page.locator('input[name="login"]:focus').waitFor();
+    await page.keyboard.type('olga');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not her password');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.locator('input[name="password"]:focus').waitFor();
+    expect(await page.getByLabel('Login').inputValue()).toBe('olga');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await page.goto(`${served.url}/portal/sign-in`);
+    await page.locator('input[name="token"]:focus').waitFor();
+    await page.close();
+  });
+
+  test('a text that goes on below its card has a shade there, and none at its end', async () => {
+    const page = await openGame();
+    const text = page.getByRole('region', { name: 'Description' });
+    /** The red of the lowest row of pixels, where no letter is. */
+    const shade = async (): Promise<number | undefined> => {
+      const { data, info } = await sharp(await text.screenshot())
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      return data[((info.height - 1) * info.width + Math.floor(info.width / 2)) * info.channels];
+    };
+    expect(await shade()).toBeLessThan(245);
+    await text.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+    expect(await shade()).toBe(255);
+    await page.close();
+  });
+
+  test('paper shows the whole text, without navigation and buttons', async () => {
+    const page = await openGame();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('nav, .button').filter({ visible: true }).count()).toBe(0);
+    const text = page.getByRole('region', { name: 'Description' });
+    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+    await page.close();
+  });
+});
