@@ -1,7 +1,7 @@
 /** Requests that take a second person. The rule is in src/approvals; each step is one guarded statement here. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { approvals } from '#db/schema/approvals.ts';
 import {
@@ -139,11 +139,7 @@ export const useRequest = (
     returning ${columns(tx)}`);
 
 /** Ends a request that is not used. @returns false if it had ended */
-export const closeRequest = (
-  tx: Queryable,
-  approval_id: string,
-  closed_as: ApprovalClosing,
-): Promise<boolean> =>
+export const closeRequest = (tx: Queryable, approval_id: string, closed_as: ApprovalClosing) =>
   isOneRow(tx`
     update approvals set closed_at = now(), closed_as = ${closed_as}
     where approval_id = ${approval_id} and used_at is null and closed_at is null`);
@@ -163,17 +159,13 @@ const matchesFilter = (sql: Queryable, { kinds, subject, open = false }: Approva
 export const listApprovals = (
   sql: Queryable,
   { limit, ...filter }: ApprovalFilter & { limit: number },
-): Promise<ApprovalRow[]> => sql<ApprovalRow[]>`
+) => sql<ApprovalRow[]>`
   select ${columns(sql)} from approvals where ${matchesFilter(sql, filter)}
   order by asked_at desc, approval_id desc limit ${limit}`;
 
 /** Read one page of the requests. */
-export const listApprovalPage = (
-  sql: Queryable,
-  filter: ApprovalFilter,
-  page: ListPage<'asked_at'>,
-): Promise<Listed<ApprovalRow>> =>
-  readListPage(sql, page, {
+export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'asked_at'>) =>
+  readListPage<ApprovalRow>(sql, page, {
     columns: columns(sql),
     from: sql`approvals where ${matchesFilter(sql, filter)}`,
     sort_by: sql`asked_at`,

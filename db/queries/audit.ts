@@ -7,7 +7,7 @@
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { auditLog } from '#db/schema/audit.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
@@ -92,12 +92,8 @@ export const listAudit = (
   order by entry_id desc limit ${limit}`;
 
 /** A page of the entries that match every given filter. */
-export const listAuditPage = (
-  sql: Queryable,
-  filter: AuditFilter,
-  page: ListPage<'entry_id'>,
-): Promise<Listed<AuditRow>> =>
-  readListPage(sql, page, {
+export const listAuditPage = (sql: Queryable, filter: AuditFilter, page: ListPage<'entry_id'>) =>
+  readListPage<AuditRow>(sql, page, {
     columns: sql`*`,
     from: sql`audit_log where ${matchesFilter(sql, filter)}`,
     sort_by: sql`entry_id`,

@@ -187,10 +187,7 @@ export const listRunPages = (sql: Queryable, run_id: string, limit: number): Pro
     from sync_run_pages where run_id = ${run_id} order by page_num desc limit ${limit}`;
 
 /** The ids and names of the applications that have games, for the filters of pages. */
-export const listApplicationNames = (
-  sql: Queryable,
-  limit: number,
-): Promise<Pick<ApplicationRow, 'application_id' | 'name'>[]> =>
+export const listApplicationNames = (sql: Queryable, limit: number) =>
   sql<Pick<ApplicationRow, 'application_id' | 'name'>[]>`
     select application_id, name from applications where status <> 'removed' order by application_id limit ${limit}`;
 
@@ -217,10 +214,7 @@ export const countGamesOf = async (
 const LATEST_DECISIONS = 5_000;
 
 /** The last decision of an operator that stands, with those of its batch. */
-export const findLastDecision = async (
-  sql: Queryable,
-  login: string,
-): Promise<{ audit_ids: number[]; game_id: string; batch_id: string | null } | undefined> =>
+export const findLastDecision = async (sql: Queryable, login: string) =>
   firstRow(sql<{ audit_ids: number[]; game_id: string; batch_id: string | null }[]>`
     with latest as (
       select audit_id, game_id, batch_id from (

@@ -49,11 +49,7 @@ export type NewDecision = {
  * Record one decision on each of these games and apply it, in one statement. The caller has locked the games.
  * @returns the decisions
  */
-export const insertDecisions = (
-  tx: Queryable,
-  game_ids: readonly string[],
-  decision: NewDecision,
-): Promise<GameAuditRow[]> =>
+export const insertDecisions = (tx: Queryable, game_ids: readonly string[], decision: NewDecision) =>
   tx<GameAuditRow[]>`
     with before as materialized (
       select g.game_id, case when g.audit_status = 'pending' then coalesce(c.since, g.created_at) end as waiting_since

@@ -28,12 +28,7 @@ export const listDueApplications = async (sql: Queryable, limit: number): Promis
 export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_ms: number };
 
 /** Take events that are due, oldest first. For `leaseMs` no other worker takes them. */
-export const claimDeliveries = (
-  sql: Queryable,
-  application_id: string,
-  limit: number,
-  leaseMs: number,
-): Promise<ClaimedDelivery[]> =>
+export const claimDeliveries = (sql: Queryable, application_id: string, limit: number, leaseMs: number) =>
   sql<ClaimedDelivery[]>`
     update event_deliveries d
     set attempts = d.attempts + 1, last_attempt_at = now(),

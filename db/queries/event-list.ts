@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { DeliveryRow } from '#db/queries/event-deliveries.ts';
 import type { EventRow } from '#db/queries/events.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow } from '#db/rows.ts';
 
 /** An event with its delivery; without one, every field of it is null: the event is only pulled. */
@@ -31,7 +31,7 @@ export const listEventPage = (
   sql: Queryable,
   { application_id, state }: EventFilter,
   page: ListPage<'created_at'>,
-): Promise<Listed<EventItem>> =>
+) =>
   readListPage<EventItem>(sql, page, {
     columns: columns(sql),
     from: sql`events e left join event_deliveries d using (event_id)
@@ -60,11 +60,7 @@ export const listApplicationEvents = (
     order by e.application_id desc, e.event_id desc limit ${limit}`;
 
 /** @param application_id only an event of this application */
-export const findEvent = (
-  sql: Queryable,
-  event_id: string,
-  application_id?: string,
-): Promise<EventItem | undefined> =>
+export const findEvent = (sql: Queryable, event_id: string, application_id?: string) =>
   firstRow(sql<EventItem[]>`
     select ${columns(sql)} from events e left join event_deliveries d using (event_id)
     where e.event_id = ${event_id}

@@ -49,12 +49,7 @@ export const findPosition = async (
 };
 
 /** The events of an application after a position (0: from the first), in their order. */
-export const listEventsAfter = (
-  sql: Queryable,
-  application_id: string,
-  position: number,
-  limit: number,
-): Promise<SentEvent[]> =>
+export const listEventsAfter = (sql: Queryable, application_id: string, position: number, limit: number) =>
   sql<SentEvent[]>`
     select event_id, type, data, created_at from events
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;

@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { beginsPattern, containsPattern, firstRow } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
@@ -135,7 +135,7 @@ export const listGamePage = (
   sql: Queryable,
   { audit_status, application_id, search }: GameFilter,
   page: ListPage<(typeof GAME_SORTS)[number]>,
-): Promise<Listed<GameSummaryRow>> => {
+) => {
   const sorts = { first_seen: sql`game_id`, game_name: sql`game_name`, updated: sql`updated_at` };
   return readListPage<GameSummaryRow>(sql, page, {
     columns: sql`game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision,

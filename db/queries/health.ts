@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { KycOverview } from '#db/queries/kyc.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { containsPattern } from '#db/rows.ts';
 import type { KycState, RunOutcome } from '#src/contract/words.ts';
@@ -27,8 +27,8 @@ export const listApplicationHealth = (
   sql: Queryable,
   { status, outcome, search }: ApplicationFilter,
   page: ListPage<(typeof APPLICATION_SORTS)[number]>,
-): Promise<Listed<ApplicationHealth>> =>
-  readListPage(sql, page, {
+) =>
+  readListPage<ApplicationHealth>(sql, page, {
     columns: sql`a.*, r.run_id as last_run_id, r.outcome as last_outcome, r.reason as last_reason,
       r.finished_at as last_finished_at`,
     from: sql`applications a left join lateral (
@@ -56,8 +56,8 @@ export const listRunPage = (
   sql: Queryable,
   { application_id, outcome, since }: RunFilter,
   page: ListPage<(typeof RUN_SORTS)[number]>,
-): Promise<Listed<RunRow>> =>
-  readListPage(sql, page, {
+) =>
+  readListPage<RunRow>(sql, page, {
     columns: sql`r.*`,
     from: sql`sync_runs r
       where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
@@ -83,10 +83,10 @@ export const listOpenFailures = (
   sql: Queryable,
   { application_id, since, search }: FailureFilter,
   page: ListPage<(typeof FAILURE_SORTS)[number]>,
-): Promise<Listed<FailureRow>> => {
+) => {
   const ofApplication = application_id === undefined ? sql`true` : sql`application_id = ${application_id}`;
   const text = search === undefined ? undefined : containsPattern(search);
-  return readListPage(sql, page, {
+  return readListPage<FailureRow>(sql, page, {
     columns: sql`f.*`,
     from: sql`(
         select application_id, operation, application_game_id, kind, reasons, first_at, last_at, count
@@ -129,12 +129,8 @@ export type KycListRow = Omit<KycOverview, 'former_versions'> & { name: string }
 type KycFilter = { state?: KycState | undefined; search?: string | undefined };
 
 /** The KYC of every application, without records. */
-export const listKycPage = (
-  sql: Queryable,
-  { state, search }: KycFilter,
-  page: ListPage<'application_id'>,
-): Promise<Listed<KycListRow>> =>
-  readListPage(sql, page, {
+export const listKycPage = (sql: Queryable, { state, search }: KycFilter, page: ListPage<'application_id'>) =>
+  readListPage<KycListRow>(sql, page, {
     columns: sql`a.application_id, a.name, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
       p.application_cp_id, s.refused_cp_id, r.received_at, r.changed_fields,
       array(select o.application_id from kyc_records o

@@ -77,11 +77,7 @@ export type FormerRecord = {
 };
 
 /** Former versions of a record, latest first. */
-export const listFormerRecords = (
-  sql: Queryable,
-  application_id: string,
-  limit: number,
-): Promise<FormerRecord[]> =>
+export const listFormerRecords = (sql: Queryable, application_id: string, limit: number) =>
   sql<FormerRecord[]>`
     select record_id, received_at, replaced_at, changed_fields from kyc_former_records
     where application_id = ${application_id} order by replaced_at desc, record_id desc limit ${limit}`;

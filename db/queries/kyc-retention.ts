@@ -5,11 +5,7 @@ import { isOneRow } from '#db/rows.ts';
 const before = (sql: Queryable, keepMs: number) => sql`now() - ${keepMs} * interval '1 millisecond'`;
 
 /** Deletes former versions that were replaced before this time. @returns how many of each application */
-export const deleteOldFormerRecords = (
-  tx: Queryable,
-  keepMs: number,
-  limit: number,
-): Promise<{ application_id: string; versions: number }[]> =>
+export const deleteOldFormerRecords = (tx: Queryable, keepMs: number, limit: number) =>
   tx<{ application_id: string; versions: number }[]>`
     with old as (
       delete from kyc_former_records where record_id in (
@@ -41,11 +37,7 @@ export const listRemovedWithRecords = async (
  * Locks an application against being registered again until the transaction ends.
  * @returns false if it is not removed, or was removed later than this
  */
-export const lockRemovedApplication = (
-  tx: Queryable,
-  application_id: string,
-  keepMs: number,
-): Promise<boolean> =>
+export const lockRemovedApplication = (tx: Queryable, application_id: string, keepMs: number) =>
   isOneRow(tx`
     select from applications
     where application_id = ${application_id} and ${wasRemoved(tx, keepMs)} for share`);

@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
@@ -56,7 +56,7 @@ export const listOperatorPage = (
   sql: Queryable,
   { role, status, search }: OperatorFilter,
   page: ListPage<(typeof OPERATOR_SORTS)[number]>,
-): Promise<Listed<Operator>> => {
+) => {
   const sorts = {
     login: sql`login`,
     name: sql`name`,

@@ -26,11 +26,7 @@ export const insertPortalSession = async (
  * Finds the holder of a session. A session ends when its token expires or is revoked, or its application is removed.
  * @param touch records that the session is used; false for requests that a page sends by itself
  */
-export const findPortalSession = (
-  sql: Queryable,
-  session_hash: Buffer,
-  touch: boolean,
-): Promise<Holder | undefined> =>
+export const findPortalSession = (sql: Queryable, session_hash: Buffer, touch: boolean) =>
   firstRow(sql<Holder[]>`
     with session as (
       select s.session_hash, s.seen_at, a.application_id, a.name, t.token_id, t.name as token_name
@@ -124,10 +120,6 @@ export const countWithdrawnGames = async (
 };
 
 /** Lists the open failures of an application, latest first. */
-export const listPortalFailures = (
-  sql: Queryable,
-  application_id: string,
-  limit: number,
-): Promise<FailureRow[]> =>
+export const listPortalFailures = (sql: Queryable, application_id: string, limit: number) =>
   sql<FailureRow[]>`
     select * from ingest_failures where application_id = ${application_id} order by last_at desc limit ${limit}`;

@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { containsPattern } from '#db/rows.ts';
 import type { reasons } from '#db/schema/review.ts';
 
@@ -17,7 +17,7 @@ export const listReasonPage = (
   sql: Queryable,
   { search }: { search?: string | undefined },
   page: ListPage<(typeof REASON_SORTS)[number]>,
-): Promise<Listed<ReasonRow>> => {
+) => {
   const sorts = {
     position: sql`(retired_at is not null)::int * 1000000 + position`,
     code: sql`code`,

@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { countRows, firstRow } from '#db/rows.ts';
 import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
 
@@ -77,7 +77,7 @@ export const listRunDayPage = (
   sql: Queryable,
   { application_id }: { application_id?: string | undefined },
   page: ListPage<'day'>,
-): Promise<Listed<RunDay>> => {
+) => {
   const ofApplication = application_id === undefined ? sql`true` : sql`application_id = ${application_id}`;
   return readListPage<RunDay>(sql, page, {
     columns: sql`*`,

@@ -32,10 +32,7 @@ const CONFIRMED_MINUTES = 5;
 /** How the operator of a session confirms who it is: by the password, else by a new confirmation of the provider. */
 export type ConfirmationMethod = { has_password: boolean; confirmed: boolean };
 
-export const findConfirmationMethod = (
-  sql: Queryable,
-  session_hash: Buffer,
-): Promise<ConfirmationMethod | undefined> =>
+export const findConfirmationMethod = (sql: Queryable, session_hash: Buffer) =>
   firstRow(sql<ConfirmationMethod[]>`
     select o.password_hash is not null as has_password,
            coalesce(s.confirmed_at > now() - ${CONFIRMED_MINUTES} * interval '1 minute', false) as confirmed
@@ -51,11 +48,7 @@ export const takeConfirmation = (sql: Queryable, session_hash: Buffer): Promise<
  * The operator of a session, with the present roles.
  * @param touch records that the session is used; false for requests that a page sends by itself
  */
-export const findSession = (
-  sql: Queryable,
-  session_hash: Buffer,
-  touch: boolean,
-): Promise<SignedIn | undefined> =>
+export const findSession = (sql: Queryable, session_hash: Buffer, touch: boolean) =>
   firstRow(sql<SignedIn[]>`
     with session as (
       select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles
@@ -157,11 +150,7 @@ export const deleteLinksOf = async (sql: Queryable, login: string): Promise<numb
   (await sql`delete from sign_in_links where login = ${login}`).count;
 
 /** Counts an attempt under each key. @returns the counts, and seconds until each window ends */
-export const countAttempts = (
-  sql: Queryable,
-  keys: readonly string[],
-  windowMs: number,
-): Promise<{ attempts: number; wait_s: number }[]> =>
+export const countAttempts = (sql: Queryable, keys: readonly string[], windowMs: number) =>
   sql<{ attempts: number; wait_s: number }[]>`
     insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
     select key, 1, now() + ${windowMs} * interval '1 millisecond'

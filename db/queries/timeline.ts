@@ -68,11 +68,7 @@ export const readGameEvents = async (sql: Queryable, game_id: string): Promise<G
 };
 
 /** The failures of one game's list entry and detail that are open, latest first. */
-export const listGameFailures = (
-  sql: Queryable,
-  application_id: string,
-  application_game_id: string,
-): Promise<FailureRow[]> =>
+export const listGameFailures = (sql: Queryable, application_id: string, application_game_id: string) =>
   sql<FailureRow[]>`
     select * from ingest_failures
     where application_id = ${application_id} and operation = any (array['query_game_list', 'query_game_detail'])

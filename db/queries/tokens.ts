@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
 import type { apiTokens } from '#db/schema/api-tokens.ts';
 
@@ -35,7 +35,7 @@ export const listTokenPage = (
   sql: Queryable,
   { application_id, search }: { application_id?: string | null | undefined; search?: string | undefined },
   page: ListPage<(typeof TOKEN_SORTS)[number]>,
-): Promise<Listed<ApiToken>> => {
+) => {
   const sorts = {
     created_at: sql`created_at`,
     name: sql`name`,
