@@ -9,6 +9,16 @@ export const onlyRow = async <Row>(statement: PromiseLike<readonly Row[]>): Prom
   return row;
 };
 
+/** The values of a statement that returns one column. */
+export const readColumn = async <Row extends object>(
+  statement: PromiseLike<readonly Row[]>,
+): Promise<Row[keyof Row][]> => (await statement).flatMap((row) => Object.values(row));
+
+/** The value of a statement that returns one column of one row; undefined without a row. */
+export const readValue = async <Row extends object>(
+  statement: PromiseLike<readonly Row[]>,
+): Promise<Row[keyof Row] | undefined> => (await readColumn(statement))[0];
+
 /** How many rows a statement found or wrote. */
 export const countRows = async (statement: PromiseLike<{ count: number }>): Promise<number> =>
   (await statement).count;

@@ -38,18 +38,16 @@ export const hasRoleNow = (sql: Queryable, login: string, roles: readonly Role[]
  * Are there two operators, one who may ask and another who may approve? Disabled operators and past requests count too:
  * once the rule has begun, only the setting ends it.
  */
-export const couldTwoOperators = async (
+export const couldTwoOperators = (
   sql: Queryable,
   kind: ApprovalKind,
   roles: { ask: readonly Role[]; approve: readonly Role[] },
-): Promise<boolean> => {
-  const row = await firstRow(sql<{ could: boolean }[]>`
-    select exists (select from operators asker join operators approver on approver.login <> asker.login
+): Promise<boolean> =>
+  isOneRow(sql`
+    select where exists (select from operators asker join operators approver on approver.login <> asker.login
                    where asker.roles && ${roles.ask as Role[]}::text[]
                      and approver.roles && ${roles.approve as Role[]}::text[])
-           or exists (select from approvals where kind = ${kind}) as could`);
-  return row?.could === true;
-};
+           or exists (select from approvals where kind = ${kind})`);
 
 /**
  * What a request is about, as it is now: the id of the current record, the refused cp_id, or how many games would be

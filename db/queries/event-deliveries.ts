@@ -1,14 +1,14 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { SentEvent } from '#db/queries/events.ts';
-import { onlyRow } from '#db/rows.ts';
+import { onlyRow, readColumn } from '#db/rows.ts';
 import type { eventDeliveries } from '#db/schema/events.ts';
 
 export type DeliveryRow = InferSelectModel<typeof eventDeliveries>;
 
 /** The applications that have an event to send now, at most `limit`. It reads one row of each with a pending event. */
-export const listDueApplications = async (sql: Queryable, limit: number): Promise<string[]> => {
-  const rows = await sql<{ application_id: string }[]>`
+export const listDueApplications = (sql: Queryable, limit: number) =>
+  readColumn(sql<{ application_id: string }[]>`
     with recursive waiting as (
       (select application_id from event_deliveries where state = 'pending' order by application_id limit 1)
       union all
@@ -20,9 +20,7 @@ export const listDueApplications = async (sql: Queryable, limit: number): Promis
     where status = 'active' and next_attempt_at <= now() and exists (
       select from event_deliveries d
       where d.application_id = w.application_id and d.state = 'pending' and d.next_attempt_at <= now())
-    order by next_attempt_at limit ${limit}`;
-  return rows.map(({ application_id }) => application_id);
-};
+    order by next_attempt_at limit ${limit}`);
 
 /** An event that this worker sends, with how long it is to be sent already. */
 export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_ms: number };

@@ -71,11 +71,8 @@ const publicColumns = (sql: Queryable) => sql`
   last_attempt_at, last_success_at, last_error, created_at`;
 
 export const findEventWebhook = (sql: Queryable, application_id: string): Promise<EventWebhook | undefined> =>
-  firstRow(
-    sql<
-      EventWebhook[]
-    >`select ${publicColumns(sql)} from event_webhooks where application_id = ${application_id}`,
-  );
+  firstRow(sql<EventWebhook[]>`
+    select ${publicColumns(sql)} from event_webhooks where application_id = ${application_id}`);
 
 /** Switch an address on again. @returns false if it was not off */
 export const switchEventWebhookOn = (tx: Queryable, application_id: string): Promise<boolean> =>

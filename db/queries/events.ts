@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
-import { firstRow } from '#db/rows.ts';
+import { countRows, firstRow, readValue } from '#db/rows.ts';
 import type { events } from '#db/schema/events.ts';
 
 export type EventRow = InferSelectModel<typeof events>;
@@ -23,30 +23,23 @@ export const placeEvents = async (sql: Database): Promise<void> => {
     placed = (await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
       // A new statement sees what the transaction before this one has placed.
-      const result = await tx`
+      return countRows(tx`
         update events e set position = placed.position
         from (
           select event_id, nextval('event_positions') as position
           from (select event_id from events where position is null order by created_at, event_id
                 limit ${PLACED_AT_ONCE}) waiting
         ) placed
-        where e.event_id = placed.event_id`;
-      return result.count;
+        where e.event_id = placed.event_id`);
     })) as number;
   }
 };
 
 /** The position after which a reader continues. @returns undefined if the application has no such event */
-export const findPosition = async (
-  sql: Queryable,
-  application_id: string,
-  event_id: string,
-): Promise<number | undefined> => {
-  const row = await firstRow(sql<{ position: number }[]>`
+export const findPosition = (sql: Queryable, application_id: string, event_id: string) =>
+  readValue(sql<{ position: number }[]>`
     select position from events
     where event_id = ${event_id} and application_id = ${application_id} and position is not null`);
-  return row?.position;
-};
 
 /** The events of an application after a position (0: from the first), in their order. */
 export const listEventsAfter = (sql: Queryable, application_id: string, position: number, limit: number) =>
@@ -58,14 +51,12 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
  * Delete events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
  * @returns how many were deleted
  */
-export const pruneEvents = async (sql: Queryable, keepMs: number, limit: number): Promise<number> => {
-  const result = await sql`
+export const pruneEvents = (sql: Queryable, keepMs: number, limit: number) =>
+  countRows(sql`
     delete from events where event_id in (
       select e.event_id from events e
       where e.created_at < now() - ${keepMs} * interval '1 millisecond' and exists (
         select from events later
         where later.application_id = e.application_id and later.position > e.position
           and later.created_at < now() - ${keepMs} * interval '1 millisecond')
-      limit ${limit})`;
-  return result.count;
-};
+      limit ${limit})`);

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { countRows, readColumn } from '#db/rows.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -81,22 +82,20 @@ export const clearFailures = async (
 };
 
 /** Games with a failure: `failure retry` fetches their details. */
-export const listFailedGameIds = async (sql: Queryable, application_id: string): Promise<string[]> => {
-  const rows = await sql<{ application_game_id: string }[]>`
+export const listFailedGameIds = (sql: Queryable, application_id: string) =>
+  readColumn(sql<{ application_game_id: string }[]>`
     select distinct application_game_id from ingest_failures
     where application_id = ${application_id} and application_game_id <> ''
       and operation in ('query_game_list', 'query_game_detail')
-    order by application_game_id`;
-  return rows.map((row) => row.application_game_id);
-};
+    order by application_game_id`);
 
 /**
  * Delete failures that did not happen again for `ageMs`. Of each application and operation, delete all but the
  * `STORAGE.failures` latest: an earlier version, or two batches at a time, may have recorded more.
  * @returns their number: less than `limit` when none is left
  */
-export const pruneFailures = async (sql: Queryable, ageMs: number, limit: number): Promise<number> => {
-  const result = await sql`
+export const pruneFailures = (sql: Queryable, ageMs: number, limit: number) =>
+  countRows(sql`
     delete from ingest_failures where ctid = any(array(
       (select ctid from ingest_failures where last_at < now() - ${ageMs} * interval '1 millisecond'
        order by last_at limit ${limit})
@@ -109,6 +108,4 @@ export const pruneFailures = async (sql: Queryable, ageMs: number, limit: number
          where f.application_id = excess.application_id and f.operation = excess.operation
          order by last_at desc offset ${STORAGE.failures}
        ) as each limit ${limit})
-      limit ${limit}))`;
-  return result.count;
-};
+      limit ${limit}))`);

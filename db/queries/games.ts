@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { beginsPattern, containsPattern, firstRow } from '#db/rows.ts';
+import { beginsPattern, containsPattern, firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
@@ -169,30 +169,19 @@ export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevi
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
 
 /** The numbers of a game's revisions, latest first. All revisions of a game may have 50 MiB. */
-export const listRevisionNumbers = async (sql: Queryable, game_id: string): Promise<number[]> => {
-  const rows = await sql<Pick<GameRevisionRow, 'revision'>[]>`
-    select revision from game_revisions where game_id = ${game_id} order by revision desc`;
-  return rows.map(({ revision }) => revision);
-};
+export const listRevisionNumbers = (sql: Queryable, game_id: string) =>
+  readColumn(sql<Pick<GameRevisionRow, 'revision'>[]>`
+    select revision from game_revisions where game_id = ${game_id} order by revision desc`);
 
 export const findRevision = (sql: Queryable, game_id: string, revision: number) =>
-  firstRow(
-    sql<
-      GameRevisionRow[]
-    >`select * from game_revisions where game_id = ${game_id} and revision = ${revision}`,
-  );
+  firstRow(sql<GameRevisionRow[]>`
+    select * from game_revisions where game_id = ${game_id} and revision = ${revision}`);
 
 /** The last revision before this one that has a decision. */
-export const findDecidedRevision = async (
-  sql: Queryable,
-  game_id: string,
-  before: number,
-): Promise<number | undefined> => {
-  const decided = await firstRow(sql<{ revision: number }[]>`
+export const findDecidedRevision = (sql: Queryable, game_id: string, before: number) =>
+  readValue(sql<{ revision: number }[]>`
     select revision from game_audits
     where game_id = ${game_id} and revision < ${before} and undone_at is null order by revision desc limit 1`);
-  return decided?.revision;
-};
 
 export const listAudits = (sql: Queryable, game_id: string): Promise<GameAuditRow[]> =>
   sql<GameAuditRow[]>`select * from game_audits where game_id = ${game_id} order by audit_id desc`;

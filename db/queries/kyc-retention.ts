@@ -1,6 +1,6 @@
 /** KYC records that are kept no longer. */
 import type { Queryable } from '#db/client.ts';
-import { isOneRow } from '#db/rows.ts';
+import { isOneRow, readColumn } from '#db/rows.ts';
 
 const before = (sql: Queryable, keepMs: number) => sql`now() - ${keepMs} * interval '1 millisecond'`;
 
@@ -19,19 +19,13 @@ const wasRemoved = (sql: Queryable, keepMs: number) => sql`
   status = 'removed' and updated_at < ${before(sql, keepMs)}`;
 
 /** Applications that were removed before this time and still have records. A removal is the last change of its row. */
-export const listRemovedWithRecords = async (
-  sql: Queryable,
-  keepMs: number,
-  limit: number,
-): Promise<string[]> => {
-  const rows = await sql<{ application_id: string }[]>`
+export const listRemovedWithRecords = (sql: Queryable, keepMs: number, limit: number) =>
+  readColumn(sql<{ application_id: string }[]>`
     select application_id from applications a
     where ${wasRemoved(sql, keepMs)}
       and (exists (select from kyc_records r where r.application_id = a.application_id)
            or exists (select from kyc_former_records f where f.application_id = a.application_id))
-    order by application_id limit ${limit}`;
-  return rows.map(({ application_id }) => application_id);
-};
+    order by application_id limit ${limit}`);
 
 /**
  * Locks an application against being registered again until the transaction ends.

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
-import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -183,11 +183,9 @@ export const insertKycAccess = async (
 };
 
 /** The wrapped fingerprint key. */
-export const findFingerprintKey = async (sql: Queryable): Promise<WrappedKey[] | undefined> => {
-  const rows = await sql<{ data_keys: WrappedKey[] }[]>`
-    select data_keys from kyc_keys where purpose = 'fingerprint'`;
-  return rows[0]?.data_keys;
-};
+export const findFingerprintKey = (sql: Queryable) =>
+  readValue(sql<{ data_keys: WrappedKey[] }[]>`
+    select data_keys from kyc_keys where purpose = 'fingerprint'`);
 
 /** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
 export const lockFingerprintKey = (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> =>

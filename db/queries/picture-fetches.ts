@@ -82,11 +82,8 @@ export type NewContent = {
 
 /** The stored facts about these bytes. */
 export const findContent = (sql: Queryable, sha256: Buffer) =>
-  firstRow(
-    sql<
-      { outcome: ContentOutcome; whole: boolean }[]
-    >`select outcome, whole from picture_contents where sha256 = ${sha256}`,
-  );
+  firstRow(sql<{ outcome: ContentOutcome; whole: boolean }[]>`
+    select outcome, whole from picture_contents where sha256 = ${sha256}`);
 
 /** Stores bytes that were decoded, or those that cannot be. */
 export const saveContent = async (sql: Queryable, content: NewContent): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { containsPattern } from '#db/rows.ts';
+import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
 import type { reasons } from '#db/schema/review.ts';
 
 export type ReasonRow = InferSelectModel<typeof reasons>;
@@ -33,22 +33,14 @@ export const listReasonPage = (
 };
 
 /** Add a reason at the end, or change the label of one and bring it back. */
-export const saveReason = async (
-  sql: Queryable,
-  { code, label }: Pick<ReasonRow, 'code' | 'label'>,
-): Promise<ReasonRow> => {
-  const [row] = await sql<ReasonRow[]>`
+export const saveReason = (sql: Queryable, { code, label }: Pick<ReasonRow, 'code' | 'label'>) =>
+  onlyRow(sql<ReasonRow[]>`
     insert into reasons (code, label, position)
     select ${code}, ${label}, coalesce(max(position), 0) + 1 from reasons
     on conflict (code) do update set label = excluded.label, retired_at = null
-    returning *`;
-  if (row === undefined) throw new Error('an insert that updates on conflict returns its row');
-  return row;
-};
+    returning *`);
 
 /** Retire a reason: no new decision names it. @returns undefined when there is none in use under this code */
-export const retireReason = async (sql: Queryable, code: string): Promise<ReasonRow | undefined> =>
-  (
-    await sql<ReasonRow[]>`
-      update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`
-  )[0];
+export const retireReason = (sql: Queryable, code: string) =>
+  firstRow(sql<ReasonRow[]>`
+    update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`);

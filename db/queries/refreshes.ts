@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { onlyRow } from '#db/rows.ts';
+import { isOneRow, onlyRow } from '#db/rows.ts';
 
 /** The whole list of an application. */
 const WHOLE_LIST = '';
@@ -127,15 +127,8 @@ export const addPulledBytes = async (
 };
 
 /** Did the application request a run that began within this time? */
-export const hasRecentRefreshRun = async (
-  sql: Queryable,
-  application_id: string,
-  withinMs: number,
-): Promise<boolean> => {
-  const row = await onlyRow(sql<{ found: boolean }[]>`
-    select exists (
-      select from sync_runs
-      where application_id = ${application_id} and trigger = 'refresh'
-        and started_at > now() - ${withinMs} * interval '1 millisecond') as found`);
-  return row.found;
-};
+export const hasRecentRefreshRun = (sql: Queryable, application_id: string, withinMs: number) =>
+  isOneRow(sql`
+    select from sync_runs
+    where application_id = ${application_id} and trigger = 'refresh'
+      and started_at > now() - ${withinMs} * interval '1 millisecond' limit 1`);

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
-import { firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
@@ -227,8 +227,8 @@ export const findDetailEvidence = (
 };
 
 /** Count the open games of all listed pages of the run as failed. @returns their ids */
-export const failOpenGames = async (sql: Queryable, run_id: string): Promise<string[]> => {
-  const rows = await sql<{ id: string }[]>`
+export const failOpenGames = (sql: Queryable, run_id: string) =>
+  readColumn(sql<{ id: string }[]>`
     with open as materialized (
       select jsonb_object_keys(open_games) as id from sync_run_pages
       where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
@@ -237,6 +237,4 @@ export const failOpenGames = async (sql: Queryable, run_id: string): Promise<str
       set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
       where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     )
-    select id from open`;
-  return rows.map((row) => row.id);
-};
+    select id from open`);

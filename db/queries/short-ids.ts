@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { readColumn } from '#db/rows.ts';
 
 /** Tables whose ids people type, and the column of the id. */
 const ID_COLUMNS = {
@@ -12,17 +13,11 @@ export type IdTable = keyof typeof ID_COLUMNS;
 const HEX_DIGITS = 32;
 
 /** The ids that begin with these hexadecimal digits, in order: at most `limit`. Dashes do not count. */
-export const findIdsByPrefix = async (
-  sql: Queryable,
-  table: IdTable,
-  prefix: string,
-  limit: number,
-): Promise<string[]> => {
+export const findIdsByPrefix = (sql: Queryable, table: IdTable, prefix: string, limit: number) => {
   const column = ID_COLUMNS[table];
   const digits = prefix.replaceAll('-', '');
-  const rows = await sql<{ id: string }[]>`
+  return readColumn(sql<{ id: string }[]>`
     select ${sql(column)} as id from ${sql(table)}
     where ${sql(column)} between ${digits.padEnd(HEX_DIGITS, '0')} and ${digits.padEnd(HEX_DIGITS, 'f')}
-    order by ${sql(column)} limit ${limit}`;
-  return rows.map(({ id }) => id);
+    order by ${sql(column)} limit ${limit}`);
 };

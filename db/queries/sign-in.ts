@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { countRows, firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 /** A session of the console or the portal lasts 12 hours at most, and 30 minutes without a request. */
@@ -61,15 +61,13 @@ export const findSession = (sql: Queryable, session_hash: Buffer, touch: boolean
     select login, name, roles, started_at from session`);
 
 /** @returns the login of the session that ended */
-export const deleteSession = async (sql: Queryable, session_hash: Buffer): Promise<string | undefined> => {
-  const row = await firstRow(sql<{ login: string }[]>`
+export const deleteSession = (sql: Queryable, session_hash: Buffer) =>
+  readValue(sql<{ login: string }[]>`
     delete from operator_sessions where session_hash = ${session_hash} returning login`);
-  return row?.login;
-};
 
 /** @returns how many ended */
-export const deleteSessionsOf = async (sql: Queryable, login: string): Promise<number> =>
-  (await sql`delete from operator_sessions where login = ${login}`).count;
+export const deleteSessionsOf = (sql: Queryable, login: string) =>
+  countRows(sql`delete from operator_sessions where login = ${login}`);
 
 /** A session as its operator sees it. */
 export type OwnSession = {
@@ -96,17 +94,13 @@ export const deleteSessionById = (sql: Queryable, login: string, session_id: str
     where s.login = ${login} and ${sessionId(sql)} = ${session_id} and ${isSessionOpen(sql)}`);
 
 /** Ends every session of this operator but one. @returns how many open ones ended */
-export const deleteOtherSessions = async (
-  sql: Queryable,
-  login: string,
-  session_hash: Buffer,
-): Promise<number> => {
-  const row = await firstRow(sql<{ ended: number }[]>`
+export const deleteOtherSessions = async (sql: Queryable, login: string, session_hash: Buffer) => {
+  const { ended } = await onlyRow(sql<{ ended: number }[]>`
     with s as (
       delete from operator_sessions where login = ${login} and session_hash <> ${session_hash}
       returning started_at, seen_at
     ) select count(*)::int as ended from s where ${isSessionOpen(sql)}`);
-  return row?.ended ?? 0;
+  return ended;
 };
 
 /** Gives a session a new secret: copies of its cookie open nothing. @param former of the present secret */
@@ -146,8 +140,8 @@ export const takeLink = (sql: Queryable, link_hash: Buffer): Promise<Link | unde
     returning l.login, o.name, l.sets_password`);
 
 /** @returns the number of links that were deleted */
-export const deleteLinksOf = async (sql: Queryable, login: string): Promise<number> =>
-  (await sql`delete from sign_in_links where login = ${login}`).count;
+export const deleteLinksOf = (sql: Queryable, login: string) =>
+  countRows(sql`delete from sign_in_links where login = ${login}`);
 
 /** Counts an attempt under each key. @returns the counts, and seconds until each window ends */
 export const countAttempts = (sql: Queryable, keys: readonly string[], windowMs: number) =>

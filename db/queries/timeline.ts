@@ -10,11 +10,9 @@ import { firstRow } from '#db/rows.ts';
 const ROWS_MAX = 200;
 
 export const findApplicationGame = (sql: Queryable, application_id: string, application_game_id: string) =>
-  firstRow(
-    sql<GameRow[]>`
-      select * from games
-      where application_id = ${application_id} and application_game_id = ${application_game_id}`,
-  );
+  firstRow(sql<GameRow[]>`
+    select * from games
+    where application_id = ${application_id} and application_game_id = ${application_game_id}`);
 
 export type RevisionEvent = Pick<GameRevisionRow, 'revision' | 'fetched_at' | 'game_name'>;
 /** A decision with the label of its reason; null for text from before `reasons`. */

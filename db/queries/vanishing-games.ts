@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { firstRow } from '#db/rows.ts';
+import { firstRow, readColumn } from '#db/rows.ts';
 
 export type VanishingGame = Pick<
   GameRow,
@@ -44,12 +44,12 @@ export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<Sus
  * @param game_ids absent: all of them
  * @returns the withdrawn games
  */
-export const withdrawVanishingGames = async (
+export const withdrawVanishingGames = (
   tx: Queryable,
   run_id: string,
   game_ids: readonly string[] | undefined,
-): Promise<string[]> => {
-  const rows = await tx<{ game_id: string }[]>`
+) =>
+  readColumn(tx<{ game_id: string }[]>`
     with accepted as (
       delete from vanishing_games
       where run_id = ${run_id}
@@ -59,6 +59,4 @@ export const withdrawVanishingGames = async (
     update games g set withdrawn_at = now(), updated_at = now()
     from accepted a, sync_runs r
     where g.game_id = a.game_id and g.withdrawn_at is null and r.run_id = ${run_id} and g.fetched_at <= r.finished_at
-    returning g.game_id`;
-  return rows.map((row) => row.game_id);
-};
+    returning g.game_id`);

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { countRows } from '#db/rows.ts';
 import type { workers } from '#db/schema/workers.ts';
 
 export type WorkerRow = InferSelectModel<typeof workers>;
@@ -36,11 +37,9 @@ export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
  * idle_in_transaction_session_timeout counts them as active.
  * @returns the number of ended sessions
  */
-export const endSilentSessions = async (sql: Queryable, silentMs: number): Promise<number> => {
-  const rows = await sql`
+export const endSilentSessions = (sql: Queryable, silentMs: number) =>
+  countRows(sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename = current_user and application_name like 'catalogue%'
       and state = 'active' and wait_event = 'ClientRead'
-      and state_change < now() - ${silentMs} * interval '1 millisecond'`;
-  return rows.length;
-};
+      and state_change < now() - ${silentMs} * interval '1 millisecond'`);

@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { ApplicationRow, SealedTarget } from '#db/queries/applications.ts';
+import { countRows, onlyRow, readColumn } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Every table with wrapped data keys: its id and the column of the wraps. The ring's wrap comes first. */
@@ -22,14 +23,7 @@ export type WrappedRow = {
   application: TokenRow | null;
 };
 /** An application's sealed token, and where it is sent. */
-type TokenRow = Pick<
-  ApplicationRow,
-  | 'application_id'
-  | 'access_token'
-  | 'query_game_list_webhook'
-  | 'query_game_detail_webhook'
-  | 'query_cp_kyc_webhook'
->;
+type TokenRow = SealedTarget & Pick<ApplicationRow, 'application_id'>;
 
 /** New wraps of a row. `access_token`: the token sealed again; null: unchanged. */
 export type WrapChange = {
@@ -53,14 +47,12 @@ const isToWrap = (sql: Queryable, table: WrappedTable, key_id: string, dropWrap:
 };
 
 /** The keys that wrap access tokens and event secrets: ids, sorted. */
-export const listWrappingKeys = async (sql: Queryable): Promise<string[]> => {
-  const rows = await sql<{ key_id: string }[]>`
+export const listWrappingKeys = (sql: Queryable) =>
+  readColumn(sql<{ key_id: string }[]>`
     select distinct wrap ->> 'key_id' as key_id
     from (select jsonb_array_elements(access_token_keys) as wrap from applications
           union all select jsonb_array_elements(secret_keys) from event_webhooks) as wraps
-    order by key_id`;
-  return rows.map(({ key_id }) => key_id);
-};
+    order by key_id`);
 
 /** Number of rows whose data key is not wrapped by this key, or whose token is not bound. */
 export const countWrappedByOthers = async (
@@ -69,9 +61,9 @@ export const countWrappedByOthers = async (
   key_id: string,
   dropWrap?: string,
 ): Promise<number> => {
-  const rows = await sql<{ count: number }[]>`
-    select count(*)::int as count from ${sql(table)} where ${isToWrap(sql, table, key_id, dropWrap)}`;
-  return rows[0]?.count ?? 0;
+  const { count } = await onlyRow(sql<{ count: number }[]>`
+    select count(*)::int as count from ${sql(table)} where ${isToWrap(sql, table, key_id, dropWrap)}`);
+  return count;
 };
 
 /** The next rows by id that `countWrappedByOthers` counts. @param page.after the last id; null: from the first */
@@ -93,20 +85,15 @@ export const listWrappedByOthers = async (
 };
 
 /** Replace the wraps of rows, except where they changed since they were read. @returns the number replaced */
-export const replaceWraps = async (
-  sql: Queryable,
-  table: WrappedTable,
-  rows: readonly WrapChange[],
-): Promise<number> => {
+export const replaceWraps = (sql: Queryable, table: WrappedTable, rows: readonly WrapChange[]) => {
   const { id, type, keys } = WRAPPED[table];
   const token = sql`, access_token = coalesce(decode(n.token, 'base64'), t.access_token)`;
   const tokens = rows.map(({ access_token }) => access_token && Buffer.from(access_token).toString('base64'));
-  const result = await sql`
+  return countRows(sql`
     update ${sql(table)} t set ${sql(keys)} = n.after::jsonb ${table === 'applications' ? token : sql``}
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => JSON.stringify(row.before))}::text[],
       ${rows.map((row) => JSON.stringify(row.after))}::text[], ${tokens}::text[]
     ) as n(id, before, after, token)
-    where t.${sql(id)} = n.id::${sql(type)} and t.${sql(keys)} = n.before::jsonb`;
-  return result.count;
+    where t.${sql(id)} = n.id::${sql(type)} and t.${sql(keys)} = n.before::jsonb`);
 };
