@@ -2,7 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
-import type { KycOverview } from '#db/queries/kyc.ts';
+import { type KycOverview, overviewParts } from '#db/queries/kyc.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { containsPattern } from '#db/rows.ts';
@@ -129,20 +129,19 @@ export type KycListRow = Omit<KycOverview, 'former_versions'> & { name: string }
 type KycFilter = { state?: KycState | undefined; search?: string | undefined };
 
 /** The KYC of every application, without records. */
-export const listKycPage = (sql: Queryable, { state, search }: KycFilter, page: ListPage<'application_id'>) =>
-  readListPage<KycListRow>(sql, page, {
-    columns: sql`a.application_id, a.name, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
-      p.application_cp_id, s.refused_cp_id, r.received_at, r.changed_fields,
-      array(select o.application_id from kyc_records o
-            where o.tax_id_fingerprint = r.tax_id_fingerprint and o.application_id <> a.application_id
-            order by o.application_id) as same_tax_id`,
-    from: sql`applications a
-      left join kyc_states s using (application_id)
-      left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
-      left join kyc_records r on r.application_id = a.application_id
+export const listKycPage = (
+  sql: Queryable,
+  { state, search }: KycFilter,
+  page: ListPage<'application_id'>,
+) => {
+  const { tables, columns, sameTaxId } = overviewParts(sql);
+  return readListPage<KycListRow>(sql, page, {
+    columns: sql`a.application_id, a.name, ${columns}, ${sameTaxId}`,
+    from: sql`${tables}
       where a.status <> 'removed'
         and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
         and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}`,
     sort_by: sql`a.application_id`,
     id: sql`a.application_id`,
   });
+};

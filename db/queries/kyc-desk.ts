@@ -1,6 +1,6 @@
-/** What the KYC desk lists. Fingerprints are compared in the database and do not leave it. */
+/** What the KYC desk lists. */
 import type { Queryable } from '#db/client.ts';
-import type { KycOverview, KycStateRow } from '#db/queries/kyc.ts';
+import { type KycOverview, type KycStateRow, overviewParts } from '#db/queries/kyc.ts';
 import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
 import type { KycState } from '#src/contract/words.ts';
 
@@ -10,19 +10,11 @@ export type Developer = KycOverview & {
   status: 'active' | 'paused' | 'removed';
 };
 
-const SOURCE = (sql: Queryable) => sql`
-  applications a
-    left join kyc_states s using (application_id)
-    left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
-    left join kyc_records r on r.application_id = a.application_id`;
-
-const COLUMNS = (sql: Queryable) => sql`
-  a.application_id, a.name, a.status, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, p.cp_id,
-  p.application_cp_id, s.refused_cp_id, r.received_at, r.changed_fields,
-  (select count(*)::int from kyc_former_records f where f.application_id = a.application_id) as former_versions,
-  array(select o.application_id from kyc_records o
-        where o.tax_id_fingerprint = r.tax_id_fingerprint and o.application_id <> a.application_id
-        order by o.application_id) as same_tax_id`;
+const selectDevelopers = (sql: Queryable) => {
+  const { tables, columns, formerVersions, sameTaxId } = overviewParts(sql);
+  return sql`
+    select a.application_id, a.name, a.status, ${columns}, ${formerVersions}, ${sameTaxId} from ${tables}`;
+};
 
 export const DEVELOPER_ORDERS = ['id', 'changed'] as const;
 type DeveloperFilter = {
@@ -37,7 +29,7 @@ type DeveloperFilter = {
 export const listDevelopers = (sql: Queryable, filter: DeveloperFilter): Promise<Developer[]> => {
   const { state, search, order, page, limit } = filter;
   return sql<Developer[]>`
-    select ${COLUMNS(sql)} from ${SOURCE(sql)}
+    ${selectDevelopers(sql)}
     where (a.status <> 'removed' or r.application_id is not null)
       and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
       and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}
@@ -47,7 +39,7 @@ export const listDevelopers = (sql: Queryable, filter: DeveloperFilter): Promise
 
 export const findDeveloper = (sql: Queryable, application_id: string): Promise<Developer | undefined> =>
   firstRow(sql<Developer[]>`
-    select ${COLUMNS(sql)} from ${SOURCE(sql)} where a.application_id = ${application_id}`);
+    ${selectDevelopers(sql)} where a.application_id = ${application_id}`);
 
 export type KycCounts = Record<KycState, number>;
 

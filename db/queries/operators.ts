@@ -56,23 +56,17 @@ export const listOperatorPage = (
   sql: Queryable,
   { role, status, search }: OperatorFilter,
   page: ListPage<(typeof OPERATOR_SORTS)[number]>,
-) => {
-  const sorts = {
-    login: sql`login`,
-    name: sql`name`,
-    created_at: sql`created_at`,
-    last_sign_in_at: sql`coalesce(last_sign_in_at, '-infinity')`,
-  };
-  return readListPage<Operator>(sql, page, {
+) =>
+  readListPage<Operator>(sql, page, {
     columns: operatorColumns(sql),
     from: sql`operators o
       where ${role === undefined ? sql`true` : sql`${role} = any(roles)`}
         and ${status === undefined ? sql`true` : sql`status = ${status}`}
         and ${search === undefined ? sql`true` : sql`(login ilike ${containsPattern(search)} or name ilike ${containsPattern(search)})`}`,
-    sort_by: sorts[page.sort],
+    sort_by:
+      page.sort === 'last_sign_in_at' ? sql`coalesce(last_sign_in_at, '-infinity')` : sql`${sql(page.sort)}`,
     id: sql`login`,
   });
-};
 
 /** Changes these columns. @returns false if there is no such operator */
 export const updateOperator = (

@@ -45,26 +45,15 @@ export type PictureResult = {
   freshMs: number;
 };
 
-/** Records a request without bytes: the former bytes stay. */
+/** Records a request. Without bytes the former ones stay. */
 export const recordResult = async (
   sql: Queryable,
-  { picture_id, outcome, http_status, freshMs }: PictureResult,
+  result: PictureResult & { sha256?: Buffer; etag?: string | null; note?: string | null },
 ): Promise<void> => {
+  const { picture_id, freshMs, ...columns } = result;
   await sql`
-    update pictures set outcome = ${outcome}, http_status = ${http_status}, fetched_at = now(),
+    update pictures set ${sql(columns as never)}, fetched_at = now(),
       fresh_until = now() + ${freshMs} * interval '1 millisecond'
-    where picture_id = ${picture_id}`;
-};
-
-/** Records the bytes of a request. */
-export const recordBytes = async (
-  sql: Queryable,
-  result: PictureResult & { sha256: Buffer; etag: string | null; note: string | null },
-): Promise<void> => {
-  const { picture_id, outcome, http_status, freshMs, sha256, etag, note } = result;
-  await sql`
-    update pictures set sha256 = ${sha256}, etag = ${etag}, note = ${note}, outcome = ${outcome},
-      http_status = ${http_status}, fetched_at = now(), fresh_until = now() + ${freshMs} * interval '1 millisecond'
     where picture_id = ${picture_id}`;
 };
 

@@ -17,20 +17,17 @@ export const listReasonPage = (
   sql: Queryable,
   { search }: { search?: string | undefined },
   page: ListPage<(typeof REASON_SORTS)[number]>,
-) => {
-  const sorts = {
-    position: sql`(retired_at is not null)::int * 1000000 + position`,
-    code: sql`code`,
-    label: sql`label`,
-  };
-  return readListPage<ReasonRow>(sql, page, {
+) =>
+  readListPage<ReasonRow>(sql, page, {
     columns: sql`*`,
     from: sql`reasons
       where ${search === undefined ? sql`true` : sql`(code ilike ${containsPattern(search)} or label ilike ${containsPattern(search)})`}`,
-    sort_by: sorts[page.sort],
+    sort_by:
+      page.sort === 'position'
+        ? sql`(retired_at is not null)::int * 1000000 + position`
+        : sql`${sql(page.sort)}`,
     id: sql`code`,
   });
-};
 
 /** Add a reason at the end, or change the label of one and bring it back. */
 export const saveReason = (sql: Queryable, { code, label }: Pick<ReasonRow, 'code' | 'label'>) =>

@@ -8,7 +8,6 @@ import {
   type ClaimedPicture,
   claimPicture,
   findContent,
-  recordBytes,
   recordResult,
   releasePicture,
   saveContent,
@@ -104,7 +103,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
     }
     const result = { picture_id, http_status: 200, freshMs: freshMs(false, recheckMs) };
     if (answer.kind === 'failed') {
-      await recordBytes(sql, {
+      await recordResult(sql, {
         ...result,
         outcome: answer.outcome,
         sha256: TOO_LARGE,
@@ -118,7 +117,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
     const outcome = await keepContent(sha256, bytes);
     const format = sniffImage(bytes);
     const note = format === null ? null : noteOf(contentType, format);
-    await recordBytes(sql, { ...result, outcome, sha256, etag, note });
+    await recordResult(sql, { ...result, outcome, sha256, etag, note });
     return outcome;
   };
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import { claimPicture, recordBytes, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
+import { claimPicture, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
 import { applyPins } from '#db/queries/picture-pins.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
@@ -16,7 +16,7 @@ export const openPictures = (sql: Database) => {
     if (decoded.outcome !== 'shown') throw new Error(decoded.outcome);
     await saveContent(sql, { ...decoded, sha256, bytes: bytes.length, format: 'png' });
     const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
-    await recordBytes(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
+    await recordResult(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
     await applyPins(sql, picture_id);
   };
   const show = async (url: string, seed: number): Promise<void> => {
