@@ -75,7 +75,7 @@ export const MEMORY = {
 
 /** What large and slow responses may cost a process: those of one application, and all of them together. */
 export const PACE = {
-  /** Bytes a second after decompression. */
+  /** Bytes a second: those that arrived, or those of the body after decompression if they are more. */
   bytesOfOne: 2 * MIB,
   bytes: 8 * MIB,
   /** A response that takes the event loop this long is ordinary: a page of 100 rows takes 1 ms. */

@@ -93,8 +93,8 @@ export const createWebhookClient = (
       charge,
       time: watch.time,
     };
-    // `http.post` counts the pieces of the response here.
-    const traffic = { pieces: 0 };
+    // `http.post` counts what arrives here.
+    const traffic = { bytes: 0, pieces: 0 };
     try {
       const response = await http.post({
         url,
@@ -108,12 +108,13 @@ export const createWebhookClient = (
       const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
       return watch.time(() => readData(schema, data));
     } catch (error) {
-      // The connection received more than `WIRE.bytes`, or too many interim responses, and was destroyed before the
-      // body was read, so the body's size is unknown: charge the most that the connection can have received.
+      // The connection exceeded a limit of `WIRE`. Not all that it received is in `traffic` (session tickets are not):
+      // charge the most that a call may receive.
       if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       throw error;
     } finally {
       release();
+      bytes = Math.max(bytes, traffic.bytes);
       pace.charge(applicationId, { bytes, ms: watch.ms() + traffic.pieces * WIRE.pieceMs });
     }
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MEMORY, PACE } from '#src/rules/budgets.ts';
 
-/** What a response has cost this process: bytes after decompression, milliseconds of the event loop. */
+/** What a response has cost this process: bytes that arrived or were decompressed, milliseconds of the event loop. */
 export type Cost = { bytes: number; ms: number };
 
 /** How fast applications may use this process. One per process. */

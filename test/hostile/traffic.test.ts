@@ -61,7 +61,8 @@ test.each(
     await expect.poll(server.openConnections).toBe(0);
     // What the buffers of the connection hold besides was not read.
     expect(server.sent()).toBeLessThan(24 * MIB);
-    expect(costs).toMatchObject([{ bytes: 8 * MIB }]);
+    expect(costs).toHaveLength(1);
+    expect(costs[0]?.bytes).toBeGreaterThanOrEqual(8 * MIB);
   },
 );
 
