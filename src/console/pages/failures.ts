@@ -74,7 +74,10 @@ export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
   {
     head: 'For example',
     minWidth: 900,
-    cell: (row) => html`<span class="mono">${row.example || '–'}</span>`,
+    cell: ({ application_id, example }) =>
+      example === ''
+        ? null
+        : html`<a class="mono" href="${link('/games', { application: application_id, q: example })}">${example}</a>`,
   },
   { head: 'Games', numeric: true, cell: (row) => number(row.games) },
 ];

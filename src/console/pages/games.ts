@@ -1,6 +1,7 @@
 /** `/games`: search by name, by `game_id` (the platform's or the application's), by application and by status. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Database } from '#db/client.ts';
 import { listApplicationNames } from '#db/queries/console.ts';
 import { type GameItem, searchGames } from '#db/queries/game-search.ts';
 import { sendPage } from '#src/console/answers.ts';
@@ -12,15 +13,19 @@ import {
   html,
   link,
   pager,
+  type SafeHtml,
   section,
   select,
   table,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
+import { timelineCard } from '#src/console/pages/game-view.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { optionalId, optionalText, optionalWord } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { UsageError } from '#src/errors.ts';
+import { readTimeline } from '#src/review/timeline.ts';
 
 const PAGE = 50;
 /** Applications that the filter offers. For another one, put its id into the URL: `?application=`. */
@@ -75,6 +80,22 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
   { head: 'Decided', minWidth: 900, cell: (row) => ago(row.audit_time) },
 ];
 
+/** What happened to an id of an application that no game has, or none with the chosen status; null if nothing did. */
+const findTimeline = async (
+  sql: Database,
+  application_id: string,
+  application_game_id: string,
+): Promise<SafeHtml | null> => {
+  try {
+    const timeline = await readTimeline(sql, application_id, application_game_id);
+    return timeline.entries.length === 0 ? null : timelineCard(timeline);
+  } catch (error) {
+    // There is no such application.
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+};
+
 /** Adds `/games`. */
 export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -90,14 +111,19 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
     const filters = { q, status, application };
     const empty =
       next === null
-        ? 'No game matches. To find a withdrawn game, search for its id.'
+        ? 'No game matches. To find a withdrawn game, or why an id has no game, search for the id in its application.'
         : 'No match among the games that this page searched: search further back.';
+    const timeline =
+      games.length > 0 || next !== null || q === undefined || application === undefined
+        ? null
+        : await findTimeline(sql, application, q);
+    const list = section('Games, newest first', table(games, columns(pictures), { empty, label: 'Games' }));
     const body = html`<form method="get" class="filters" role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
 ${select('application', 'Application', choices, application ?? '')}
 <button class="button">Search</button></form>
-${section('Games, newest first', table(games, columns(pictures), { empty, label: 'Games' }))}
+${timeline ?? list}
 ${pager([
   ['Latest', before === undefined ? null : link('/games', filters)],
   [

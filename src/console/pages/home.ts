@@ -178,7 +178,7 @@ ${section(
       },
       {
         head: 'Since',
-        cell: (row) => (row.failing_since === null ? (row.pause_reason ?? '') : ago(row.failing_since)),
+        cell: (row) => (row.failing_since === null ? row.pause_reason : ago(row.failing_since)),
       },
     ],
     { empty: 'Every application is well.', label: 'Applications in trouble' },

@@ -87,7 +87,9 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
         );
       if (proof.kind === 'refused')
         throw new CatalogueError(
-          'Not revealed: the password is wrong, or your fresh sign-in is older than five minutes.',
+          form.password === ''
+            ? 'Not revealed: your fresh sign-in is older than five minutes. Sign in again.'
+            : 'Not revealed: the password is wrong.',
         );
       const view = await revealKyc(sql, keys, application_id, actor, second);
       return sendReveal(request, reply, view, { here, revealMs: options.revealMs });

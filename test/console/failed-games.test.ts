@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordFailures } from '#db/queries/failures.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let served: TestConsole;
+let cookie: string;
+
+beforeAll(async () => {
+  const { sql } = database;
+  served = await startTestConsole(database);
+  await addTestOperator(sql, 'olga', 'viewer');
+  cookie = await signIn(served.url, 'olga');
+  await addApplication(sql, 'acme');
+  await recordFailures(sql, 'acme', 'query_game_detail', [
+    {
+      application_game_id: 'a/b & c',
+      kind: 'invalid_data',
+      reasons: [{ path: 'game_icon.3', code: 'not_http_url' }],
+    },
+  ]);
+});
+afterAll(() => served?.stop());
+
+const get = async (path: string): Promise<string> =>
+  (await fetch(new URL(path, served.url), { headers: { cookie } })).text();
+
+test('the example of a failure leads to what happened to that id, though no game has it', async () => {
+  for (const page of ['/failures', '/applications/acme']) {
+    const [, href = ''] = /<a class="mono" href="([^"]+)">a\/b &amp; c<\/a>/.exec(await get(page)) ?? [];
+    const shown = await get(href.replaceAll('&amp;', '&'));
+    expect(shown).toContain('<h2>Timeline</h2>');
+    expect(shown).toContain('game_icon.3');
+  }
+});
+
+test('an id of which nothing is known, and an application that is not known, have no timeline', async () => {
+  for (const path of ['/games?application=acme&q=other', '/games?application=nobody&q=other']) {
+    const shown = await get(path);
+    expect(shown).toContain('No game matches.');
+    expect(shown).not.toContain('Timeline');
+  }
+});
