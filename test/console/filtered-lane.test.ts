@@ -108,6 +108,20 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     await page.close();
   });
 
+  test('back from decided games selects none of the games that are in their places now', async () => {
+    const { page } = await openLane();
+    await page.goto(`${served.url}/review`);
+    for (const key of ['j', 'x', 'j', 'x', 'p']) await page.keyboard.press(key);
+    await page.getByText('2 passed.').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Review' }).waitFor();
+    await page.waitForLoadState();
+    expect(await cards(page)).toHaveLength(4);
+    expect(await page.locator('input:checked').count()).toBe(0);
+    await page.getByText('0 selected').waitFor();
+    await page.close();
+  });
+
   test('a click on Reject opens its fields and closes them; the key moves the focus into them again', async () => {
     const { page } = await openLane();
     const summary = page.locator('#rejection > summary');

@@ -67,10 +67,11 @@ const form = query.omit({ at: true }).extend({
   note: z.string().default(''),
 });
 
+// `autocomplete`: a browser that goes back restores checks by their place, where another game is now.
 const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
   html`<li class="game-card" data-item>${
     mayDecide
-      ? html`<input type="checkbox" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${nameOr(game.game_name)}">`
+      ? html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${nameOr(game.game_name)}">`
       : html`<span></span>`
   }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, filters)}">${gameName(game.game_name)}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
     game.decided_status === null ? '' : `, ${game.decided_status} before`
@@ -116,7 +117,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       (each) =>
         html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? html` aria-current="page"` : null}>${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
     )}</nav>`;
-    const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>
+    const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
 <details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
     const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>`;

@@ -43,7 +43,7 @@ const gallery = (
 ): SafeHtml => {
   const cards = html`<ul class="cards">${games.map(
     (game) =>
-      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
+      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
   )}</ul>`;
   if (mode === 'view') return html`<div class="body">${cards}</div>`;
   const reason =
@@ -51,7 +51,7 @@ const gallery = (
       ? html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`
       : null;
   const verb = mode === 'ask' ? 'Ask to withdraw' : 'Withdraw';
-  const buttons = html`<div class="bulk"><label class="checks"><input type="checkbox" data-select-all> Select all</label><output data-selected></output>${reason}<button class="button primary" name="act" value="selected">${verb} the selected games</button><button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
+  const buttons = html`<div class="bulk"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>${reason}<button class="button primary" name="act" value="selected">${verb} the selected games</button><button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
   return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${cards}${buttons}</form>`;
 };
 
