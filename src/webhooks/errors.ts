@@ -3,7 +3,7 @@ import type { Reason } from '#src/contract/text.ts';
 /**
  * What can go wrong with one call. `transport`: the call failed before it had a readable response.
  * `retryable`: the same call may succeed later, so BullMQ retries it (the only retry layer). `http_status` depends
- * on the status.
+ * on the status; a body that cannot be read may be retried too if it may have been cut.
  */
 const CODES = {
   /** The URL, or every address of its name, is forbidden (`egress.ts`). */
@@ -56,10 +56,12 @@ export type WebhookErrorDetails = {
   retCode?: number | undefined;
   /** Its message, cut to 200 characters; never for KYC: it could quote a value. */
   retMsg?: string | undefined;
-  /** Field paths and codes, for `invalid_data` and `not_envelope`. */
+  /** Field paths and codes, for `invalid_data` and `not_envelope`; codes of what the whole response did wrong. */
   reasons?: Reason[] | undefined;
   /** The wait that Retry-After requests, in milliseconds, clamped. */
   retryAfterMs?: number | undefined;
+  /** The response named no length, so its body may have been cut: the same call may succeed later. */
+  mayBeCut?: boolean | undefined;
 };
 
 /**
@@ -74,6 +76,7 @@ export class WebhookError extends Error {
   readonly retMsg: string | undefined;
   readonly reasons: Reason[];
   readonly retryAfterMs: number | undefined;
+  readonly mayBeCut: boolean;
 
   constructor(code: WebhookErrorCode, message: string, details: WebhookErrorDetails = {}) {
     super(message);
@@ -83,11 +86,13 @@ export class WebhookError extends Error {
     this.retMsg = details.retMsg;
     this.reasons = details.reasons ?? [];
     this.retryAfterMs = details.retryAfterMs;
+    this.mayBeCut = details.mayBeCut ?? false;
   }
 
   /** May the same call succeed later? */
   get retryable(): boolean {
-    return this.code === 'http_status' ? isRetryableStatus(this.status) : CODES[this.code].retryable;
+    if (this.code === 'http_status') return isRetryableStatus(this.status);
+    return this.mayBeCut || CODES[this.code].retryable;
   }
 
   /** Did the call fail before it had a readable response? */

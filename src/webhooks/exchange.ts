@@ -55,6 +55,12 @@ type Exchange = {
   abort: () => void;
 };
 
+/** Does the body of a response have an end of its own (RFC 9112, section 6.3)? Otherwise its connection ends it. */
+export const hasEnd = (status: number, headers: Received['headers']): boolean =>
+  status === 204 ||
+  headers['content-length'] !== undefined ||
+  /\bchunked\s*$/i.test(String(headers['transfer-encoding']));
+
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /**

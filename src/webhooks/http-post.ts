@@ -4,7 +4,7 @@ import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '#src/rules/budgets.ts';
 import { createAgent } from '#src/webhooks/agent.ts';
 import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import { aborted, WebhookError } from '#src/webhooks/errors.ts';
-import { isRedirect, type PostRequest, startExchange } from '#src/webhooks/exchange.ts';
+import { hasEnd, isRedirect, type PostRequest, startExchange } from '#src/webhooks/exchange.ts';
 
 export type PostResponse = {
   status: number;
@@ -12,6 +12,8 @@ export type PostResponse = {
   contentEncoding: string | undefined;
   /** The body before decompression; null if it is larger than `maxBytes`. */
   bytes: Buffer | null;
+  /** False: the body ended with its connection, so nothing shows whether it was cut. */
+  hasEnd: boolean;
 };
 
 export type HttpPostOptions = {
@@ -68,7 +70,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       }
       const retryAfter = headers['retry-after']?.toString();
       const contentEncoding = headers['content-encoding']?.toString();
-      return { status, retryAfter, contentEncoding, bytes };
+      return { status, retryAfter, contentEncoding, bytes, hasEnd: hasEnd(status, headers) };
     },
     close: () => void agent.destroy(),
   };

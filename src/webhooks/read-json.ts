@@ -24,12 +24,22 @@ export type Meter = {
 };
 const UNMETERED: Meter = { admitLarge: async () => {}, charge: () => {}, time: (work) => work() };
 
+/** The error of a body that cannot be read. */
+const unreadable = (
+  { hasEnd }: PostResponse,
+  code: 'not_decodable' | 'not_utf8' | 'not_json',
+  message: string,
+): WebhookError =>
+  hasEnd
+    ? new WebhookError(code, message)
+    : new WebhookError(code, `${message}; it named no length, so its body may have been cut`, {
+        reasons: [{ path: '', code: 'without_length' }],
+        mayBeCut: true,
+      });
+
 /** Decompresses the body. One coding only: each further one multiplies the size that a byte can expand to. */
-const decode = async (
-  { bytes, contentEncoding = '' }: PostResponse,
-  maxBytes: number,
-  meter: Meter,
-): Promise<Buffer> => {
+const decode = async (response: PostResponse, maxBytes: number, meter: Meter): Promise<Buffer> => {
+  const { bytes, contentEncoding = '' } = response;
   const tooLarge = () => new WebhookError('body_too_large', `the response is larger than ${maxBytes} bytes`);
   if (bytes === null) throw tooLarge();
   const coding = contentEncoding.trim().toLowerCase();
@@ -42,7 +52,11 @@ const decode = async (
   const decompress = (maxOutputLength: number): Promise<Buffer | null> =>
     DECODERS[coding](bytes, { maxOutputLength }).catch((error: unknown) => {
       if (error instanceof RangeError) return null;
-      throw new WebhookError('not_decodable', `its content-encoding is ${coding}, but its bytes are not`);
+      throw unreadable(
+        response,
+        'not_decodable',
+        `the response is not ${coding}, as its content-encoding says`,
+      );
     });
   const ordinary = await decompress(Math.min(maxBytes, MEMORY.ordinaryBytes));
   if (ordinary !== null) return ordinary;
@@ -112,12 +126,12 @@ const LIMITS: JsonLimits = { depth: MAX_JSON_DEPTH, values: MAX_JSON_VALUES };
 /** Throws at a byte that is not UTF-8. A byte order mark is ignored (RFC 8259, section 8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const readText = (bytes: Buffer): string => {
+const readText = (response: PostResponse, bytes: Buffer): string => {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw new WebhookError('not_utf8', 'the response is not UTF-8');
+    throw unreadable(response, 'not_utf8', 'the response is not UTF-8');
   }
   const excess = findJsonExcess(text, LIMITS);
   if (excess !== undefined) throw new WebhookError(excess, EXCESS[excess]);
@@ -129,7 +143,7 @@ const readText = (bytes: Buffer): string => {
  *
  * @param maxBytes most bytes after decompression
  * @throws WebhookError `body_too_large`, `not_decodable`, `not_utf8`, `too_deep`, `too_many_values` or `not_json`;
- *   without any text of the body, which may be a KYC record
+ *   without any text of the body, which may be a KYC record; retryable if the response named no length
  */
 export const readJson = async (
   response: PostResponse,
@@ -146,11 +160,11 @@ export const readJson = async (
     meter.charge(size);
   }
   await takeTurn();
-  const text = meter.time(() => readText(bytes));
+  const text = meter.time(() => readText(response, bytes));
   await takeTurn();
   try {
     return meter.time(() => JSON.parse(text));
   } catch {
-    throw new WebhookError('not_json', 'the response is not JSON');
+    throw unreadable(response, 'not_json', 'the response is not JSON');
   }
 };

@@ -97,7 +97,7 @@ const read = async (each: Response): Promise<void> => {
   const body = toBytes(each);
   const bytes = body.length > maxBytes ? null : body;
   const keepRetMsg = operation !== 'query_cp_kyc';
-  const reply = { status, retryAfter: undefined, contentEncoding, bytes };
+  const reply = { status, retryAfter: undefined, contentEncoding, bytes, hasEnd: true };
   const data = await readEnvelope(reply, { maxBytes, accessToken: 'token', keepRetMsg });
   if (operation === 'query_game_list') await readPage(readData(applicationGameListSchema, data).list);
   else if (operation === 'query_cp_kyc') readData(kycRecordSchema.nullable(), data);

@@ -53,6 +53,7 @@ const CODES: Record<string, string> = {
   not_http_url: 'not an http or https address',
   not_storable: 'has a character that cannot be stored',
   mismatch: 'of another game',
+  without_length: 'without a length: it may have been cut',
 };
 
 /** What is wrong, in words and with the fields. */
