@@ -10,6 +10,8 @@ export type Connection = {
   begin: () => void;
   /** Bytes since `begin`: headers, body, trailers and all. Over TLS after decryption, without tickets. */
   received: () => number;
+  /** Did the server end it? Otherwise it is open, or was destroyed here. */
+  hasEnded: () => boolean;
 };
 
 /** A request, and the client whose connection serves it: undefined until one is chosen. */
@@ -41,6 +43,7 @@ const watchConnection = (socket: Socket): Connection => {
       tickets = 0;
     },
     received,
+    hasEnded: () => socket.readableEnded,
   };
 };
 

@@ -182,8 +182,10 @@ export const startExchange = (
       resolve({ status, headers, bytes: body.collected() });
     },
     onResponseError: (_controller, error) => {
+      const isResponding = status >= 200;
+      const isRefused = !isResponding && connection?.hasEnded() === false && connection.received() > 0;
       countBytes();
-      reject(exchangeError(error, { isResponding: status >= 200 }));
+      reject(exchangeError(error, { isResponding, isRefused }));
     },
   });
 

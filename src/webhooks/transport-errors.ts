@@ -34,9 +34,23 @@ export const connectError = (error: Error, isTls: boolean): WebhookError => {
 export const proxyError = (error: Error): WebhookError =>
   new WebhookError('connect_failed', `no connection to the proxy (${codeOf(error)})`);
 
-/** The error of a connection that broke. @param isResponding whether the response had begun */
-export const exchangeError = (error: unknown, { isResponding }: { isResponding: boolean }): WebhookError => {
+/**
+ * The error of a connection that broke.
+ * @param isResponding whether the response had begun
+ * @param isRefused whether something arrived before the response and undici destroyed the connection. Besides what its
+ *   parser refuses, those are 100 and a 101 that upgrades: no handler sees them, and their errors have no code of their own.
+ */
+export const exchangeError = (
+  error: unknown,
+  { isResponding, isRefused }: { isResponding: boolean; isRefused: boolean },
+): WebhookError => {
   if (isWebhookError(error)) return error;
+  if (isRefused && error instanceof errors.SocketError) {
+    const what = '100 Continue, which only "Expect: 100-continue" requests, or 101 Switching Protocols';
+    return new WebhookError('connection_lost', `the server sent ${what}: it must send the response alone`, {
+      reasons: [{ path: '', code: 'unrequested_100_or_101' }],
+    });
+  }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
   // The codes of undici: headers over 16 KiB, a body whose length is not Content-Length.
   return isResponding || /^(?:HTTP_PARSER|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)

@@ -99,13 +99,24 @@ test.each([
   expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connection_lost');
 });
 
-test('a server that switches protocols is a transport error', async () => {
-  const server = await aTcpServer((socket) => {
-    socket.once('data', () =>
-      socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-    );
-  });
-  expect((await errorOf(askDetail(aClient({ callTimeoutMs: 500 }), server.url))).transport).toBe(true);
+test.each([
+  ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
+  [
+    '100 Continue after another interim response',
+    'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+  ],
+  ['101 Switching Protocols', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+])('an error names %s, which was not requested', async (_, bytes) => {
+  const server = await aTcpServer((socket) => socket.once('data', () => socket.write(bytes)));
+  const error = await errorOf(askDetail(aClient(), server.url));
+  expect(error).toMatchObject({ code: 'connection_lost', transport: true, retryable: true });
+  expect(error.message).toMatch(/^the server sent 100 Continue, .* or 101 Switching Protocols/);
+  expect(error.reasons).toEqual([{ path: '', code: 'unrequested_100_or_101' }]);
+});
+
+test('a connection that is closed in the middle of the headers is no 100 Continue', async () => {
+  const server = await aTcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nx:')));
+  expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({ transport: true, reasons: [] });
 });
 
 test.each<[string, (socket: Socket) => void]>([

@@ -54,6 +54,7 @@ const CODES: Record<string, string> = {
   not_storable: 'has a character that cannot be stored',
   mismatch: 'of another game',
   without_length: 'without a length: it may have been cut',
+  unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
 };
 
 /** What is wrong, in words and with the fields. */
