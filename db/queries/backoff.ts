@@ -29,11 +29,7 @@ export const saveBackoff = async (
  * Clear the backoff after a run that did not fail, and end a pause that it caused.
  * @param isSuccess false for a suspect run; otherwise `last_success_at` is set
  */
-export const clearBackoff = async (
-  tx: Queryable,
-  application_id: string,
-  isSuccess: boolean,
-): Promise<void> => {
+export const clearBackoff = async (tx: Queryable, application_id: string, isSuccess: boolean) => {
   await tx`
     update applications
     set failed_runs = 0, failing_since = null, next_attempt_at = null, pause_reason = null,

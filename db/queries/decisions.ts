@@ -88,11 +88,7 @@ export const listBatch = (sql: Queryable, batch_id: string): Promise<BatchRow[]>
  * Undo decisions, in one statement: each game returns to the status that it had before. The caller has locked the
  * games; each decision is the last one of its game, and on its current revision.
  */
-export const undoDecisions = async (
-  tx: Queryable,
-  audit_ids: readonly number[],
-  undone_by: string,
-): Promise<void> => {
+export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[], undone_by: string) => {
   await tx`
     with undone as (
       update game_audits set undone_at = statement_timestamp(), undone_by = ${undone_by}

@@ -102,7 +102,7 @@ export const postponeNextAttempt = async (
   application_id: string,
   error: string,
   ms: number,
-): Promise<void> => {
+) => {
   await sql`
     update event_webhooks set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where application_id = ${application_id}`;

@@ -130,11 +130,7 @@ export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number):
     from due`;
 
 /** Sets the next check. @param inMs null: none */
-export const scheduleCheck = async (
-  sql: Queryable,
-  picture_id: string,
-  inMs: number | null,
-): Promise<void> => {
+export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: number | null) => {
   await sql`
     update pictures set next_check_at = now() + ${inMs}::float8 * interval '1 millisecond'
     where picture_id = ${picture_id}`;

@@ -10,11 +10,7 @@ import type { AuditStatus } from '#src/contract/words.ts';
 export type Holder = { application_id: string; name: string; token_id: string; token_name: string };
 
 /** Adds a session, and deletes the expired ones. */
-export const insertPortalSession = async (
-  tx: Queryable,
-  session_hash: Buffer,
-  token_id: string,
-): Promise<void> => {
+export const insertPortalSession = async (tx: Queryable, session_hash: Buffer, token_id: string) => {
   await tx`
     delete from portal_sessions
     where started_at < now() - ${SESSION_HOURS} * interval '1 hour'

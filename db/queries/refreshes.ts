@@ -100,11 +100,7 @@ export const deleteRefreshes = async (
 };
 
 /** The application's next turn is after `waitMs`. */
-export const postponeRefreshes = async (
-  sql: Queryable,
-  application_id: string,
-  waitMs: number,
-): Promise<void> => {
+export const postponeRefreshes = async (sql: Queryable, application_id: string, waitMs: number) => {
   await sql`
     insert into refresh_turns (application_id, next_at)
     values (${application_id}, now() + ${waitMs} * interval '1 millisecond')
@@ -112,11 +108,7 @@ export const postponeRefreshes = async (
 };
 
 /** Count what a pull outside a run has stored. */
-export const addPulledBytes = async (
-  tx: Queryable,
-  application_id: string,
-  stored_bytes: number,
-): Promise<void> => {
+export const addPulledBytes = async (tx: Queryable, application_id: string, stored_bytes: number) => {
   await tx`
     insert into refresh_turns as t (application_id, next_at, stored_bytes)
     values (${application_id}, now(), ${stored_bytes})

@@ -20,7 +20,7 @@ export const insertSession = async (
   session_hash: Buffer,
   login: string,
   confirmed: boolean,
-): Promise<void> => {
+) => {
   await sql`
     insert into operator_sessions (session_hash, login, confirmed_at)
     values (${session_hash}, ${login}, ${confirmed ? sql`now()` : null})`;
@@ -104,11 +104,7 @@ export const deleteOtherSessions = async (sql: Queryable, login: string, session
 };
 
 /** Gives a session a new secret: copies of its cookie open nothing. @param former of the present secret */
-export const replaceSessionHash = async (
-  sql: Queryable,
-  former: Buffer,
-  session_hash: Buffer,
-): Promise<void> => {
+export const replaceSessionHash = async (sql: Queryable, former: Buffer, session_hash: Buffer) => {
   await sql`update operator_sessions set session_hash = ${session_hash} where session_hash = ${former}`;
 };
 
@@ -166,7 +162,7 @@ export const insertOidcFlow = async (
   flow_hash: Buffer,
   flow: OidcFlow,
   lifetimeMs: number,
-): Promise<void> => {
+) => {
   const { state, nonce, code_verifier, next } = flow;
   await sql`
     insert into oidc_flows (flow_hash, state, nonce, code_verifier, next, expires_at)

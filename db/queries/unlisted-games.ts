@@ -115,11 +115,7 @@ export const moveToUnlistedPage = (tx: Queryable, run_id: string) =>
  * Record the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run: an
  * operator looks at them.
  */
-export const recordVanishingGames = async (
-  tx: Queryable,
-  run_id: string,
-  application_id: string,
-): Promise<void> => {
+export const recordVanishingGames = async (tx: Queryable, run_id: string, application_id: string) => {
   await tx`
     with replaced as (
       delete from vanishing_games where run_id in (select run_id from sync_runs where application_id = ${application_id})
@@ -170,11 +166,7 @@ export const withdrawUnlisted = (sql: Queryable, run_id: string, application_id:
  * After a complete run, delete the failures of games that it did not name, and of rows without a game if every row had
  * one.
  */
-export const clearUnlistedFailures = async (
-  sql: Queryable,
-  run_id: string,
-  application_id: string,
-): Promise<void> => {
+export const clearUnlistedFailures = async (sql: Queryable, run_id: string, application_id: string) => {
   // Grouped as in `unlistedGames`. Deleted by `ctid`: for a join, Postgres may read all failures of the application.
   await sql`
     delete from ingest_failures where ctid = any(array(

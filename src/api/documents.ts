@@ -16,18 +16,25 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const PAGE = `<!doctype html>
+const htmlPage = (title: string, styles: readonly string[], body: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Game Catalogue: platform-side operations</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-<link rel="stylesheet" href="docs/page.css">
+${styles.map((name) => `<link rel="stylesheet" href="docs/${name}">`).join('\n')}
 </head>
 <body>
-<section class="first-request">
+${body}
+</body>
+</html>
+`;
+
+const PAGE = htmlPage(
+  'Game Catalogue: platform-side operations',
+  ['swagger-ui.css', 'page.css'],
+  `<section class="first-request">
 <h1>A first request</h1>
 <p>An operator creates your token with <code>catalogue token create --application &lt;application_id&gt;</code>. Then, on your server:</p>
 <pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>/open-api/game/list-by-audit-status \\
@@ -37,23 +44,14 @@ const PAGE = `<!doctype html>
 </section>
 <div id="swagger-ui"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
+<script src="docs/start.js"></script>`,
+);
 
 /** What the API is, for a person who opens its address. */
-const ROOT = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Game Catalogue API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/page.css">
-</head>
-<body>
-<main class="first-request">
+const ROOT = htmlPage(
+  'Game Catalogue API',
+  ['page.css'],
+  `<main class="first-request">
 <h1>Game Catalogue API</h1>
 <p>Servers of applications read the status of their games here.</p>
 <ul>
@@ -61,10 +59,8 @@ const ROOT = `<!doctype html>
 <li><a href="openapi.json">openapi.json</a>: the OpenAPI 3.1 document</li>
 <li><a href="healthz">healthz</a>: does the process run?</li>
 </ul>
-</main>
-</body>
-</html>
-`;
+</main>`,
+);
 
 /** On narrow screens wide tables scroll instead of the page. */
 const STYLE = `.swagger-ui .responses-inner, .swagger-ui .opblock-section { overflow-x: auto }

@@ -60,12 +60,7 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequ
   return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
 };
 
-const decide = async (
-  session: Session,
-  diff: GameDiff,
-  next: string,
-  request: DecisionRequest,
-): Promise<void> => {
+const decide = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
   const { sql, out, actor } = session;
   const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
   const { games } = await decideGames(sql, seen, { ...request, seen_status: 'pending' }, actor);

@@ -26,13 +26,20 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
   registry.setDefaultLabels({ role });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  /** From 0: a series that starts at 1 shows no increase, so an alert would miss the first suspect run. */
+  const counterFrom0 = (name: string, help: string, label: string, values: readonly string[]) => {
+    const counted = counter(name, help, [label]);
+    for (const value of values) counted.inc({ [label]: value }, 0);
+    return counted;
+  };
 
-  const calls = new Counter({
-    name: 'catalogue_webhook_calls_total',
-    help: 'Webhook calls by application, operation and outcome: ok or the code of the error.',
-    labelNames: ['application_id', 'operation', 'outcome'],
-    registers,
-  });
+  const calls = counter(
+    'catalogue_webhook_calls_total',
+    'Webhook calls by application, operation and outcome: ok or the code of the error.',
+    ['application_id', 'operation', 'outcome'],
+  );
   const callSeconds = new Histogram({
     name: 'catalogue_webhook_call_duration_seconds',
     help: 'Duration of webhook calls of all applications.',
@@ -40,21 +47,10 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     buckets: CALL_SECONDS,
     registers,
   });
-  const runs = new Counter({
-    name: 'catalogue_runs_total',
-    help: 'Runs that this process ended, by outcome.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  // From 0: a series that starts at 1 shows no increase, so an alert would miss the first suspect run.
-  for (const outcome of RUN_OUTCOMES) runs.inc({ outcome }, 0);
-  const refusals = new Counter({
-    name: 'catalogue_api_refusals_total',
-    help: 'Calls of the API without a valid token, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const reason of REFUSALS) refusals.inc({ reason }, 0);
+  const runsHelp = 'Runs that this process ended, by outcome.';
+  const runs = counterFrom0('catalogue_runs_total', runsHelp, 'outcome', RUN_OUTCOMES);
+  const refusalsHelp = 'Calls of the API without a valid token, by reason.';
+  const refusals = counterFrom0('catalogue_api_refusals_total', refusalsHelp, 'reason', REFUSALS);
   const runSeconds = new Histogram({
     name: 'catalogue_run_duration_seconds',
     help: 'Duration of runs from start to end, by outcome.',
@@ -62,35 +58,19 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     buckets: RUN_SECONDS,
     registers,
   });
-  const games = new Counter({
-    name: 'catalogue_run_games_total',
-    help: 'Games of the runs that this process ended, by change.',
-    labelNames: ['change'],
-    registers,
-  });
-  for (const change of CHANGES) games.inc({ change }, 0);
-
+  const gamesHelp = 'Games of the runs that this process ended, by change.';
+  const games = counterFrom0('catalogue_run_games_total', gamesHelp, 'change', CHANGES);
+  const lookHelp = 'Requests for pictures that an operator was about to see, by outcome.';
+  const checkHelp = 'Requests for pictures of decided games, by outcome: unchanged is the answer 304.';
+  const outcomes = [...PICTURE_OUTCOMES, 'unchanged'];
   const pictures = {
-    look: new Counter({
-      name: 'catalogue_pictures_requested_total',
-      help: 'Requests for pictures that an operator was about to see, by outcome.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    check: new Counter({
-      name: 'catalogue_pictures_rechecked_total',
-      help: 'Requests for pictures of decided games, by outcome: unchanged is the answer 304.',
-      labelNames: ['outcome'],
-      registers,
-    }),
+    look: counterFrom0('catalogue_pictures_requested_total', lookHelp, 'outcome', outcomes),
+    check: counterFrom0('catalogue_pictures_rechecked_total', checkHelp, 'outcome', outcomes),
   };
-  const drifted = new Counter({
-    name: 'catalogue_pictures_drifted_total',
-    help: 'Passed games that returned to pending because a picture has other bytes than the decision names.',
-    registers,
-  });
-  for (const outcome of [...PICTURE_OUTCOMES, 'unchanged'])
-    for (const counter of Object.values(pictures)) counter.inc({ outcome }, 0);
+  const drifted = counter(
+    'catalogue_pictures_drifted_total',
+    'Passed games that returned to pending because a picture has other bytes than the decision names.',
+  );
 
   /** The labels "operation outcome" of each application's series. */
   const series = new Map<string, Set<string>>();
