@@ -19,6 +19,11 @@ export const readValue = async <Row extends object>(
   statement: PromiseLike<readonly Row[]>,
 ): Promise<Row[keyof Row] | undefined> => (await readColumn(statement))[0];
 
+/** The value of a statement that always returns one column of one row, such as a count. */
+export const onlyValue = async <Row extends object>(
+  statement: PromiseLike<readonly Row[]>,
+): Promise<Row[keyof Row]> => Object.values(await onlyRow(statement))[0];
+
 /** How many rows a statement found or wrote. */
 export const countRows = async (statement: PromiseLike<{ count: number }>): Promise<number> =>
   (await statement).count;

@@ -2,7 +2,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow, readValue } from '#db/rows.ts';
 import type { approvals } from '#db/schema/approvals.ts';
 import {
   APPROVE_WITHIN_MINUTES,
@@ -59,27 +59,22 @@ export const findVersion = async (
   subject: string,
 ): Promise<string | null> => {
   const id = subject.slice(subject.indexOf(':') + 1);
-  const row = await firstRow(
-    kind === 'withdrawals'
-      ? sql<{ version: string | null }[]>`
-          select case when games = 0 then null else games || case games when 1 then ' game' else ' games' end end as version
-          from (select count(*) as games
-                from vanishing_games v join sync_runs r using (run_id) join games g using (game_id)
-                where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
-                  and not exists (select from sync_runs later
-                                  where later.application_id = r.application_id and later.run_id > r.run_id)) now`
-      : kind === 'cp-id'
-        ? sql<{ version: string | null }[]>`
-            select refused_cp_id as version from kyc_states where application_id = ${id}`
-        : kind === 'reveal'
-          ? sql<{ version: string | null }[]>`
-              select record_id::text as version from kyc_records where application_id = ${id}`
-          : sql<{ version: string | null }[]>`
-              select coalesce((select record_id::text from kyc_records where application_id = ${id}),
-                              (select record_id::text from kyc_former_records where application_id = ${id}
-                               order by replaced_at desc, record_id desc limit 1)) as version`,
-  );
-  return row?.version ?? null;
+  const version = {
+    withdrawals: sql`
+      select case when games = 0 then null else games || case games when 1 then ' game' else ' games' end end as version
+      from (select count(*) as games
+            from vanishing_games v join sync_runs r using (run_id) join games g using (game_id)
+            where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
+              and not exists (select from sync_runs later
+                              where later.application_id = r.application_id and later.run_id > r.run_id)) now`,
+    'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
+    reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
+    erase: sql`
+      select coalesce((select record_id::text from kyc_records where application_id = ${id}),
+                      (select record_id::text from kyc_former_records where application_id = ${id}
+                       order by replaced_at desc, record_id desc limit 1)) as version`,
+  };
+  return (await readValue(sql<{ version: string | null }[]>`${version[kind]}`)) ?? null;
 };
 
 type NewApproval = Pick<

@@ -2,7 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { PageRow, RunRow } from '#db/queries/runs.ts';
-import { containsPattern, firstRow } from '#db/rows.ts';
+import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { AuditStatus, Operation, RunOutcome } from '#src/contract/words.ts';
 
@@ -91,10 +91,9 @@ const GROUPED_MAX = 20_000;
 /** Groups the latest failures by application, kind and fields; the largest groups first. */
 export const groupFailures = (
   sql: Queryable,
-  filter: { application_id?: string | undefined; limit: number },
-): Promise<FailureGroup[]> => {
-  const { application_id, limit } = filter;
-  return sql<FailureGroup[]>`
+  { application_id, limit }: { application_id?: string | undefined; limit: number },
+): Promise<FailureGroup[]> =>
+  sql<FailureGroup[]>`
     with latest as (
       select * from ingest_failures
       where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
@@ -104,7 +103,6 @@ export const groupFailures = (
            max(last_at) as last_at, (array_agg(application_game_id order by last_at desc))[1] as example
     from latest group by application_id, operation, kind, reasons
     order by games desc, application_id, operation, kind limit ${limit}`;
-};
 
 /** An application of the list. */
 export type ApplicationItem = Pick<
@@ -192,11 +190,8 @@ export const listApplicationNames = (sql: Queryable, limit: number) =>
     select application_id, name from applications where status <> 'removed' order by application_id limit ${limit}`;
 
 /** Figures of one application: its games by status. */
-export const countGamesOf = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<Record<AuditStatus, number>> => {
-  const row = await firstRow(sql<Record<AuditStatus, number>[]>`
+export const countGamesOf = (sql: Queryable, application_id: string) =>
+  onlyRow(sql<Record<AuditStatus, number>[]>`
     with counted as (
       select audit_status, games from game_counts
       where application_id = ${application_id} and level = 0 and bucket = 0
@@ -207,8 +202,6 @@ export const countGamesOf = async (
            coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
     from counted`);
-  return row ?? { pending: 0, passed: 0, rejected: 0 };
-};
 
 /** Decisions among which the last one of an operator is searched. */
 const LATEST_DECISIONS = 5_000;

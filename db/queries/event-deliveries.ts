@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { SentEvent } from '#db/queries/events.ts';
-import { onlyRow, readColumn } from '#db/rows.ts';
+import { onlyValue, readColumn } from '#db/rows.ts';
 import type { eventDeliveries } from '#db/schema/events.ts';
 
 export type DeliveryRow = InferSelectModel<typeof eventDeliveries>;
@@ -126,11 +126,11 @@ export const switchAddressOff = async (
  * @param which these events, or every event of an application that is not delivered
  * @returns how many
  */
-export const requestDeliveries = async (
+export const requestDeliveries = (
   tx: Queryable,
   which: { event_ids: readonly string[] } | { application_id: string },
-): Promise<number> => {
-  const row = await onlyRow(tx<{ count: number }[]>`
+): Promise<number> =>
+  onlyValue(tx<{ count: number }[]>`
     with wanted as (
       select e.event_id, e.application_id from events e join event_webhooks using (application_id)
         left join event_deliveries d using (event_id)
@@ -148,5 +148,3 @@ export const requestDeliveries = async (
       returning event_id
     )
     select count(*)::int as count from written`);
-  return row.count;
-};

@@ -26,16 +26,14 @@ type DeveloperFilter = {
 };
 
 /** Developers by id, or those whose record changed last first. A removed application is listed while it has a record. */
-export const listDevelopers = (sql: Queryable, filter: DeveloperFilter): Promise<Developer[]> => {
-  const { state, search, order, page, limit } = filter;
-  return sql<Developer[]>`
+export const listDevelopers = (sql: Queryable, { state, search, order, page, limit }: DeveloperFilter) =>
+  sql<Developer[]>`
     ${selectDevelopers(sql)}
     where (a.status <> 'removed' or r.application_id is not null)
       and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
       and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}
     order by ${order === 'changed' ? sql`r.received_at desc nulls last,` : sql``} a.application_id
     limit ${limit} offset ${(page - 1) * limit}`;
-};
 
 export const findDeveloper = (sql: Queryable, application_id: string): Promise<Developer | undefined> =>
   firstRow(sql<Developer[]>`

@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import { onlyRow } from '#db/rows.ts';
+import { onlyValue } from '#db/rows.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 
 /**
@@ -7,8 +7,8 @@ import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
  * about its bytes; of the others all but the smallest.
  * @returns contents that lost thumbnails; fewer than `limit`: these were the last
  */
-export const pruneThumbnails = async (sql: Queryable, keepMs: number, limit: number): Promise<number> => {
-  const { pruned } = await onlyRow(sql<{ pruned: number }[]>`
+export const pruneThumbnails = (sql: Queryable, keepMs: number, limit: number) =>
+  onlyValue(sql<{ pruned: number }[]>`
     with old as materialized (
       select sha256, pinned from picture_contents
       where whole and looked_at < now() - ${keepMs} * interval '1 millisecond'
@@ -22,5 +22,3 @@ export const pruneThumbnails = async (sql: Queryable, keepMs: number, limit: num
       delete from picture_contents c using old where c.sha256 = old.sha256 and not old.pinned
     )
     select count(*)::int as pruned from old`);
-  return pruned;
-};

@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
-import { firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyValue } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
@@ -104,16 +104,10 @@ export const listWithdrawnGames = (
     order by withdrawn_at desc, game_id desc limit ${page.limit}`;
 
 /** Counts the withdrawn games of an application, at most `max`. */
-export const countWithdrawnGames = async (
-  sql: Queryable,
-  application_id: string,
-  max: number,
-): Promise<number> => {
-  const row = await onlyRow(sql<{ count: number }[]>`
+export const countWithdrawnGames = (sql: Queryable, application_id: string, max: number) =>
+  onlyValue(sql<{ count: number }[]>`
     select count(*)::int as count from (
       select from games where application_id = ${application_id} and withdrawn_at is not null limit ${max}) withdrawn`);
-  return row.count;
-};
 
 /** Lists the open failures of an application, latest first. */
 export const listPortalFailures = (sql: Queryable, application_id: string, limit: number) =>

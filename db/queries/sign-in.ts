@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import { countRows, firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
+import { countRows, firstRow, isOneRow, onlyValue, readValue } from '#db/rows.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 /** A session of the console or the portal lasts 12 hours at most, and 30 minutes without a request. */
@@ -94,14 +94,12 @@ export const deleteSessionById = (sql: Queryable, login: string, session_id: str
     where s.login = ${login} and ${sessionId(sql)} = ${session_id} and ${isSessionOpen(sql)}`);
 
 /** Ends every session of this operator but one. @returns how many open ones ended */
-export const deleteOtherSessions = async (sql: Queryable, login: string, session_hash: Buffer) => {
-  const { ended } = await onlyRow(sql<{ ended: number }[]>`
+export const deleteOtherSessions = (sql: Queryable, login: string, session_hash: Buffer) =>
+  onlyValue(sql<{ ended: number }[]>`
     with s as (
       delete from operator_sessions where login = ${login} and session_hash <> ${session_hash}
       returning started_at, seen_at
     ) select count(*)::int as ended from s where ${isSessionOpen(sql)}`);
-  return ended;
-};
 
 /** Gives a session a new secret: copies of its cookie open nothing. @param former of the present secret */
 export const replaceSessionHash = async (sql: Queryable, former: Buffer, session_hash: Buffer) => {

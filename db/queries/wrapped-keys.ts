@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow, SealedTarget } from '#db/queries/applications.ts';
-import { countRows, onlyRow, readColumn } from '#db/rows.ts';
+import { countRows, onlyValue, readColumn } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Every table with wrapped data keys: its id and the column of the wraps. The ring's wrap comes first. */
@@ -55,16 +55,14 @@ export const listWrappingKeys = (sql: Queryable) =>
     order by key_id`);
 
 /** Number of rows whose data key is not wrapped by this key, or whose token is not bound. */
-export const countWrappedByOthers = async (
+export const countWrappedByOthers = (
   sql: Queryable,
   table: WrappedTable,
   key_id: string,
   dropWrap?: string,
-): Promise<number> => {
-  const { count } = await onlyRow(sql<{ count: number }[]>`
+) =>
+  onlyValue(sql<{ count: number }[]>`
     select count(*)::int as count from ${sql(table)} where ${isToWrap(sql, table, key_id, dropWrap)}`);
-  return count;
-};
 
 /** The next rows by id that `countWrappedByOthers` counts. @param page.after the last id; null: from the first */
 export const listWrappedByOthers = async (

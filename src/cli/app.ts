@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
+import type { Database } from '#db/client.ts';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
 import {
   changeApplication,
@@ -7,7 +8,7 @@ import {
   resumeFailingApplications,
   switchApplication,
 } from '#src/actions/applications.ts';
-import { removeEventWebhook } from '#src/actions/event-webhooks.ts';
+import { removeEventWebhook, setEventWebhook } from '#src/actions/event-webhooks.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCheck } from '#src/cli/app-check.ts';
 import { readApplicationDocument } from '#src/cli/app-document.ts';
@@ -15,7 +16,6 @@ import { defineAppList } from '#src/cli/app-list.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/app-settings.ts';
 import { defineCommand } from '#src/cli/command.ts';
 import type { CommandContext } from '#src/cli/context.ts';
-import { EVENTS_WEBHOOK, giveEventWebhook, secretLines } from '#src/cli/event-webhook.ts';
 import {
   readGivenToken,
   resealKeptToken,
@@ -39,6 +39,34 @@ const setStatus = async (
   await requireApplication(sql, application_id);
   await switchApplication(sql, commandLineActor(), application_id, status);
   out.answer({ application_id, status }, `${application_id} is ${status}.`);
+};
+
+const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
+
+/** Sets where its events are sent. @returns the new secret, to be shown once */
+const giveEventWebhook = async (
+  { openKeys }: CommandContext,
+  sql: Database,
+  address: { application_id: string; url: string },
+): Promise<string> => {
+  const { sealNewEventSecret } = await import('#src/sealing/event-secret.ts');
+  const { secret, sealed } = await sealNewEventSecret(await openKeys(), address);
+  if (await setEventWebhook(sql, commandLineActor(), { ...address, ...sealed })) return secret;
+  throw new CatalogueError(`${address.application_id} was removed meanwhile.`);
+};
+
+/** The last step of add and update: sets the address of its events, if one is given, and prints the application. */
+const answerChange = async (
+  context: CommandContext,
+  sql: Database,
+  { application_id, url }: { application_id: string; url: string | false | undefined },
+  done: string,
+): Promise<void> => {
+  const secret = url ? await giveEventWebhook(context, sql, { application_id, url }) : undefined;
+  const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
+  const shown = `The secret that signs its events, shown only now: ${secret}`;
+  const lines = secret === undefined ? [] : [shown, 'Give it to its developer.'];
+  context.out.answer({ ...document, ...(secret && { secret }) }, done, ...lines);
 };
 
 /** `catalogue app …` */
@@ -65,21 +93,15 @@ export const register = (program: Command): void => {
       const token = await readGivenToken(options);
       if (token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
-      const { eventsWebhook } = options;
-      await checkWebhooks(context, { ...settings, events_webhook: eventsWebhook });
+      await checkWebhooks(context, { ...settings, events_webhook: options.eventsWebhook });
       const sealed = await sealToken(context, { application_id, ...settings }, token);
       const sql = await context.openDatabase();
       if (!(await registerApplication(sql, commandLineActor(), application_id, settings, sealed)))
         throw new UsageError(
           `"${application_id}" is already registered: change it with app update, or choose another id.`,
         );
-      const secret = eventsWebhook && (await giveEventWebhook(context, sql, application_id, eventsWebhook));
-      const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
-      context.out.answer(
-        { ...document, ...(secret && { secret }) },
-        `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`,
-        ...secretLines(secret),
-      );
+      const done = `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`;
+      await answerChange(context, sql, { application_id, url: options.eventsWebhook }, done);
     },
   });
 
@@ -121,13 +143,7 @@ export const register = (program: Command): void => {
       // A token is sealed for the webhooks that were read: if another command changed them, this one starts again.
       while (hasSettings && !(await change())) before = await requireApplication(sql, application_id);
       if (eventsWebhook === false) await removeEventWebhook(sql, commandLineActor(), application_id);
-      const secret = eventsWebhook && (await giveEventWebhook(context, sql, application_id, eventsWebhook));
-      const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
-      context.out.answer(
-        { ...document, ...(secret && { secret }) },
-        `Changed ${application_id}.`,
-        ...secretLines(secret || undefined),
-      );
+      await answerChange(context, sql, { application_id, url: eventsWebhook }, `Changed ${application_id}.`);
     },
   });
 
