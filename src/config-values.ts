@@ -24,15 +24,14 @@ export const duration = (fallback: string, minMs: number) =>
     });
 
 /** A whole number between two bounds. */
-export const integer = (fallback: number, min: number, max: number) => {
-  const error = `is not a whole number from ${min} to ${max}`;
-  return z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
-};
+export const integer = (
+  fallback: number,
+  min: number,
+  max: number,
+  error = `is not a whole number from ${min} to ${max}`,
+) => z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
 
-export const port = (fallback: number) => {
-  const error = 'is not a port number';
-  return z.coerce.number(error).int(error).min(0, error).max(65_535, error).default(fallback);
-};
+export const port = (fallback: number) => integer(fallback, 0, 65_535, 'is not a port number');
 
 /** Parses with a function that throws; its message becomes the issue. */
 export const parsed = <Out>(parse: (text: string) => Out) =>

@@ -147,21 +147,24 @@ export const listApplicationItems = (
 /** A page of the runs, latest first. @param before a run id */
 export const listRunItems = (
   sql: Queryable,
-  filter: {
+  {
+    application_id,
+    outcome,
+    before,
+    limit,
+  }: {
     application_id?: string | undefined;
     outcome?: string | undefined;
     before?: string | undefined;
     limit: number;
   },
-): Promise<RunRow[]> => {
-  const { application_id, outcome, before, limit } = filter;
-  return sql<RunRow[]>`
+): Promise<RunRow[]> =>
+  sql<RunRow[]>`
     select * from sync_runs
     where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
       and ${outcome === undefined ? sql`true` : outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`}
       and ${before === undefined ? sql`true` : sql`run_id < ${before}`}
     order by run_id desc limit ${limit}`;
-};
 
 export type RunPageItem = Pick<
   PageRow,

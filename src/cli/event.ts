@@ -138,15 +138,8 @@ export const register = (program: Command): void => {
       if (address === undefined) throw noAddress(application_id);
       const { rotateSealedSecret } = await import('#src/sealing/event-secret.ts');
       const { secret: shown, sealed } = await rotateSealedSecret(await openKeys(), address);
-      const { url } = address;
-      if (
-        !(await rotateEventSecret(
-          sql,
-          commandLineActor(),
-          { application_id, url, ...sealed },
-          address.secret,
-        ))
-      )
+      const rotated = { application_id, url: address.url, ...sealed };
+      if (!(await rotateEventSecret(sql, commandLineActor(), rotated, address.secret)))
         throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
       const webhook = await findEventWebhook(sql, application_id);
       out.answer(

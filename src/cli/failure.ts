@@ -3,10 +3,10 @@ import { FAILURE_SORTS, listOpenFailures } from '#db/queries/health.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { commandLineActor } from '#src/cli/actor.ts';
 import { defineCommand } from '#src/cli/command.ts';
-import { FAILURE_COLUMNS } from '#src/cli/failure-columns.ts';
 import { defineList } from '#src/cli/list-command.ts';
 import { APPLICATION, ONLY_APPLICATION, SINCE, searchIn, WAIT } from '#src/cli/parsers.ts';
 import { requireApplication } from '#src/cli/require-application.ts';
+import { FAILURE_COLUMNS } from '#src/cli/runs.ts';
 import { reportPull } from '#src/cli/wait.ts';
 import { EXIT } from '#src/errors.ts';
 

@@ -1,4 +1,5 @@
 import type { Actor } from '#db/queries/audit.ts';
+import type { FailureRow } from '#db/queries/failures.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import type { Column, Output } from '#src/cli/output.ts';
 import { openProgress } from '#src/cli/progress.ts';
@@ -73,6 +74,20 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
   'application_id',
   ['outcome', (run) => run.outcome ?? 'open'],
   ...RUN_COUNTERS,
+];
+
+const formatReasons = ({ reasons }: Pick<FailureRow, 'reasons'>): string =>
+  reasons.map(({ path, code }) => (path === '' ? code : `${path}: ${code}`)).join(', ');
+
+/** How lists show a failure. */
+export const FAILURE_COLUMNS: Column<FailureRow>[] = [
+  'application_id',
+  'operation',
+  ['game', 'application_game_id'],
+  'kind',
+  ['reasons', formatReasons],
+  'count',
+  'last_at',
 ];
 
 /** The exit code of the worst outcome. */
