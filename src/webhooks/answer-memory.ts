@@ -83,7 +83,7 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
       admit: async (signal) => {
         if (admitted !== undefined) return;
         signal.throwIfAborted();
-        // One wait at a time: a response that ended while its body waited may wait again to be decompressed.
+        // One wait at a time.
         leave();
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         const waiting: Waiting = {

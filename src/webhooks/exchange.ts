@@ -1,3 +1,4 @@
+import { getDefaultHighWaterMark } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { MEMORY, WIRE } from '#src/rules/budgets.ts';
 import type { SenderAgent } from '#src/webhooks/agent.ts';
@@ -51,9 +52,14 @@ type Received = {
 type Exchange = {
   /** Rejects with a WebhookError. */
   response: Promise<Received>;
+  /** Has the whole response arrived? Then it waits for memory at most. */
+  hasArrived: () => boolean;
   /** Destroys the connection, or forgets a request that waits for one. */
   abort: () => void;
 };
+
+/** What the buffer of a connection holds that is paused. */
+const SOCKET_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
 /** Does the body of a response have an end of its own (RFC 9112, section 6.3)? Otherwise its connection ends it. */
 export const hasEnd = (status: number, headers: Received['headers']): boolean =>
@@ -115,6 +121,8 @@ export const startExchange = (
   let started: Dispatcher.DispatchController | undefined;
   let connection: Connection | undefined;
   let waiting: AbortController | undefined;
+  let admitted: Promise<void> | undefined;
+  let hasArrived = false;
 
   /** Once: the next call of this connection may begin. */
   const countBytes = (): void => {
@@ -122,15 +130,21 @@ export const startExchange = (
     connection = undefined;
   };
 
+  /**
+   * A rest that the paused connection would hold anyway is read at once: a connection that its server closes loses what
+   * it holds.
+   */
   const waitForMemory = async (controller: Dispatcher.DispatchController): Promise<void> => {
     if (admitLarge === undefined) return;
     waiting = new AbortController();
-    controller.pause();
+    const rest = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) - body.length();
+    if (rest > SOCKET_BUFFER_BYTES) controller.pause();
     try {
       await admitLarge(waiting.signal);
       controller.resume();
     } catch {
       controller.abort(aborted());
+      reject(aborted());
     }
   };
 
@@ -175,11 +189,15 @@ export const startExchange = (
         return;
       }
       body.add(piece);
-      if (total > MEMORY.ordinaryBytes && before <= MEMORY.ordinaryBytes) void waitForMemory(controller);
+      if (total > MEMORY.ordinaryBytes && before <= MEMORY.ordinaryBytes)
+        admitted = waitForMemory(controller);
     },
     onResponseEnd: () => {
       countBytes();
-      resolve({ status, headers, bytes: body.collected() });
+      hasArrived = true;
+      const received = { status, headers, bytes: body.collected() };
+      if (admitted === undefined) resolve(received);
+      else void admitted.then(() => resolve(received));
     },
     onResponseError: (_controller, error) => {
       const isResponding = status >= 200;
@@ -191,6 +209,7 @@ export const startExchange = (
 
   return {
     response,
+    hasArrived: () => hasArrived,
     abort: () => {
       isAborted = true;
       started?.abort(aborted());

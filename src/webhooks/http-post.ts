@@ -56,7 +56,8 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       const { status, headers, bytes } = await pTimeout(exchange.response, {
         milliseconds: callTimeoutMs,
         fallback: () => {
-          throw new WebhookError('timeout', `no whole response within ${callTimeoutMs} ms`);
+          const what = exchange.hasArrived() ? 'memory for the' : 'whole';
+          throw new WebhookError('timeout', `no ${what} response within ${callTimeoutMs} ms`);
         },
         signal,
       }).catch((error: unknown) => {

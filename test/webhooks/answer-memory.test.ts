@@ -112,8 +112,11 @@ test('a response whose connection closes while it waits for memory reserves none
     socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${LARGE}`));
   });
   onTestFinished(server.close);
-  expect(await askDetail(aClient({ memory }), server.url)).toEqual(detail());
+  const call = askDetail(aClient({ memory }), server.url);
+  await expect.poll(() => server.connections() - server.openConnections()).toBe(1);
+  expect(await isDone(call)).toBe(false);
   taken.release();
+  expect(await call).toEqual(detail());
   const all = memory.createAdmission('acme', MEMORY.readingBytesOfOne);
   expect(await isDone(all.admit(live()))).toBe(true);
 });
