@@ -108,3 +108,17 @@ test('a browser rejects nothing without a reason, and keeps the text; the form o
     expect(selectOf(await get(path))).toBe('<select name="reason" required>');
   expect(await get('/review?lane=new')).toMatch(/value="pass"[^>]* formnovalidate>/);
 });
+
+test('a decision of a lane with filters at their longest is made and undone', async () => {
+  const game_ids = await land(2);
+  const longest = '夜'.repeat(512);
+  const filters = [
+    ['lane', 'new'],
+    ['application', longest],
+    ['q', longest],
+  ] as const;
+  expect(await post('/review', [...filters, ['act', 'pass'], ...select(game_ids)])).toContain(
+    '303 2 passed.',
+  );
+  expect(await post('/undo', filters)).toContain('303 2 undone.');
+});

@@ -42,8 +42,10 @@ import type { DecisionResult } from '#src/review/verdicts.ts';
 const PAGE = 60;
 /** Bytes of one selected game: name, id, revision. */
 const GAME_MAX_BYTES = 64;
-/** A form with as many games as a page has, its text, note and filters at their longest, and its short fields. */
-const FORM_MAX_BYTES = PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + 16 * 1024;
+/** The filters of a lane at their longest, and the short fields of a form. */
+const FILTERS_MAX_BYTES = 16 * 1024;
+/** A form with as many games as a page has, and its text and note at their longest. */
+const FORM_MAX_BYTES = PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
 const NAMED_MAX = 5;
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
@@ -210,7 +212,7 @@ ${pager([
     },
   );
 
-  app.post('/undo', { config: { right: 'decide' } }, async (request, reply) => {
+  app.post('/undo', { config: { right: 'decide' }, bodyLimit: FILTERS_MAX_BYTES }, async (request, reply) => {
     const { batch, ...filters } = laneFilters
       .extend({ batch: z.uuid().optional() })
       .parse(request.body ?? {});
