@@ -131,77 +131,76 @@ const requireRequest = async (
   throw new ApprovalError('There is no such request.');
 };
 
-/**
- * Approves what another operator asked for.
- * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
- * @throws ApprovalError if the request is unknown, expired, ended or the operator's own, if the role is missing, or if the
- *   subject has changed
- */
-export const approve = async (
+/** Works on one request in a transaction. A text that `work` returns is thrown as an ApprovalError after the commit. */
+const onRequest = async (
   sql: Database,
   login: string,
   kinds: readonly ApprovalKind[],
   approval_id: string,
+  work: (tx: Queryable, row: ApprovalRow) => Promise<ApprovalRow | string>,
 ): Promise<ApprovalRow> => {
   const { subject } = await requireRequest(sql, kinds, approval_id);
   return auditRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
-    const result = await sql.begin(async (tx): Promise<ApprovalRow | string> => {
-      const row = await requireRequest(tx, kinds, approval_id);
-      if (row.asked_by === login)
-        return 'You asked for this yourself: another operator must approve it, even if you are an administrator.';
-      const version = await findVersion(tx, row.kind, row.subject);
-      const { approve: roles } = rolesOfKind(row.kind);
-      if (row.state === 'asked' && version !== row.version) {
-        await closeAsVoid(tx, row);
-        return VOID;
-      }
-      const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
-      if (approved === undefined) {
-        const now = await requireRequest(tx, kinds, approval_id);
-        return explainNotWaiting(now) ?? `It takes the role ${namesOf(roles)} to approve this.`;
-      }
-      await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
-      return approved;
-    });
+    const result = await sql.begin(async (tx) => work(tx, await requireRequest(tx, kinds, approval_id)));
     if (typeof result === 'string') throw new ApprovalError(result);
     return result as ApprovalRow;
   });
 };
 
 /**
- * Ends a request: its asker cancels it, another operator who may approve it declines it. The asker may then ask again.
- * @throws MissingRoleError if another operator has no role that may approve
- * @throws ApprovalError if the request is unknown or has ended
+ * Approves what another operator asked for.
+ * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
+ * @throws ApprovalError if the request is unknown, expired, ended or the operator's own, if the role is missing, or if the
+ *   subject has changed
  */
-export const endRequest = async (
+export const approve = (
   sql: Database,
   login: string,
   kinds: readonly ApprovalKind[],
   approval_id: string,
-): Promise<ApprovalRow> => {
-  const { subject } = await requireRequest(sql, kinds, approval_id);
-  return auditRefusal(
-    sql,
-    { ...operatorActor(login), subject, approval_id },
-    () =>
-      sql.begin(async (tx) => {
-        const row = await requireRequest(tx, kinds, approval_id);
-        const closing = row.asked_by === login ? 'cancelled' : 'declined';
-        const { approve: roles } = rolesOfKind(row.kind);
-        if (closing === 'declined' && !(await hasRoleNow(tx, login, roles)))
-          throw new MissingRoleError(
-            `It takes the role ${namesOf(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
-          );
-        if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing))) {
-          const now = await requireRequest(tx, kinds, approval_id);
-          throw new ApprovalError(explainNotWaiting(now) ?? 'This request has ended.');
-        }
-        const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
-        await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
-        return row;
-      }) as Promise<ApprovalRow>,
-  );
-};
+): Promise<ApprovalRow> =>
+  onRequest(sql, login, kinds, approval_id, async (tx, row) => {
+    if (row.asked_by === login)
+      return 'You asked for this yourself: another operator must approve it, even if you are an administrator.';
+    const version = await findVersion(tx, row.kind, row.subject);
+    const { approve: roles } = rolesOfKind(row.kind);
+    if (row.state === 'asked' && version !== row.version) {
+      await closeAsVoid(tx, row);
+      return VOID;
+    }
+    const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
+    if (approved === undefined) {
+      const now = await requireRequest(tx, kinds, approval_id);
+      return explainNotWaiting(now) ?? `It takes the role ${namesOf(roles)} to approve this.`;
+    }
+    await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
+    return approved;
+  });
+
+/**
+ * Ends a request: its asker cancels it, another operator who may approve it declines it. The asker may then ask again.
+ * @throws MissingRoleError if another operator has no role that may approve
+ * @throws ApprovalError if the request is unknown or has ended
+ */
+export const endRequest = (
+  sql: Database,
+  login: string,
+  kinds: readonly ApprovalKind[],
+  approval_id: string,
+): Promise<ApprovalRow> =>
+  onRequest(sql, login, kinds, approval_id, async (tx, row) => {
+    const closing = row.asked_by === login ? 'cancelled' : 'declined';
+    const { approve: roles } = rolesOfKind(row.kind);
+    if (closing === 'declined' && !(await hasRoleNow(tx, login, roles)))
+      throw new MissingRoleError(
+        `It takes the role ${namesOf(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
+      );
+    if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing)))
+      return explainNotWaiting(await requireRequest(tx, kinds, approval_id)) ?? 'This request has ended.';
+    const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
+    await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
+    return row;
+  });
 
 const OPEN_MAX = 500;
 

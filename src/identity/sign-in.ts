@@ -19,6 +19,7 @@ import {
   takeConfirmation,
   takeLink,
 } from '#db/queries/sign-in.ts';
+import { recordOperator } from '#src/identity/operators.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 
@@ -50,9 +51,7 @@ export const openSession = async (
   await insertSession(tx, hashSecret(session), login, confirmed);
   await updateOperator(tx, login, { last_sign_in_at: new Date() });
   const details = { by, address, ...(confirmed && { confirmed }) };
-  await recordAudit(tx, [
-    { ...operatorActor(login), action: 'session.sign_in', subject: `operator:${login}`, details },
-  ]);
+  await recordOperator(tx, operatorActor(login), 'session.sign_in', login, details);
   return session;
 };
 
@@ -218,9 +217,7 @@ export const signInByLink = async (
     const session = await openSession(tx, { login, by: 'link', address });
     // Entries of the audit log come last: they lock it until the commit.
     if (setsPassword) {
-      await recordAudit(tx, [
-        { ...operatorActor(login), action: 'operator.password', subject: `operator:${login}` },
-      ]);
+      await recordOperator(tx, operatorActor(login), 'operator.password', login);
     }
     return { session, login };
   }) as Promise<{ session: string; login: string } | undefined>;
@@ -239,7 +236,5 @@ export const signOut = (sql: Database, session: string): Promise<void> =>
   sql.begin(async (tx) => {
     const login = await deleteSession(tx, hashSecret(session));
     if (login === undefined) return;
-    await recordAudit(tx, [
-      { ...operatorActor(login), action: 'session.sign_out', subject: `operator:${login}` },
-    ]);
+    await recordOperator(tx, operatorActor(login), 'session.sign_out', login);
   }) as Promise<void>;

@@ -5,7 +5,7 @@
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import type { Decoded, DecodeRequest } from '#src/pictures/decoder.ts';
-import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+import { differenceHash, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`);
@@ -13,15 +13,6 @@ sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({ operation: LOADERS });
 sharp.concurrency(1);
 sharp.cache(false);
-
-/** sharp's name of what `sniffImage` calls avif. */
-const SHARP_FORMATS: Record<ImageFormat, string> = {
-  png: 'png',
-  jpeg: 'jpeg',
-  webp: 'webp',
-  avif: 'heif',
-  gif: 'gif',
-};
 
 /** Height of a thumbnail: at most this many times its width, so that WebP can hold it. */
 const TALL = 4;
@@ -62,7 +53,8 @@ const bytesAPixel = ({
 
 const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const metadata = await open(bytes).metadata();
-  if (metadata.format !== SHARP_FORMATS[format]) return { outcome: 'broken' };
+  // sharp calls avif heif.
+  if (metadata.format !== (format === 'avif' ? 'heif' : format)) return { outcome: 'broken' };
   const { width, height } = metadata.autoOrient;
   const pixels = width * height;
   if (pixels > PICTURE_BOUNDS.pixels || pixels * bytesAPixel(metadata) > PICTURE_BOUNDS.decodeBytes)

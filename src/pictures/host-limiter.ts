@@ -81,18 +81,11 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
   const applications = new Map<string, Backoff>();
   const share = shareConcurrency(REQUESTS_MAX);
 
-  const findOrAdd = <State extends Backoff>(
-    all: Map<string, State>,
-    name: string,
-    create: () => State,
-  ): State => {
-    const known = all.get(name);
-    if (known !== undefined) return known;
-    if (all.size >= HOSTS_MAX) forgetHosts(all);
-    const added = create();
-    all.set(name, added);
-    return added;
-  };
+  const findOrAdd = <State extends Backoff>(all: Map<string, State>, name: string, create: () => State) =>
+    all.getOrInsertComputed(name, () => {
+      if (all.size >= HOSTS_MAX) forgetHosts(all);
+      return create();
+    });
   const noBackoff = (): Backoff => ({ pending: 0, failures: 0, backoffUntil: 0, backoffReason: undefined });
 
   return {

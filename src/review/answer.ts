@@ -4,19 +4,12 @@ import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
 import { CANCELLED } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/review/lanes.ts';
 
-/** Why a game is live or not. */
-export const ANSWERS = [
-  'live',
-  'waiting',
-  'rejected',
-  'withdrawn',
-  'failed',
-  'not_listed',
-  'not_pulled',
-] as const;
-
-/** The first line of a timeline. `at` is the time since which it is true, if known. */
-export type Answer = { code: (typeof ANSWERS)[number]; at: Date | null; text: string };
+/** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
+export type Answer = {
+  code: 'live' | 'waiting' | 'rejected' | 'withdrawn' | 'failed' | 'not_listed' | 'not_pulled';
+  at: Date | null;
+  text: string;
+};
 
 /** What the answer is derived from. */
 export type Standing = {

@@ -133,26 +133,25 @@ export const diffList = (before: readonly string[], after: readonly string[]): L
   return items.filter((item) => !moved.has(item));
 };
 
-const TEXTS = ['game_name', 'game_desc', 'game_store_video'] as const;
-const LISTS = ['game_icon', 'game_store_pic'] as const;
-
-/** The fields in the order in which they are shown. */
-const FIELDS = ['game_name', 'game_icon', 'game_desc', 'game_store_pic', 'game_store_video'] as const;
-
 /**
- * Compares two revisions field by field.
+ * Compares two revisions field by field, in the order in which they are shown.
  * @param before null for a game that was never decided: everything is added
  */
 export const diffContent = (before: GameContent | null, after: GameContent): FieldDiff[] => {
-  const fields: FieldDiff[] = [
-    ...TEXTS.map((field): FieldDiff => {
-      const parts = diffText(before?.[field] ?? '', after[field]);
-      return { field, kind: 'text', parts, changed: parts.some(({ type }) => type !== 'same') };
-    }),
-    ...LISTS.map((field): FieldDiff => {
-      const items = diffList(before?.[field] ?? [], after[field]);
-      return { field, kind: 'list', items, changed: items.some(({ type }) => type !== 'same') };
-    }),
+  const isChange = ({ type }: TextPart | ListItem): boolean => type !== 'same';
+  const text = (field: 'game_name' | 'game_desc' | 'game_store_video'): FieldDiff => {
+    const parts = diffText(before?.[field] ?? '', after[field]);
+    return { field, kind: 'text', parts, changed: parts.some(isChange) };
+  };
+  const list = (field: 'game_icon' | 'game_store_pic'): FieldDiff => {
+    const items = diffList(before?.[field] ?? [], after[field]);
+    return { field, kind: 'list', items, changed: items.some(isChange) };
+  };
+  return [
+    text('game_name'),
+    list('game_icon'),
+    text('game_desc'),
+    list('game_store_pic'),
+    text('game_store_video'),
   ];
-  return fields.sort((a, b) => FIELDS.indexOf(a.field) - FIELDS.indexOf(b.field));
 };

@@ -51,116 +51,74 @@ export type Timeline = {
   entries: TimelineEntry[];
 };
 
-const toEntries = (
+const listEntries = (
   game: GameRow | undefined,
-  { revisions, decisions, absences, packages, pictures, notices }: GameEvents,
+  events: GameEvents | undefined,
   failures: readonly FailureRow[],
   waiting: WaitingPlace | undefined,
-): TimelineEntry[] => [
-  ...revisions.map(
-    ({ revision, fetched_at, game_name }): TimelineEntry => ({
-      at: fetched_at,
-      kind: 'received',
-      revision,
-      text: `${revision === 1 ? 'First received' : `Changed: revision ${revision} received`}, as ${nameOr(game_name)}.`,
-    }),
-  ),
-  ...decisions.map(
-    (decision): TimelineEntry => ({
-      at: decision.decided_at,
-      kind: decision.audit_status,
-      revision: decision.revision,
-      text:
-        decision.audit_status === 'passed'
-          ? `Passed at revision ${decision.revision}.`
-          : `Rejected at revision ${decision.revision}: ${describeRejection(decision)}.`,
-      by: decision.decided_by,
-      note: decision.note,
-    }),
-  ),
-  ...decisions.flatMap(({ undone_at, undone_by, audit_status, revision }): TimelineEntry[] =>
-    undone_at === null
-      ? []
-      : [
-          {
-            at: undone_at,
-            kind: 'undone',
-            revision,
-            text: `The decision "${audit_status}" on revision ${revision} was undone.`,
-            by: undone_by,
-          },
-        ],
-  ),
-  ...absences.flatMap(({ withdrawn_at, returned_at }): TimelineEntry[] => [
-    { at: withdrawn_at, kind: 'withdrawn', text: 'Withdrawn: the application no longer lists the game.' },
-    ...(returned_at === null
-      ? []
-      : [
-          { at: returned_at, kind: 'returned', text: 'Back: the application lists the game again.' } as const,
-        ]),
-  ]),
-  ...(game?.unlisted_at == null || game.withdrawn_at !== null
-    ? []
-    : [
-        {
-          at: game.unlisted_at,
-          kind: 'unlisted',
-          text: 'A complete listing did not name the game, but its detail is still there. The next such listing withdraws it.',
-        } as const,
-      ]),
-  ...packages.map(
-    ({ at, by, url }): TimelineEntry => ({
-      at,
+): TimelineEntry[] => {
+  const entries: TimelineEntry[] = [];
+  /** Without a time, it has not happened. */
+  const add = (at: Date | null | undefined, entry: Omit<TimelineEntry, 'at'>): void => {
+    if (at != null) entries.push({ at, ...entry });
+  };
+  for (const { revision, fetched_at, game_name } of events?.revisions ?? []) {
+    const what = revision === 1 ? 'First received' : `Changed: revision ${revision} received`;
+    add(fetched_at, { kind: 'received', revision, text: `${what}, as ${nameOr(game_name)}.` });
+  }
+  for (const decision of events?.decisions ?? []) {
+    const { decided_at, audit_status: kind, revision, decided_by: by, note } = decision;
+    const text =
+      kind === 'passed'
+        ? `Passed at revision ${revision}.`
+        : `Rejected at revision ${revision}: ${describeRejection(decision)}.`;
+    add(decided_at, { kind, revision, text, by, note });
+  }
+  for (const { undone_at, undone_by: by, audit_status, revision } of events?.decisions ?? []) {
+    const text = `The decision "${audit_status}" on revision ${revision} was undone.`;
+    add(undone_at, { kind: 'undone', revision, text, by });
+  }
+  for (const { withdrawn_at, returned_at } of events?.absences ?? []) {
+    add(withdrawn_at, { kind: 'withdrawn', text: 'Withdrawn: the application no longer lists the game.' });
+    add(returned_at, { kind: 'returned', text: 'Back: the application lists the game again.' });
+  }
+  if (game?.withdrawn_at === null)
+    add(game.unlisted_at, {
+      kind: 'unlisted',
+      text: 'A complete listing did not name the game, but its detail is still there. The next such listing withdraws it.',
+    });
+  for (const { at, by, url } of events?.packages ?? [])
+    add(at, {
       kind: 'package',
       text: url === '' ? 'Package URL cleared.' : `Package URL set to ${url}.`,
       by,
-    }),
-  ),
-  ...pictures.map(
-    ({ at, urls }): TimelineEntry => ({
-      at,
-      kind: 'picture',
-      text: `Back to review: the server sends other bytes than were decided on for ${urls.join(', ')}.`,
-    }),
-  ),
-  ...notices.flatMap(({ type, state, delivered_at, last_attempt_at, last_error }): TimelineEntry[] => {
+    });
+  for (const { at, urls } of events?.pictures ?? []) {
+    const text = `Back to review: the server sends other bytes than were decided on for ${urls.join(', ')}.`;
+    add(at, { kind: 'picture', text });
+  }
+  for (const { type, state, delivered_at, last_attempt_at, last_error } of events?.notices ?? []) {
     const at = delivered_at ?? last_attempt_at;
-    if (at === null) return [];
-    return state === 'delivered'
-      ? [{ at, kind: 'event_delivered', text: `The application received the event ${type}.` }]
-      : [
-          {
-            at,
-            kind: 'event_failed',
-            text: `The event ${type} did not reach the application (${last_error}).`,
-          },
-        ];
-  }),
-  ...failures.map(
-    (failure): TimelineEntry => ({
-      at: failure.last_at,
-      kind: 'failed',
-      text: `${failure.operation} failed with ${failure.kind}: ${describeReasons(failure)}${failure.count > 1 ? ` (${failure.count} times since ${failure.first_at.toISOString().slice(0, 19).replace('T', ' ')} UTC)` : ''}.`,
-    }),
-  ),
-  ...(waiting === undefined
-    ? []
-    : [
-        {
-          at: waiting.since,
-          kind: 'waiting',
-          text: `Waits in the ${waiting.lane} lane, number ${waiting.place} of ${waiting.games}.`,
-        } as const,
-      ]),
-];
-
-const NO_EVENTS: GameEvents = {
-  revisions: [],
-  decisions: [],
-  absences: [],
-  packages: [],
-  pictures: [],
-  notices: [],
+    if (state === 'delivered')
+      add(at, { kind: 'event_delivered', text: `The application received the event ${type}.` });
+    else
+      add(at, {
+        kind: 'event_failed',
+        text: `The event ${type} did not reach the application (${last_error}).`,
+      });
+  }
+  for (const failure of failures) {
+    const { operation, kind, count, first_at, last_at } = failure;
+    const since = `${first_at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    const times = count > 1 ? ` (${count} times since ${since})` : '';
+    const text = `${operation} failed with ${kind}: ${describeReasons(failure)}${times}.`;
+    add(last_at, { kind: 'failed', text });
+  }
+  if (waiting !== undefined) {
+    const { since, lane, place, games } = waiting;
+    add(since, { kind: 'waiting', text: `Waits in the ${lane} lane, number ${place} of ${games}.` });
+  }
+  return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 };
 
 /**
@@ -181,9 +139,9 @@ export const readTimeline = async (
   ]);
   const [events, waiting] =
     game === undefined
-      ? [NO_EVENTS, undefined]
+      ? []
       : await Promise.all([readGameEvents(sql, game.game_id), findWaitingPlace(sql, game)]);
-  const decision = events.decisions.find(({ undone_at }) => undone_at === null);
+  const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
   const standing = { application_id, application, game, decision, failures, waiting };
   return {
     application_id,
@@ -191,7 +149,7 @@ export const readTimeline = async (
     game: game ?? null,
     answer: answerWhy(standing),
     waiting: waiting ?? null,
-    entries: toEntries(game, events, failures, waiting).sort((a, b) => a.at.getTime() - b.at.getTime()),
+    entries: listEntries(game, events, failures, waiting),
   };
 };
 
