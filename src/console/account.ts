@@ -2,10 +2,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { OwnSession, SignedIn } from '#db/queries/sign-in.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
-import { action, ago, badge, clock, facts, html, type SafeHtml, section, table } from '#src/console/html.ts';
+import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/console/answers.ts';
+import {
+  action,
+  ago,
+  badge,
+  type Column,
+  clock,
+  facts,
+  html,
+  mono,
+  type SafeHtml,
+  section,
+  tableSection,
+} from '#src/console/html.ts';
 import type { SiteOptions } from '#src/console/options.ts';
-import { readCookie, setSessionCookie } from '#src/console/sign-in.ts';
+import { readSessionCookie, setSessionCookie } from '#src/console/sign-in.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { type Account, changePassword, endOwnSessions, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
@@ -25,33 +37,24 @@ const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): Sa
     'Who you are here',
     facts([
       ['Name', name],
-      ['Login', html`<span class="mono">${login}</span>`],
+      ['Login', mono(login)],
       ['Roles', roles.join(', ').replaceAll('_', ' ') || 'no role'],
       ['Where the roles come from', ROLES_FROM[signs_in_by]],
     ]),
   );
 
-const passwordPart = (login: string, { signs_in_by }: Account, problem?: string): SafeHtml => {
+const passwordBody = (login: string, { signs_in_by }: Account, problem?: string): SafeHtml => {
   if (signs_in_by === 'oidc')
-    return section(
-      'Password',
-      html`<div class="body"><p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`,
-    );
+    return html`<div class="body"><p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
   if (signs_in_by === 'link')
-    return section(
-      'Password',
-      html`<div class="body"><p>You have no password yet. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`,
-    );
+    return html`<div class="body"><p>You have no password yet. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
   const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
-  return section(
-    'Password',
-    html`<form method="post" action="/account/password" class="form">${problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`}
+  return html`<form method="post" action="/account/password" class="form">${problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`}
 <input autocomplete="username" value="${login}" hidden>
 <label class="field"><span>Current password</span><input name="current" type="password" autocomplete="current-password" required${flaw}></label>
 <label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="${PASSWORD_MIN}" required${flaw}></label>
 <p class="soft">At least ${PASSWORD_MIN} characters: a few words are enough. Your other sessions end.</p>
-<button class="button primary">Change password</button></form>`,
-  );
+<button class="button primary">Change password</button></form>`;
 };
 
 const sessionsPart = ({ sessions }: Account): SafeHtml => {
@@ -61,59 +64,46 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
     is_current
       ? badge('This session', 'good')
       : end(html`End<span class="hidden"> the session that began ${clock(started_at)}</span>`, session_id);
-  return section(
-    'Your sessions',
-    table(
-      sessions,
-      [
-        { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
-        { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
-        { head: 'Session', cell: endCell },
-      ],
-      { empty: '', label: 'Your sessions', stacked: true },
-    ),
-    sessions.length < 2 ? {} : { aside: end('End all others', 'others') },
-  );
+  const columns: Column<OwnSession>[] = [
+    { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
+    { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
+    { head: 'Session', cell: endCell },
+  ];
+  const aside = sessions.length < 2 ? undefined : end('End all others', 'others');
+  return tableSection('Your sessions', sessions, columns, { empty: '', stacked: true, aside });
 };
 
 /** Adds the page and its two forms, for every operator who is signed in. */
-export const addAccount = (app: FastifyInstance, options: SiteOptions): void => {
-  const { sql, url } = options;
+export const addAccount = (app: FastifyInstance, { sql }: SiteOptions): void => {
   const signedIn = { config: { right: 'signed_in' } } as const;
   const warn = createLimitedLog();
   const ownSignIn = (request: FastifyRequest) => ({
     login: operatorOf(request).login,
-    session: readCookie(request, url()) ?? '',
+    session: readSessionCookie(request) ?? '',
   });
 
-  const send = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    problem?: string,
-  ): Promise<FastifyReply> => {
-    const operator = operatorOf(request);
-    const account = await readAccount(sql, ownSignIn(request));
+  const send = async (reply: FastifyReply, problem?: string): Promise<FastifyReply> => {
+    const operator = operatorOf(reply.request);
+    const account = await readAccount(sql, ownSignIn(reply.request));
     const body = html`<div class="columns">${whoPart(operator, account)}
-${passwordPart(operator.login, account, problem)}</div>${sessionsPart(account)}`;
+${section('Password', passwordBody(operator.login, account, problem))}</div>${sessionsPart(account)}`;
     const lead = 'Your own sign-in: who you are here, your password, your sessions.';
-    return sendPage(request, reply, { title: 'Your account', at: '/account', body, lead });
+    return sendPage(reply, { title: 'Your account', at: '/account', body, lead });
   };
 
-  app.get('/account', signedIn, (request, reply) => send(request, reply));
+  app.get('/account', signedIn, (_request, reply) => send(reply));
 
   app.post('/account/password', signedIn, async (request, reply) => {
     const typed = passwordForm.parse(request.body);
     const result = await changePassword(sql, ownSignIn(request), typed, request.ip);
-    if (result.kind === 'weak') return send(request, reply.code(422), result.problem);
-    if (result.kind === 'refused') return send(request, reply.code(422), 'The current password is wrong.');
+    if (result.kind === 'weak') return send(reply.code(422), result.problem);
+    if (result.kind === 'refused') return send(reply.code(422), 'The current password is wrong.');
     if (result.kind === 'too_many') {
-      const { waitSeconds } = result;
       const { login } = operatorOf(request);
       warn(request.log, 'password', { address: request.ip, login }, 'too many wrong passwords');
-      reply.code(429).header('retry-after', waitSeconds);
-      return send(request, reply, `Too many wrong passwords: retry in ${Math.ceil(waitSeconds / 60)} min.`);
+      return send(reply, refuseForNow(reply, 'wrong passwords', result.waitSeconds));
     }
-    setSessionCookie(request, reply, url(), result.session);
+    setSessionCookie(reply, result.session);
     return redirectWith(
       reply,
       '/account',

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { cookieName, isSecure } from '#src/console/cookies.ts';
+import { clearCookie, readCookie, setCookie } from '#src/console/cookies.ts';
 import { html, type SafeHtml } from '#src/console/html.ts';
 import { type Page, plainPage, type SiteFrame, signedInPage } from '#src/console/layout.ts';
 import type { Right } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,7 +54,7 @@ export const operatorOf = (request: FastifyRequest): SignedIn => {
   return request.operator;
 };
 
-const NOTICE_COOKIE = 'catalogue_notice';
+const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
 
 /** Redirects to a page that then shows what happened. */
@@ -64,36 +65,39 @@ export const redirectWith = (
   tone: 'good' | 'bad' = 'good',
 ): FastifyReply => {
   const value = `${tone} ${text.toWellFormed().slice(0, NOTICE_MAX).toWellFormed()}`;
-  const { request } = reply;
-  const siteUrl = request.server.siteUrl();
-  return reply
-    .setCookie(cookieName(request, siteUrl, NOTICE_COOKIE), value, {
-      path: '/',
-      httpOnly: true,
-      sameSite: 'strict',
-      secure: isSecure(request, siteUrl),
-      maxAge: 60,
-    })
-    .redirect(url, 303);
+  return setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 }).redirect(url, 303);
+};
+
+/** Answers by `work`. A CatalogueError becomes a notice on the page at `url`. */
+export const orNotice = async (
+  reply: FastifyReply,
+  url: string,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    return redirectWith(reply, url, error.message, 'bad');
+  }
 };
 
 /** What happened at the last request, once. */
-export const takeNotice = (request: FastifyRequest, reply: FastifyReply): Page['notice'] => {
-  const siteUrl = request.server.siteUrl();
-  const name = cookieName(request, siteUrl, NOTICE_COOKIE);
-  const value = request.cookies[name];
+export const takeNotice = (reply: FastifyReply): Page['notice'] => {
+  const value = readCookie(reply.request, NOTICE);
   if (value === undefined) return undefined;
-  reply.clearCookie(name, { path: '/', secure: isSecure(request, siteUrl) });
+  clearCookie(reply, NOTICE);
   const [tone, ...words] = value.split(' ');
   return { tone: tone === 'bad' ? 'bad' : 'good', text: words.join(' ') };
 };
 
 /** Sends a page for the signed-in operator. */
-export const sendPage = (request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply => {
-  const notice = page.notice ?? takeNotice(request, reply);
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
+  const notice = takeNotice(reply);
+  const { server } = reply;
   return reply
     .type(HTML)
-    .send(String(signedInPage(operatorOf(request), { ...page, notice }, request.server.frame)));
+    .send(String(signedInPage(operatorOf(reply.request), { ...page, notice }, server.frame)));
 };
 
 /** Sends a page that needs no sign-in. */
@@ -103,21 +107,24 @@ export const sendPlain = (reply: FastifyReply, title: string, body: SafeHtml): F
   return reply.type(HTML).send(String(plainPage(title, body, frame?.warning ?? null)));
 };
 
-export type ErrorAnswer = { status: number; title: string; message: string };
-
-/** Bull Board's script reads JSON. */
-const isQueueApi = (request: FastifyRequest): boolean => request.url.startsWith('/queues/api/');
+/** Sets the status of a request that exceeds a limit of attempts. @returns what its page says */
+export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds: number): string => {
+  reply.code(429).header('retry-after', waitSeconds);
+  return `Too many ${attempts}: retry in ${Math.ceil(waitSeconds / 60)} min.`;
+};
 
 /** Sends an error as a page, or to Bull Board's script as JSON. */
 export const sendError = (
-  request: FastifyRequest,
   reply: FastifyReply,
-  { status, title, message }: ErrorAnswer,
+  status: number,
+  title: string,
+  message: string,
 ): FastifyReply => {
+  const { url, operator } = reply.request;
   reply.code(status);
-  if (isQueueApi(request)) return reply.send({ error: message });
-  const home = request.url.startsWith('/portal') ? '/portal' : '/';
-  const isLost = request.operator !== null || status === 404;
+  if (url.startsWith('/queues/api/')) return reply.send({ error: message });
+  const home = url.startsWith('/portal') ? '/portal' : '/';
+  const isLost = operator !== null || status === 404;
   const back = isLost ? html`<p><a class="button" href="${home}">Back to the overview</a></p>` : null;
   return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${back}`);
 };

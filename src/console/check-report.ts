@@ -1,7 +1,7 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
-import { action, ago, badge, html, type SafeHtml, section, table } from '#src/console/html.ts';
+import { action, ago, badge, html, mono, type SafeHtml, section, table } from '#src/console/html.ts';
 
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };
@@ -15,17 +15,13 @@ const details = ({ problem, sent, came }: CaseResult): SafeHtml | null =>
           : html`<details><summary>The call</summary><p class="mono break">${sent}</p><p class="mono break">${came ?? ''}</p></details>`
       }`;
 
-const summary = (
-  { passed, failed, skipped, finished_at, requested_by }: CheckRow,
-  namesOperators: boolean,
-): SafeHtml =>
-  html`<p class="body soft">${passed} passed, ${failed} failed, ${skipped} skipped, ${ago(finished_at)}${namesOperators ? `, requested by ${requested_by}` : ''}.</p>`;
-
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
     return html`<div class="empty"><p>The check of ${ago(check.requested_at)} has no report: ${check.error}</p></div>`;
+  const { passed, failed, skipped, finished_at, requested_by } = check;
+  const by = namesOperators ? `, requested by ${requested_by}` : '';
   const cases = (check.cases as CaseResult[]).toSorted((a, b) => ORDER[a.outcome] - ORDER[b.outcome]);
-  return html`${summary(check, namesOperators)}${table(
+  return html`<p class="body soft">${passed} passed, ${failed} failed, ${skipped} skipped, ${ago(finished_at)}${by}.</p>${table(
     cases,
     [
       { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
@@ -36,12 +32,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
         minWidth: 640,
         cell: ({ section: number }) => (number === null ? html`<span class="soft">platform</span>` : number),
       },
-      {
-        head: 'Case',
-        fit: 'words',
-        minWidth: 900,
-        cell: ({ name }) => html`<span class="mono">${name}</span>`,
-      },
+      { head: 'Case', fit: 'words', minWidth: 900, cell: ({ name }) => mono(name) },
     ],
     { empty: 'There is no case.', label: 'Results of the checks' },
   )}`;

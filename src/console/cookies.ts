@@ -1,5 +1,5 @@
-/** Over https each cookie of a site is `Secure` and belongs to its host alone (`__Host-`). */
-import type { FastifyRequest } from 'fastify';
+/** The cookies of a site. Over https each is `Secure` and belongs to its host alone (`__Host-`). */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -8,10 +8,34 @@ declare module 'fastify' {
   }
 }
 
-/** Does the browser reach the site over https? @param siteUrl its public address */
-export const isSecure = (request: FastifyRequest, siteUrl: string): boolean =>
-  siteUrl.startsWith('https:') || request.protocol === 'https';
+/** Does the browser reach the site over https? */
+export const isSecure = ({ server, protocol }: FastifyRequest): boolean =>
+  server.siteUrl().startsWith('https:') || protocol === 'https';
 
-/** @param name without the prefix */
-export const cookieName = (request: FastifyRequest, siteUrl: string, name: string): string =>
-  `${isSecure(request, siteUrl) ? '__Host-' : ''}${name}`;
+const fullName = (request: FastifyRequest, name: string): string =>
+  `${isSecure(request) ? '__Host-' : ''}${name}`;
+
+/** @param name without the prefix, as in the functions below */
+export const readCookie = (request: FastifyRequest, name: string): string | undefined =>
+  request.cookies[fullName(request, name)];
+
+/**
+ * Sets a cookie that scripts cannot read. Lax, so that a link to a game opens from a chat: changes are limited to this
+ * origin (origin.ts).
+ */
+export const setCookie = (
+  reply: FastifyReply,
+  name: string,
+  value: string,
+  { maxAge, sameSite = 'lax' }: { maxAge: number; sameSite?: 'lax' | 'strict' },
+): FastifyReply =>
+  reply.setCookie(fullName(reply.request, name), value, {
+    path: '/',
+    httpOnly: true,
+    sameSite,
+    secure: isSecure(reply.request),
+    maxAge,
+  });
+
+export const clearCookie = (reply: FastifyReply, name: string): FastifyReply =>
+  reply.clearCookie(fullName(reply.request, name), { path: '/', secure: isSecure(reply.request) });

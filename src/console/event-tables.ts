@@ -1,7 +1,7 @@
 /** Events and their deliveries, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
-import { ago, badge, type Column, due, gameName, html, type SafeHtml } from '#src/console/html.ts';
+import { ago, badge, type Column, due, gameName, html, mono, type SafeHtml } from '#src/console/html.ts';
 import type { EventWhy } from '#src/contract/words.ts';
 
 const TYPES = {
@@ -20,17 +20,14 @@ const WHYS: Record<EventWhy, string> = {
   returned: 'The list names it again, or its detail was pulled.',
 };
 
-/** Why an event is not delivered: the result of the last attempt, or, if there was no attempt, why the delivery ended. */
-const describeResult = ({ last_status, last_error }: EventItem): string =>
-  last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
-
 const delivery = (event: EventItem): SafeHtml => {
-  const { state, attempts, delivered_at, next_attempt_at } = event;
+  const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
   if (state === null)
     return html`${badge('not sent', 'plain')}<br><small>There was no active address.</small>`;
   if (state === 'delivered')
     return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
-  const result = describeResult(event);
+  // Without an attempt: why the delivery ended.
+  const result = last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `: ${result}`}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
   const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next attempt ${due(next_attempt_at)}`;
@@ -50,7 +47,7 @@ export const eventColumns = (gameUrl: (event: EventItem) => string): Column<Even
       html`<a href="${gameUrl(event)}"><span dir="auto">${gameName(event.data.game_name)}</span></a>`,
   },
   { head: 'Delivery', cell: delivery },
-  { head: 'Event id', minWidth: 1200, cell: (event) => html`<span class="mono">${event.event_id}</span>` },
+  { head: 'Event id', minWidth: 1200, cell: (event) => mono(event.event_id) },
 ];
 
 /** Describes the health of the address, in one to three sentences. */

@@ -58,6 +58,13 @@ const TONES: Record<string, 'good' | 'warn' | 'bad' | 'info'> = {
   new: 'info',
 };
 
+/** An id, an address or a word of the protocol. */
+export const mono = (text: string): SafeHtml => html`<span class="mono">${text}</span>`;
+
+/** A link to an application's page. */
+export const applicationLink = (application_id: string, text = application_id): SafeHtml =>
+  html`<a href="/applications/${application_id}">${text}</a>`;
+
 const NAMED_MAX = 60;
 
 /** The beginning of a name inside a sentence, without characters that would reorder the words beside it. */
@@ -74,6 +81,10 @@ export const gameName = (name: string): SafeHtml | string => {
 export const badge = (status: string, tone: string = TONES[status] ?? 'plain'): SafeHtml =>
   html`<span class="badge ${tone}">${status}</span>`;
 
+/** The status of a game, and whether it is withdrawn. */
+export const statusBadges = (game: { audit_status: string; withdrawn_at: Date | null }): SafeHtml =>
+  html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`;
+
 /** One column of a table. */
 export type Column<Row> = {
   head: string;
@@ -86,14 +97,19 @@ export type Column<Row> = {
   minWidth?: 640 | 900 | 1200 | 1400;
 };
 
-/**
- * A table, or a sentence if there are no rows.
- * @param options.stacked below 900 pixels each row is a list of its cells with their heads: for rows with long values
- */
+type TableOptions = {
+  /** Instead of a table without rows. */
+  empty: SafeHtml | string;
+  label: string;
+  /** Below 900 pixels each row is a list of its cells with their heads: for rows with long values. */
+  stacked?: boolean;
+};
+
+/** A table, or a sentence if there are no rows. */
 export const table = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { empty, label, stacked = false }: { empty: SafeHtml | string; label: string; stacked?: boolean },
+  { empty, label, stacked = false }: TableOptions,
 ): SafeHtml => {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
   const classOf = ({ numeric, fit, minWidth }: Column<Row>): string =>
@@ -111,13 +127,23 @@ export const table = <Row>(
   )}</tbody></table></div>`;
 };
 
+type SectionOptions = { aside?: SafeHtml | undefined; id?: string | undefined };
+
 /** A titled part of a page. */
 export const section = (
   title: string,
   body: SafeHtml | SafeHtml[],
-  { aside, id }: { aside?: SafeHtml; id?: string } = {},
+  { aside, id }: SectionOptions = {},
 ): SafeHtml =>
   html`<section class="card"${id === undefined ? null : html` id="${id}"`}><div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
+
+/** A titled table. @param options.label by default the title */
+export const tableSection = <Row>(
+  title: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { aside, id, label = title, ...options }: Omit<TableOptions, 'label'> & { label?: string } & SectionOptions,
+): SafeHtml => section(title, table(rows, columns, { label, ...options }), { aside, id });
 
 /** A list of names and values. */
 export const facts = (entries: readonly (readonly [string, SafeHtml | string | number | null])[]): SafeHtml =>

@@ -5,7 +5,11 @@ import { ASSETS } from '#src/console/assets.ts';
 import { html, type SafeHtml } from '#src/console/html.ts';
 import { hasRight, type Right } from '#src/contract/roles.ts';
 
-export type Navigation = readonly (readonly [path: string, label: string, right: Right, icon: string])[];
+/** A place in the navigation. The icon is the path of an SVG. */
+type Place = readonly [path: string, label: string, icon: string, right?: Right];
+
+/** Operators see the places that they have the right to. */
+export type Navigation = readonly Required<Place>[];
 
 /** What the pages of a site have in common. */
 export type SiteFrame = {
@@ -19,22 +23,19 @@ export type SiteFrame = {
 
 /** The console's. */
 export const NAVIGATION: Navigation = [
-  ['/', 'Overview', 'view', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],
-  ['/review', 'Review', 'view', 'M4 12l5 5L20 6'],
-  ['/games', 'Games', 'view', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z'],
-  ['/applications', 'Applications', 'view', 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5'],
-  ['/runs', 'Runs', 'view', 'M5 4v16l14-8z'],
-  ['/failures', 'Failures', 'view', 'M12 4l9 16H3zM12 10v4M12 17v.5'],
-  ['/queues', 'Queues', 'view', 'M4 6h16M4 12h16M4 18h10'],
-  ['/reasons', 'Reasons', 'view', 'M5 4h14v12H9l-4 4z'],
-  ['/audit', 'Audit log', 'read_audit', 'M6 3h9l4 4v14H6zM9 11h7M9 15h7'],
-  ['/operators', 'Operators', 'manage_operators', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0'],
+  ['/', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z', 'view'],
+  ['/review', 'Review', 'M4 12l5 5L20 6', 'view'],
+  ['/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z', 'view'],
+  ['/applications', 'Applications', 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5', 'view'],
+  ['/runs', 'Runs', 'M5 4v16l14-8z', 'view'],
+  ['/failures', 'Failures', 'M12 4l9 16H3zM12 10v4M12 17v.5', 'view'],
+  ['/queues', 'Queues', 'M4 6h16M4 12h16M4 18h10', 'view'],
+  ['/reasons', 'Reasons', 'M5 4h14v12H9l-4 4z', 'view'],
+  ['/audit', 'Audit log', 'M6 3h9l4 4v14H6zM9 11h7M9 15h7', 'read_audit'],
+  ['/operators', 'Operators', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'manage_operators'],
 ];
 
-export const icon = (path: string): SafeHtml =>
-  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${path}"></path></svg>`;
-
-export const head = (title: string): SafeHtml => html`<!doctype html>
+const head = (title: string): SafeHtml => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -81,6 +82,47 @@ export type Page = {
   mark?: SafeHtml;
 };
 
+/** What is around the pages of a person who is signed in. */
+type Surroundings = {
+  name: string;
+  /** Of the paths of its overview and of signing out: "" for the root. */
+  base: string;
+  places: readonly Place[];
+  /** Who is signed in. */
+  who: SafeHtml;
+  /** Above the content. */
+  warning: string | null;
+};
+
+/** A page for a person who is signed in. @param after below the content */
+export const framedPage = (
+  page: Page,
+  { name, base, places, who, warning }: Surroundings,
+  after: SafeHtml | null = null,
+): SafeHtml => html`${head(page.title)}
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="side">
+<a class="brand" href="${base || '/'}"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
+<nav aria-label="Main"><ul>${places.map(
+  ([path, label, icon]) =>
+    html`<li><a href="${path}"${path === page.at ? html` aria-current="page"` : null}><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`,
+)}</ul></nav>
+<div class="who"><div>${who}</div>
+<form method="post" action="${base}/sign-out"><button class="button quiet">Sign out</button></form></div>
+</header>
+<main id="main" tabindex="-1">
+${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
+  page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
+}</div>
+<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1${page.focusHeading ? html` tabindex="-1" autofocus` : null}>${page.title}</h1>${
+  page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
+}</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
+${page.body}
+</main>${after}
+</body>
+</html>`;
+
 const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['j  k', 'next, previous'],
   ['Enter', 'open'],
@@ -92,42 +134,15 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['?', 'this list'],
 ];
 
-/** The content of a page, below its heading. @param warning above it */
-export const pageContent = (
-  page: Page,
-  warning: string | null,
-): SafeHtml => html`<main id="main" tabindex="-1">
-${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
-  page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
-}</div>
-<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1${page.focusHeading ? html` tabindex="-1" autofocus` : null}>${page.title}</h1>${
-  page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
-}</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
-${page.body}
-</main>`;
-
-/** A page for an operator who is signed in. */
-export const signedInPage = (
-  operator: SignedIn,
-  page: Page,
-  frame: SiteFrame,
-): SafeHtml => html`${head(page.title)}
-<body>
-<a class="skip" href="#main">Skip to content</a>
-<header class="side">
-<a class="brand" href="/"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${frame.name}</span></a>
-<nav aria-label="Main"><ul>${frame.navigation
-  .filter(([, , right]) => hasRight(operator.roles, right))
-  .map(
-    ([path, label, , shape]) =>
-      html`<li><a href="${path}"${path === page.at ? html` aria-current="page"` : null}>${icon(shape)}<span>${label}</span></a></li>`,
-  )}</ul></nav>
-<div class="who"><div><a href="/account"${page.at === '/account' ? html` aria-current="page"` : null}>${operator.name}</a><span>${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}</span></div>
-<form method="post" action="/sign-out"><button class="button quiet">Sign out</button></form></div>
-</header>
-${pageContent(page, frame.warning)}
+const shortcuts = html`
 <dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
 <dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`)}</dl>
-<form method="dialog"><button class="button">Close</button></form></dialog>
-</body>
-</html>`;
+<form method="dialog"><button class="button">Close</button></form></dialog>`;
+
+/** A page for an operator who is signed in. */
+export const signedInPage = ({ name, roles }: SignedIn, page: Page, frame: SiteFrame): SafeHtml => {
+  const isHere = page.at === '/account';
+  const who = html`<a href="/account"${isHere ? html` aria-current="page"` : null}>${name}</a><span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
+  const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
+  return framedPage(page, { ...frame, base: '', places, who }, shortcuts);
+};

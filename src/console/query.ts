@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { LANES } from '#src/contract/words.ts';
 
+/** A route with this parameter in its path. */
+export type ById<Name extends string> = { Params: Record<Name, string> };
+
 const TEXT_MAX = 512;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -89,7 +89,7 @@ export const buildBoard = async (
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
     if (status >= 500) request.log.error({ err: error, method: request.method }, 'board error');
     // The operator needs the message of BullMQ ("cannot obliterate…").
-    return sendError(request, reply, { status, title: 'The request failed', message: error.message });
+    return sendError(reply, status, 'The request failed', error.message);
   });
   board.addHook('onRequest', async (_request, reply) => {
     reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': QUEUE_POLICY });
@@ -129,7 +129,7 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
             const { login, roles } = operatorOf(request);
             if (!boardQuery.safeParse(request.query).success) {
               const message = 'The address of this list of jobs is not valid.';
-              return sendError(request, reply, { status: 400, title: 'Not found', message });
+              return sendError(reply, 400, 'Not found', message);
             }
             if (changesState(request.method)) {
               const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)\//.exec(request.url)?.[1] ?? '*'}`;

@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
-import { sendError, sendPlain } from '#src/console/answers.ts';
-import { cookieName, isSecure } from '#src/console/cookies.ts';
+import { refuseForNow, sendError, sendPlain } from '#src/console/answers.ts';
+import { clearCookie, readCookie, setCookie } from '#src/console/cookies.ts';
 import { html, link, type SafeHtml } from '#src/console/html.ts';
 import type { SiteOptions } from '#src/console/options.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -15,24 +15,12 @@ const SESSION = 'catalogue_session';
 const FLOW = 'catalogue_oidc';
 
 /** The secret of the session. */
-export const readCookie = (request: FastifyRequest, consoleUrl: string): string | undefined =>
-  request.cookies[cookieName(request, consoleUrl, SESSION)];
+export const readSessionCookie = (request: FastifyRequest): string | undefined =>
+  readCookie(request, SESSION);
 
 /** Gives the browser the secret of its session. */
-export const setSessionCookie = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  consoleUrl: string,
-  session: string,
-): FastifyReply =>
-  reply.setCookie(cookieName(request, consoleUrl, SESSION), session, {
-    path: '/',
-    httpOnly: true,
-    // Lax, so that a link to a game opens from a chat. Changes are limited to this origin (origin.ts).
-    sameSite: 'lax',
-    secure: isSecure(request, consoleUrl),
-    maxAge: SESSION_HOURS * 3_600,
-  });
+export const setSessionCookie = (reply: FastifyReply, session: string): FastifyReply =>
+  setCookie(reply, SESSION, session, { maxAge: SESSION_HOURS * 3_600 });
 
 const FORM_FIELD_MAX = 1_024;
 const field = z.string().max(FORM_FIELD_MAX);
@@ -96,18 +84,21 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   const warn = createLimitedLog();
   const open = { config: { right: 'public' } } as const;
 
-  /** Gives the browser its new session and leads it on; the session that it had ends. */
+  const sendForm = (reply: FastifyReply, next: string, problem?: string, login?: string): FastifyReply =>
+    sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
+  const sendLinkForm = (reply: FastifyReply, ...link: Parameters<typeof linkForm>): FastifyReply =>
+    sendPlain(reply, 'Set your password', linkForm(...link));
+
+  /** Gives the browser its new session and leads it on; the session that it had ends. Without one, its link has ended. */
   const enter = async (
-    request: FastifyRequest,
     reply: FastifyReply,
-    session: string,
+    entered: { session: string } | undefined,
     next: string,
   ): Promise<FastifyReply> => {
-    const url = options.url();
-    const former = readCookie(request, url);
+    if (entered === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
+    const former = readSessionCookie(reply.request);
     if (former !== undefined) await signOut(sql, former);
-    setSessionCookie(request, reply, url, session);
-    return reply.redirect(next, 303);
+    return setSessionCookie(reply, entered.session).redirect(next, 303);
   };
 
   app.get<{ Querystring: { next?: string; link?: string } }>('/sign-in', open, async (request, reply) => {
@@ -115,57 +106,40 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     const secret = request.query.link;
     if (typeof secret === 'string') {
       const found = await readLink(sql, secret);
-      if (found === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
-      if (found.sets_password)
-        return sendPlain(reply, 'Set your password', linkForm(secret, found.login, next));
-      const entered = await signInByLink(sql, secret, null, request.ip);
-      if (entered === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
-      return await enter(request, reply, entered.session, next);
+      if (found?.sets_password) return sendLinkForm(reply, secret, found.login, next);
+      return enter(reply, found && (await signInByLink(sql, secret, null, request.ip)), next);
     }
-    if ((await readSession(sql, readCookie(request, options.url()), false)) !== undefined)
+    if ((await readSession(sql, readSessionCookie(request), false)) !== undefined)
       return reply.redirect(next, 303);
-    return sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc));
+    return sendForm(reply, next);
   });
 
   app.post('/sign-in', open, async (request, reply) => {
     const typed = form.safeParse(request.body);
-    if (!typed.success) {
-      const message = 'The form needs a login and a password.';
-      return sendError(request, reply, { status: 400, title: 'Not signed in', message });
-    }
+    if (!typed.success)
+      return sendError(reply, 400, 'Not signed in', 'The form needs a login and a password.');
     const { login, password, link: secret } = typed.data;
     const next = localPath(typed.data.next);
     if (secret !== undefined) {
       try {
-        const entered = await signInByLink(sql, secret, password, request.ip);
-        if (entered === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
-        return await enter(request, reply, entered.session, next);
+        return await enter(reply, await signInByLink(sql, secret, password, request.ip), next);
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;
-        return sendPlain(reply.code(422), 'Set your password', linkForm(secret, login, next, error.message));
+        return sendLinkForm(reply.code(422), secret, login, next, error.message);
       }
     }
     const result = await signInByPassword(sql, { login, password }, request.ip);
-    if (result.kind === 'signed_in') return await enter(request, reply, result.session, next);
-    if (result.kind === 'refused') {
-      const problem = 'The login or the password is wrong.';
-      return sendPlain(reply.code(401), 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
-    }
-    const { waitSeconds } = result;
+    if (result.kind === 'signed_in') return enter(reply, result, next);
+    if (result.kind === 'refused')
+      return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);
     warn(request.log, 'sign-in', { address: request.ip }, 'too many sign-ins');
-    reply.code(429).header('retry-after', waitSeconds);
-    const problem = `Too many sign-ins: retry in ${Math.ceil(waitSeconds / 60)} min.`;
-    return sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
+    return sendForm(reply, next, refuseForNow(reply, 'sign-ins', result.waitSeconds), login);
   });
 
   app.post('/sign-out', { config: { right: 'signed_in' } }, async (request, reply) => {
-    const url = options.url();
-    const session = readCookie(request, url);
+    const session = readSessionCookie(request);
     if (session !== undefined) await signOut(sql, session);
-    const secure = isSecure(request, url);
-    return reply
-      .clearCookie(cookieName(request, url, SESSION), { path: '/', secure })
-      .redirect('/sign-in', 303);
+    return clearCookie(reply, SESSION).redirect('/sign-in', 303);
   });
 
   if (options.oidc === null) return;
@@ -188,34 +162,23 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     open,
     async (request, reply) => {
       const next = localPath(String(request.query.next ?? '/'));
-      const begun = await getOidc()
-        .begin(next, request.ip, request.query.again !== undefined)
-        .catch((error: unknown) => refuse(request, error));
-      if (typeof begun === 'string')
-        return sendPlain(reply.code(503), 'Sign in', passwordForm(lead, next, hasOidc, begun));
-      const { url, flow } = begun;
-      const secure = isSecure(request, options.url());
-      return reply
-        .setCookie(cookieName(request, options.url(), FLOW), flow, {
-          path: '/',
-          httpOnly: true,
-          sameSite: 'lax',
-          secure,
-          maxAge: 600,
-        })
-        .redirect(url, 303);
+      try {
+        const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
+        return setCookie(reply, FLOW, flow, { maxAge: 600 }).redirect(url, 303);
+      } catch (error) {
+        return sendForm(reply.code(503), next, refuse(request, error));
+      }
     },
   );
 
   app.get('/sign-in/oidc/callback', open, async (request, reply) => {
-    const name = cookieName(request, options.url(), FLOW);
-    reply.clearCookie(name, { path: '/', secure: isSecure(request, options.url()) });
+    clearCookie(reply, FLOW);
     const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : '';
     try {
-      const { session, next } = await getOidc().finish(request.cookies[name], query, request.ip);
-      return await enter(request, reply, session, next);
+      const entered = await getOidc().finish(readCookie(request, FLOW), query, request.ip);
+      return await enter(reply, entered, entered.next);
     } catch (error) {
-      return sendPlain(reply.code(403), 'Sign in', passwordForm(lead, '/', hasOidc, refuse(request, error)));
+      return sendForm(reply.code(403), '/', refuse(request, error));
     }
   });
 };

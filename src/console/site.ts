@@ -13,7 +13,7 @@ import { isSecure } from '#src/console/cookies.ts';
 import type { SiteFrame } from '#src/console/layout.ts';
 import type { SiteOptions } from '#src/console/options.ts';
 import { changesState, isForged } from '#src/console/origin.ts';
-import { addSignIn, readCookie } from '#src/console/sign-in.ts';
+import { addSignIn, readSessionCookie } from '#src/console/sign-in.ts';
 import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
@@ -59,10 +59,10 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     // BullMQ waits for an unreachable backend without limit.
     handlerTimeout: 30_000,
     // No hook ran before it.
-    frameworkErrors: ({ statusCode = 400 }, request, reply) => {
+    frameworkErrors: ({ statusCode = 400 }, _request, reply) => {
       reply.headers(SECURITY_HEADERS);
       const message = 'There is no page at this address.';
-      sendError(request, reply, { status: statusCode, title: 'Not found', message });
+      sendError(reply, statusCode, 'Not found', message);
     },
   });
   const warn = createLimitedLog();
@@ -77,30 +77,20 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
   );
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    if (error instanceof CatalogueError)
-      return sendError(request, reply, { status: 409, title: 'Not done', message: error.message });
-    if (error instanceof ZodError)
-      return sendError(request, reply, {
-        status: 400,
-        title: 'Not done',
-        message: 'The form is incomplete.',
-      });
+    if (error instanceof CatalogueError) return sendError(reply, 409, 'Not done', error.message);
+    if (error instanceof ZodError) return sendError(reply, 400, 'Not done', 'The form is incomplete.');
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
     const { method, url } = request;
     if (status >= 500) request.log.error({ err: error, method, url: url.split('?')[0] }, 'request failed');
     if (isUnreachable(error)) {
       const message = 'The database or the queue does not answer. Retry in a moment.';
-      return sendError(request, reply, { status: 503, title: 'Not available', message });
+      return sendError(reply, 503, 'Not available', message);
     }
     const message = status < 500 ? error.message : 'The log of this process says why.';
-    return sendError(request, reply, { status, title: 'The request failed', message });
+    return sendError(reply, status, 'The request failed', message);
   });
-  app.setNotFoundHandler((request, reply) =>
-    sendError(request, reply, {
-      status: 404,
-      title: 'Not found',
-      message: 'There is no page at this address.',
-    }),
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, 404, 'Not found', 'There is no page at this address.'),
   );
   app.addHook('onRoute', ({ config, url }) => {
     if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
@@ -108,26 +98,25 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
-    if (isSecure(request, options.url())) reply.headers(HTTPS_ONLY);
+    if (isSecure(request)) reply.headers(HTTPS_ONLY);
     const seen = { route: request.routeOptions.url, address: request.ip };
     if (isForged(request.method, request.headers)) {
       warn(request.log, 'origin', seen, 'request of another origin refused');
       const message = 'The request came from another site.';
-      return sendError(request, reply, { status: 403, title: 'Refused', message });
+      return sendError(reply, 403, 'Refused', message);
     }
     const parts = Object.values((request.params ?? {}) as Record<string, string>);
     if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).
     if (right === undefined || right === 'public' || right === 'application') return;
-    request.operator =
-      (await readSession(sql, readCookie(request, options.url()), !isPolling(request))) ?? null;
+    request.operator = (await readSession(sql, readSessionCookie(request), !isPolling(request))) ?? null;
     const { operator } = request;
     if (operator === null) {
       if (request.method === 'GET' && !isPolling(request))
         return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
       const message = 'Your session has ended, or you did not sign in: sign in at /sign-in.';
-      return sendError(request, reply, { status: 401, title: 'Not signed in', message });
+      return sendError(reply, 401, 'Not signed in', message);
     }
     if (right === 'signed_in' || hasRight(operator.roles, right)) return;
     warn(request.log, 'right', { ...seen, login: operator.login, right }, 'access refused');
@@ -140,7 +129,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     }
     const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
     const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;
-    return sendError(request, reply, { status: 403, title: 'Not allowed', message });
+    return sendError(reply, 403, 'Not allowed', message);
   });
 
   addAssets(app);

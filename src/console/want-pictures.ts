@@ -4,9 +4,10 @@ import type { ConsoleOptions } from '#src/console/options.ts';
 import { isWaiting, type PictureSet } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 
-type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic: readonly string[] };
+/** Without `game_store_pic`, only the icons of a game are wanted. */
+type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic?: readonly string[] };
 
-const urlsOf = ({ game_icon, game_store_pic }: Pictured): string[] => [...game_icon, ...game_store_pic];
+const urlsOf = ({ game_icon, game_store_pic = [] }: Pictured): string[] => [...game_icon, ...game_store_pic];
 
 /** Jobs being added. While the queue does not answer, at most this many wait for it. */
 const ADDING_MAX = 20;
@@ -36,33 +37,22 @@ const addJob = async (
  * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, or have lost
  * their thumbnails. The page does not wait for the job.
  * @param games those that are looked at first come first
- * @param options.iconsFrom from this place on, only icons are wanted
  */
 export const wantPictures = async (
   options: ConsoleOptions,
   games: readonly Pictured[],
-  { iconsFrom = games.length }: { iconsFrom?: number } = {},
 ): Promise<PictureSet> => {
-  const wantedUrls = games.map((game, index) => (index < iconsFrom ? urlsOf(game) : [...game.game_icon]));
-  const pictures = await findPictures(options.sql, wantedUrls.flat());
+  const pictures = await findPictures(options.sql, games.flatMap(urlsOf));
   const isWanted = (url: string): boolean => {
     const picture = pictures.get(url);
     return picture === undefined || isWaiting(picture) || picture.stale;
   };
-  const wanted = games
-    .map(({ game_id }, index) => ({ game_id, index }))
-    .filter(({ index }) => wantedUrls[index]?.some(isWanted));
-  const idsWhere = (isChosen: (index: number) => boolean) =>
-    wanted.filter(({ index }) => isChosen(index)).map(({ game_id }) => game_id);
-  void addJob(
-    options,
-    idsWhere((index) => index < iconsFrom),
-    false,
-  );
-  void addJob(
-    options,
-    idsWhere((index) => index >= iconsFrom),
-    true,
-  );
+  for (const icons_only of [false, true]) {
+    const wanted = games.filter(
+      (game) => (game.game_store_pic === undefined) === icons_only && urlsOf(game).some(isWanted),
+    );
+    const game_ids = wanted.map(({ game_id }) => game_id);
+    void addJob(options, game_ids, icons_only);
+  }
   return pictures;
 };

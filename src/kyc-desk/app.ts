@@ -11,9 +11,9 @@ import { addRequests } from '#src/kyc-desk/pages/requests.ts';
 import { addReveals } from '#src/kyc-desk/pages/reveals.ts';
 
 const NAVIGATION: Navigation = [
-  ['/', 'Developers', 'kyc', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0'],
-  ['/requests', 'Requests', 'kyc', 'M4 12l5 5L20 6'],
-  ['/reveals', 'Reveals', 'kyc', 'M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zM12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4z'],
+  ['/', 'Developers', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'kyc'],
+  ['/requests', 'Requests', 'M4 12l5 5L20 6', 'kyc'],
+  ['/reveals', 'Reveals', 'M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zM12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4z', 'kyc'],
 ];
 
 /** Builds the server of the desk; it does not listen yet. */

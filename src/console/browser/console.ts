@@ -29,15 +29,8 @@ const move = (step: 1 | -1): void => {
 
 const press = (key: string): boolean => {
   const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]:not([disabled])`);
-  if (target === null) return false;
-  if (
-    target instanceof HTMLInputElement ||
-    target instanceof HTMLSelectElement ||
-    target.dataset.focus !== undefined
-  )
-    target.focus();
-  else target.click();
-  return true;
+  target?.click();
+  return target !== null;
 };
 
 const dialog = (): HTMLDialogElement | null => document.querySelector('dialog#shortcuts');

@@ -5,7 +5,7 @@ import type { FailureGroup } from '#db/queries/console.ts';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { barChart, type Series } from '#src/console/charts.ts';
+import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { checkSection } from '#src/console/check-report.ts';
 import { addressBadge, describeAddress, eventColumns } from '#src/console/event-tables.ts';
 import {
@@ -18,43 +18,31 @@ import {
   formatAge,
   html,
   link,
+  mono,
   number,
   type SafeHtml,
   section,
   table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { Page } from '#src/console/layout.ts';
 import { PROBLEM_COLUMNS } from '#src/console/pages/failures.ts';
 import { RUN_COLUMNS } from '#src/console/pages/runs.ts';
-import { AUDIT_STATUSES, type AuditStatus, RUN_OUTCOMES, type RunOutcome } from '#src/contract/words.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 
 const RECENT_RUNS = 8;
-
-const TONES: Record<RunOutcome, Series['tone']> = {
-  succeeded: 'good',
-  partial: 'warn',
-  suspect: 'info',
-  failed: 'bad',
-  abandoned: 'muted',
-};
 
 /** One bar a run, as high as the rows that it listed. */
 const runChart = (runs: readonly RunRow[]): SafeHtml => {
   const ended = runs.filter((run) => run.outcome !== null).toReversed();
   if (ended.length === 0) return html`<div class="empty"><p>No run has ended yet.</p></div>`;
-  const series = RUN_OUTCOMES.map(
-    (outcome): Series => ({
-      name: outcome,
-      tone: TONES[outcome],
-      // A run that listed nothing is visible too.
-      values: ended.map((run) => (run.outcome === outcome ? Math.max(1, run.listed) : 0)),
-    }),
+  // A run that listed nothing is visible too.
+  const series = outcomeSeries((outcome) =>
+    ended.map((run) => (run.outcome === outcome ? Math.max(1, run.listed) : 0)),
   );
   const labels = ended.map((run) => `${run.started_at.toISOString().slice(5, 16).replace('T', ' ')} UTC`);
   return barChart('Games listed by each run', labels, series, `${ended.length} runs`);
 };
-
-const address = (url: string): SafeHtml => html`<span class="mono">${url}</span>`;
 
 /** The state in one sentence. */
 const describeState = (row: ApplicationRow): SafeHtml | string => {
@@ -86,7 +74,7 @@ const eventSection = (
     webhook === undefined
       ? html`<p class="body soft">They are pulled only: it has no address. Set one: <code>npx catalogue app update ${id} --events-webhook URL</code></p>`
       : facts([
-          ['Address', html`${address(webhook.url)} ${addressBadge(webhook)}`],
+          ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`],
           ['State', describeAddress(webhook)],
         ]);
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
@@ -109,8 +97,8 @@ export const applicationPage = (view: ApplicationView): Page => {
   const { application, runs, failures, games, nextTick, check, mayManage } = view;
   const { application_id: id } = application;
   const here = `/applications/${encodeURIComponent(id)}`;
-  const act = (label: string, name: string, kind = '', key?: string): SafeHtml =>
-    action(here, label, { fields: { act: name }, kind, ...(key && { key }) });
+  const act = (label: string, name: string, kind = ''): SafeHtml =>
+    action(here, label, { fields: { act: name }, kind });
   const isPaused = application.status === 'paused';
   const actions = html`${act('Sync now', 'sync', 'primary')}${act('Sync in full', 'sync_full')}${isPaused ? act('Resume', 'resume') : act('Pause', 'pause')}`;
   const body = html`
@@ -131,30 +119,29 @@ ${section(
 )}
 ${section('Runs', runChart(runs), { aside: html`<a href="${link('/runs', { application: id })}">All runs</a>` })}
 </div>
-${section(
+${tableSection(
   'Latest runs',
-  table(
-    runs.slice(0, RECENT_RUNS),
-    RUN_COLUMNS.filter(({ head }) => head !== 'Application'),
-    { empty: 'It has not run yet.', label: 'Latest runs' },
-  ),
+  runs.slice(0, RECENT_RUNS),
+  RUN_COLUMNS.filter(({ head }) => head !== 'Application'),
+  { empty: 'It has not run yet.' },
 )}
-${section(
+${tableSection(
   'Failures',
-  table(failures, [...PROBLEM_COLUMNS, { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) }], {
+  failures,
+  [...PROBLEM_COLUMNS, { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) }],
+  {
     empty: 'No open failures.',
-    label: 'Failures',
-  }),
-  { aside: html`<a href="${link('/failures', { application: id })}">All failures</a>` },
+    aside: html`<a href="${link('/failures', { application: id })}">All failures</a>`,
+  },
 )}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
 ${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
 ${section(
   'Settings',
   facts([
-    ['query_game_list', address(application.query_game_list_webhook)],
-    ['query_game_detail', address(application.query_game_detail_webhook)],
-    ['query_cp_kyc', address(application.query_cp_kyc_webhook)],
+    ['query_game_list', mono(application.query_game_list_webhook)],
+    ['query_game_detail', mono(application.query_game_detail_webhook)],
+    ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
     ['Games every', formatAge(application.every_ms)],
     ['KYC every', formatAge(application.kyc_every_ms)],
     ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
@@ -167,7 +154,7 @@ ${section(
     title: application.name,
     at: '/applications',
     parent: ['Applications', '/applications'],
-    lead: html`<span class="mono">${id}</span>`,
+    lead: mono(id),
     actions: mayManage ? actions : undefined,
     body,
   };

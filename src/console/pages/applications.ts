@@ -27,13 +27,12 @@ import {
   link,
   number,
   pager,
-  section,
   select,
-  table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
-import { optionalText, optionalWord } from '#src/console/query.ts';
+import { type ById, optionalText, optionalWord } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { PermanentError } from '#src/errors.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
@@ -71,7 +70,7 @@ const COLUMNS: Column<ApplicationItem>[] = [
 
 const ADD_COMMAND = 'npx catalogue app add --help';
 
-type ById = { Params: { application_id: string } };
+type Params = ById<'application_id'>;
 
 /** Adds `/applications` and `/applications/:id`. */
 export const addApplications = (app: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
@@ -83,13 +82,9 @@ export const addApplications = (app: FastifyInstance, { sql, producer }: Console
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
 <button class="button">Filter</button></form>
-${section(
-  'Applications',
-  table(items, COLUMNS, {
-    empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>${ADD_COMMAND}</code>`,
-    label: 'Applications',
-  }),
-)}
+${tableSection('Applications', items, COLUMNS, {
+  empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>${ADD_COMMAND}</code>`,
+})}
 ${pager([
   ['First', after === undefined ? null : link('/applications', filters)],
   [
@@ -97,15 +92,15 @@ ${pager([
     items.length === PAGE ? link('/applications', { ...filters, after: items.at(-1)?.application_id }) : null,
   ],
 ])}`;
-    return sendPage(request, reply, { title: 'Applications', at: '/applications', body });
+    return sendPage(reply, { title: 'Applications', at: '/applications', body });
   });
 
-  app.get<ById>('/applications/:application_id', { config: { right: 'view' } }, async (request, reply) => {
+  app.get<Params>('/applications/:application_id', { config: { right: 'view' } }, async (request, reply) => {
     const { application_id } = request.params;
     const application = await findApplication(sql, application_id);
     if (application === undefined) {
       const message = 'There is no application with this id, or it was removed.';
-      return sendError(request, reply, { status: 404, title: 'No such application', message });
+      return sendError(reply, 404, 'No such application', message);
     }
     const [runs, failures, games, nextTick, webhook, events, checks] = await Promise.all([
       listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
@@ -118,7 +113,6 @@ ${pager([
     ]);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
     return sendPage(
-      request,
       reply,
       applicationPage({
         application,
@@ -134,7 +128,7 @@ ${pager([
     );
   });
 
-  app.post<ById>(
+  app.post<Params>(
     '/applications/:application_id',
     { config: { right: 'manage_applications' } },
     async (request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { clock, html, link, pager, type SafeHtml, section, select, table } from '#src/console/html.ts';
+import { clock, html, link, mono, pager, type SafeHtml, select, tableSection } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { optionalText } from '#src/console/query.ts';
 import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
@@ -26,7 +26,7 @@ const subjectCell = ({ subject }: AuditRow): SafeHtml | string => {
   const [, kind = '', id = ''] = /^([a-z_]+):(.*)$/s.exec(subject) ?? [];
   const page = PAGES[kind];
   return page === undefined || id === ''
-    ? html`<span class="mono">${subject}</span>`
+    ? mono(subject)
     : html`${kind} <a class="mono" href="${page}${encodeURIComponent(id)}">${id}</a>`;
 };
 
@@ -53,20 +53,18 @@ ${select('action', 'Action', [['', 'every action'], ...AUDIT_ACTIONS.map((each) 
 <label class="field grow"><span>Subject</span><input name="subject" value="${subject ?? ''}" placeholder="application:acme"></label>
 <label class="field"><span>Day (UTC)</span><input type="date" name="day" value="${day ?? ''}"></label>
 <button class="button">Filter</button></form>
-${section(
+${tableSection(
   'Entries, latest first',
-  table(
-    entries,
-    [
-      { head: '#', numeric: true, minWidth: 900, cell: (row) => String(row.entry_id) },
-      { head: 'When', cell: (row) => clock(row.at) },
-      { head: 'Who', fit: 'words', cell: actorCell },
-      { head: 'Action', fit: 'short', cell: (row) => html`<span class="mono">${row.action}</span>` },
-      { head: 'On', cell: subjectCell },
-      { head: 'Why, and what', cell: whyCell },
-    ],
-    { empty: 'No entry matches.', label: 'Audit log', stacked: true },
-  ),
+  entries,
+  [
+    { head: '#', numeric: true, minWidth: 900, cell: (row) => String(row.entry_id) },
+    { head: 'When', cell: (row) => clock(row.at) },
+    { head: 'Who', fit: 'words', cell: actorCell },
+    { head: 'Action', fit: 'short', cell: (row) => mono(row.action) },
+    { head: 'On', cell: subjectCell },
+    { head: 'Why, and what', cell: whyCell },
+  ],
+  { empty: 'No entry matches.', label: 'Audit log', stacked: true },
 )}
 ${pager([
   ['Latest', given.before === undefined ? null : link('/audit', filters)],
@@ -75,7 +73,7 @@ ${pager([
     entries.length === PAGE ? link('/audit', { ...filters, before: entries.at(-1)?.entry_id }) : null,
   ],
 ])}`;
-    return sendPage(request, reply, {
+    return sendPage(reply, {
       title: 'Audit log',
       at: '/audit',
       body,

@@ -8,13 +8,13 @@ import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
 import {
   action,
   ago,
+  applicationLink,
   type Column,
   html,
   link,
   number,
   type SafeHtml,
-  section,
-  table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { optionalText } from '#src/console/query.ts';
@@ -93,22 +93,16 @@ export const addFailures = (app: FastifyInstance, { sql, producer }: ConsoleOpti
     const groups = await groupFailures(sql, { application_id: application, limit: GROUPS_MAX });
     const mayRetry = hasRight(operatorOf(request).roles, 'manage_applications');
     const body = html`<form method="get" class="filters" role="search"><label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label><button class="button">Filter</button></form>
-${section(
+${tableSection(
   application === undefined ? 'All applications' : application,
-  table(
-    groups,
-    [
-      {
-        head: 'Application',
-        fit: 'words',
-        cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
-      },
-      ...PROBLEM_COLUMNS,
-      { head: 'First', minWidth: 1200, cell: (row) => ago(row.first_at) },
-      { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
-    ],
-    { empty: 'No open failures: every listed game was stored.', label: 'Failures', stacked: true },
-  ),
+  groups,
+  [
+    { head: 'Application', fit: 'words', cell: (row) => applicationLink(row.application_id) },
+    ...PROBLEM_COLUMNS,
+    { head: 'First', minWidth: 1200, cell: (row) => ago(row.first_at) },
+    { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
+  ],
+  { empty: 'No open failures: every listed game was stored.', label: 'Failures', stacked: true },
 )}`;
     const actions =
       application !== undefined && mayRetry && groups.length > 0
@@ -117,7 +111,7 @@ ${section(
             kind: 'primary',
           })
         : undefined;
-    return sendPage(request, reply, {
+    return sendPage(reply, {
       title: 'Failures',
       at: '/failures',
       body,

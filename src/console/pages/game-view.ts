@@ -4,6 +4,7 @@ import type { ReasonRow } from '#db/queries/reasons.ts';
 import {
   action,
   ago,
+  applicationLink,
   badge,
   clock,
   facts,
@@ -12,9 +13,11 @@ import {
   html,
   IN_PLACE,
   link,
+  mono,
   type SafeHtml,
   section,
   select,
+  statusBadges,
 } from '#src/console/html.ts';
 import type { Page } from '#src/console/layout.ts';
 import { rejectionFields } from '#src/console/pages/decision-form.ts';
@@ -151,9 +154,6 @@ const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | n
   return html`<form method="get" action="/games/${game.game_id}" class="filters">${hiddenFields(filters)}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
 };
 
-const statusBadges = ({ audit_status, withdrawn_at }: GameRow): SafeHtml =>
-  html`<span>${badge(audit_status)}${withdrawn_at === null ? null : html` ${badge('withdrawn')}`}</span>`;
-
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
   const { game, diff, timeline, mayDecide, filters, nextUrl, backUrl, next, pictures } = view;
@@ -171,16 +171,16 @@ ${mayDecide && game.withdrawn_at === null ? decisionCard(view) : null}
 ${section(
   'Game',
   facts([
-    ['Status', statusBadges(game)],
+    ['Status', html`<span>${statusBadges(game)}</span>`],
     [
       'Waits',
       waiting === null
         ? null
         : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatAge(waiting.median_wait_ms)}`}`,
     ],
-    ['Application', html`<a href="/applications/${game.application_id}">${game.application_id}</a>`],
-    ["Application's game_id", html`<span class="mono">${game.application_game_id}</span>`],
-    ['Our id', html`<span class="mono">${game.game_id}</span>`],
+    ['Application', applicationLink(game.application_id)],
+    ["Application's game_id", mono(game.application_game_id)],
+    ['Our id', mono(game.game_id)],
     ['Revision', game.revision],
     ['Fetched', clock(game.fetched_at)],
   ]),
@@ -193,7 +193,7 @@ ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">$
     at: filters.lane === undefined ? '/games' : '/review',
     parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
-    lead: html`${statusBadges(game)}<a href="/applications/${game.application_id}">${game.application_id}</a>`,
+    lead: html`<span>${statusBadges(game)}</span><a href="/applications/${game.application_id}">${game.application_id}</a>`,
     actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`,
     body,
   };

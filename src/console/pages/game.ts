@@ -6,17 +6,16 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
 import { html, link, nameInText, type SafeHtml } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
-import { laneFilters, optionalId, revisionNumber, toId } from '#src/console/query.ts';
+import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { CatalogueError } from '#src/errors.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { decideGames } from '#src/review/decide.ts';
+import { decideGames, type GameDecision } from '#src/review/decide.ts';
 import { readLane, toCursor } from '#src/review/lanes.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
@@ -59,21 +58,28 @@ const decision = laneFilters.extend({
 const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml =>
   html`<p class="viewers soft" hx-get="/games/${game_id}/viewers" hx-trigger="every 20s" hx-swap="outerHTML">${viewers.length === 0 ? '' : `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`}</p>`;
 
-type ById = { Params: { game_id: string } };
+type Params = ById<'game_id'>;
+
+/** Why nothing was decided; undefined if the game has the decision. */
+const explainUndecided = ({ result, game }: GameDecision, seen: number): string | undefined => {
+  if (result === 'moved' && game?.revision === seen)
+    return 'a picture changed behind its address meanwhile. This page shows it as it is now.';
+  if (result === 'moved')
+    return `the content moved from revision ${seen} to ${game?.revision} meanwhile. This page shows what moved.`;
+  if (result === 'decided_before')
+    return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
+  return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
+};
 
 /** Adds `/games/:game_id`. */
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  app.get<ById>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
+  app.get<Params>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
     const { lane: opened, application, q, back, from, to } = query.parse(request.query);
     const game_id = toId(request.params.game_id);
     const game = game_id === undefined ? undefined : await findGame(sql, game_id);
     if (game_id === undefined || game === undefined)
-      return sendError(request, reply, {
-        status: 404,
-        title: 'No such game',
-        message: 'There is no game with this id. Search for it by the id of its application.',
-      });
+      return sendError(reply, 404, 'No such game', `${NO_GAME} Search for it by the id of its application.`);
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
@@ -102,7 +108,6 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       next === undefined ? undefined : link(`/games/${next.game_id}`, { ...filters, back: game_id });
     const backUrl = back === undefined ? undefined : link(`/games/${back}`, filters);
     return sendPage(
-      request,
       reply,
       gamePage({
         game: diff.game,
@@ -122,7 +127,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     );
   });
 
-  app.get<ById>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
+  app.get<Params>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
     const { from, to, field, polls } = polled.parse(request.query);
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return reply.code(404).send();
@@ -133,14 +138,14 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     return reply.type('text/html; charset=utf-8').send(String(pictureList(diff, list, pictures, polls)));
   });
 
-  app.get<ById>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
+  app.get<Params>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return reply.code(404).send();
     const viewers = await recordViewer(sql, game_id, operatorOf(request).login);
     return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, viewers)));
   });
 
-  app.post<ById>(
+  app.post<Params>(
     '/games/:game_id',
     { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES },
     async (request, reply) => {
@@ -149,48 +154,25 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const form = decision.parse(request.body);
       const { act, lane, application, q, cursor, seen_status, seen_pictures, reason, text, note } = form;
       const filters = { lane, application, q };
-      const here = (from?: number) => link(`/games/${game_id}`, { ...filters, from });
+      const here = link(`/games/${game_id}`, filters);
       const audit_status = act === 'pass' ? 'passed' : 'rejected';
       const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
-      try {
-        const {
-          games: [result],
-        } = await decideGames(
+      return orNotice(reply, here, async () => {
+        const { games } = await decideGames(
           sql,
           [{ game_id, revision: form.revision, seen_pictures }],
           { audit_status, seen_status, ...details },
           operatorActor(operatorOf(request).login),
         );
-        const name = nameInText(result?.game?.game_name ?? game_id);
-        if (result?.result === 'moved' && result.game?.revision === form.revision)
-          return redirectWith(
-            reply,
-            here(),
-            'Nothing was decided: a picture changed behind its address meanwhile. This page shows it as it is now.',
-            'bad',
-          );
-        if (result?.result === 'moved')
-          return redirectWith(
-            reply,
-            here(form.revision),
-            `Nothing was decided: the content moved from revision ${form.revision} to ${result.game?.revision} meanwhile. This page shows what moved.`,
-            'bad',
-          );
-        if (result?.result === 'decided_before')
-          return redirectWith(
-            reply,
-            here(),
-            `Nothing was decided: ${result.game?.last?.decided_by ?? 'another operator'} decided meanwhile.`,
-            'bad',
-          );
-        if (result?.result === 'withdrawn')
-          return redirectWith(
-            reply,
-            here(),
-            'Nothing was decided: the game is withdrawn. Its application no longer lists it.',
-            'bad',
-          );
-        if (result?.result === 'unknown') return redirectWith(reply, '/review', NO_GAME, 'bad');
+        const [decided] = games;
+        if (decided === undefined || decided.result === 'unknown')
+          return redirectWith(reply, '/review', NO_GAME, 'bad');
+        const why = explainUndecided(decided, form.revision);
+        if (why !== undefined) {
+          const hasMoved = decided.result === 'moved' && decided.game?.revision !== form.revision;
+          const url = hasMoved ? link(`/games/${game_id}`, { ...filters, from: form.revision }) : here;
+          return redirectWith(reply, url, `Nothing was decided: ${why}`, 'bad');
+        }
         const next =
           lane === undefined || cursor === undefined
             ? undefined
@@ -200,17 +182,15 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
           next !== undefined
             ? link(`/games/${next.game_id}`, { ...filters, back: game_id })
             : lane === undefined
-              ? here()
+              ? here
               : link('/review', filters);
+        const name = nameInText(decided.game?.game_name ?? game_id);
         return redirectWith(reply, url, `${name}: ${audit_status}.`);
-      } catch (error) {
-        if (!(error instanceof CatalogueError)) throw error;
-        return redirectWith(reply, here(), error.message, 'bad');
-      }
+      });
     },
   );
 
-  app.post<ById>(
+  app.post<Params>(
     '/games/:game_id/package',
     { config: { right: 'decide' }, bodyLimit: 16 * 1024 },
     async (request, reply) => {
@@ -218,21 +198,12 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       if (game_id === undefined) return redirectWith(reply, '/games', NO_GAME, 'bad');
       const { url } = z.object({ url: z.string().trim() }).parse(request.body);
       const here = `/games/${game_id}`;
-      try {
-        await setPackageUrls(
-          sql,
-          [{ game_id, game_package_url: url }],
-          operatorActor(operatorOf(request).login),
-        );
-        return redirectWith(
-          reply,
-          here,
-          url === '' ? 'The package URL is cleared.' : 'The package URL is set.',
-        );
-      } catch (error) {
-        if (!(error instanceof CatalogueError)) throw error;
-        return redirectWith(reply, here, error.message, 'bad');
-      }
+      const actor = operatorActor(operatorOf(request).login);
+      return orNotice(reply, here, async () => {
+        await setPackageUrls(sql, [{ game_id, game_package_url: url }], actor);
+        const done = url === '' ? 'cleared' : 'set';
+        return redirectWith(reply, here, `The package URL is ${done}.`);
+      });
     },
   );
 };

@@ -7,16 +7,17 @@ import { type GameItem, searchGames } from '#db/queries/game-search.ts';
 import { sendPage } from '#src/console/answers.ts';
 import {
   ago,
-  badge,
+  applicationLink,
   type Column,
   gameName,
   html,
   link,
+  mono,
   pager,
   type SafeHtml,
-  section,
   select,
-  table,
+  statusBadges,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { timelineCard } from '#src/console/pages/game-view.ts';
@@ -59,22 +60,18 @@ const columns = (pictures: PictureSet): Column<GameItem>[] => [
     cell: (row) =>
       html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`,
   },
-  {
-    head: 'Status',
-    cell: (row) =>
-      html`${badge(row.audit_status)}${row.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`,
-  },
+  { head: 'Status', cell: statusBadges },
   {
     head: 'Application',
     fit: 'names',
     minWidth: 640,
-    cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_name}</a>`,
+    cell: (row) => applicationLink(row.application_id, row.application_name),
   },
   {
     head: "Application's game_id",
     fit: 'words',
     minWidth: 900,
-    cell: (row) => html`<span class="mono">${row.application_game_id}</span>`,
+    cell: (row) => mono(row.application_game_id),
   },
   { head: 'Revision', minWidth: 1200, numeric: true, cell: (row) => row.revision },
   { head: 'Decided', minWidth: 900, cell: (row) => ago(row.audit_time) },
@@ -105,9 +102,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
       searchGames(sql, { text: q, status, application_id: application, before, limit: PAGE }),
       applicationChoices(sql, application),
     ]);
-    // The list shows icons only.
-    const pictured = games.map((game) => ({ ...game, game_store_pic: [] }));
-    const pictures = await wantPictures(options, pictured, { iconsFrom: 0 });
+    const pictures = await wantPictures(options, games);
     const filters = { q, status, application };
     const empty =
       next === null
@@ -117,7 +112,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
       games.length > 0 || next !== null || q === undefined || application === undefined
         ? null
         : await findTimeline(sql, application, q);
-    const list = section('Games, newest first', table(games, columns(pictures), { empty, label: 'Games' }));
+    const list = tableSection('Games, newest first', games, columns(pictures), { empty, label: 'Games' });
     const body = html`<form method="get" class="filters" role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
@@ -131,6 +126,6 @@ ${pager([
     next === null ? null : link('/games', { ...filters, before: next }),
   ],
 ])}`;
-    return sendPage(request, reply, { title: 'Games', at: '/games', body });
+    return sendPage(reply, { title: 'Games', at: '/games', body });
   });
 };

@@ -6,10 +6,11 @@ import { groupFailures, type HourRow, listTrouble, readDecisionHours } from '#db
 import { type EventWebhook, listTroubledEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { barChart } from '#src/console/charts.ts';
+import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { addressBadge, describeAddress } from '#src/console/event-tables.ts';
 import {
   ago,
+  applicationLink,
   badge,
   formatAge,
   html,
@@ -18,6 +19,7 @@ import {
   type SafeHtml,
   section,
   table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { explainFailure } from '#src/console/pages/failures.ts';
@@ -86,18 +88,17 @@ ${section(
 )}
 ${section(
   'Runs',
-  barChart('Runs by outcome an hour, last 24 hours', labels, [
-    { name: 'succeeded', tone: 'good', values: values(hours, 'succeeded') },
-    { name: 'partial', tone: 'warn', values: values(hours, 'partial') },
-    { name: 'suspect', tone: 'info', values: values(hours, 'suspect') },
-    { name: 'failed', tone: 'bad', values: values(hours, 'failed') },
-    { name: 'abandoned', tone: 'muted', values: values(hours, 'abandoned') },
-  ]),
+  barChart(
+    'Runs by outcome an hour, last 24 hours',
+    labels,
+    outcomeSeries((outcome) => values(hours, outcome)),
+  ),
 )}</div>`;
 };
 
-const requestTable = (requests: readonly ApprovalRow[]): SafeHtml =>
-  table(
+const requestSection = (requests: readonly ApprovalRow[]): SafeHtml =>
+  tableSection(
+    'Waiting for a second person',
     requests,
     [
       {
@@ -108,11 +109,12 @@ const requestTable = (requests: readonly ApprovalRow[]): SafeHtml =>
       { head: 'Asked by', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
       { head: 'Reason', minWidth: 640, cell: (row) => row.reason },
     ],
-    { empty: '', label: 'Waiting for a second person' },
+    { empty: '' },
   );
 
-const webhookTable = (webhooks: readonly EventWebhook[]): SafeHtml =>
-  table(
+const webhookSection = (webhooks: readonly EventWebhook[]): SafeHtml =>
+  tableSection(
+    'Events that do not arrive',
     webhooks,
     [
       {
@@ -123,7 +125,7 @@ const webhookTable = (webhooks: readonly EventWebhook[]): SafeHtml =>
       { head: 'Address', cell: addressBadge },
       { head: 'Why', cell: describeAddress },
     ],
-    { empty: '', label: 'Events that do not arrive' },
+    { empty: '' },
   );
 
 /** Adds `/`. */
@@ -131,7 +133,7 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
   const readHours = createRunHours(sql);
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
-  app.get('/', { config: { right: 'view' } }, async (request, reply) => {
+  app.get('/', { config: { right: 'view' } }, async (_request, reply) => {
     const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, webhooks] =
       await Promise.all([
         summariseLanes(sql),
@@ -160,50 +162,43 @@ ${stat('Workers', workers.length, '/queues', { note: workers.length === 0 ? 'sta
 </div>
 ${delay === null || delay.cause === 'queue_unreachable' ? null : html`<p class="notice warn">${describeDelay(delay)}</p>`}
 <div class="columns tables">
-${section(
+${tableSection(
   'Applications in trouble',
-  table(
-    trouble.slice(0, TROUBLE_SHOWN),
-    [
-      {
-        head: 'Application',
-        cell: (row) => html`<a href="/applications/${row.application_id}">${row.name}</a>`,
-      },
-      {
-        head: 'State',
-        cell: (row) =>
-          row.suspect_run !== null
-            ? html`<a href="/runs/${row.suspect_run}">${badge('suspect')}</a>`
-            : badge(row.status === 'paused' ? 'paused' : 'failing', 'warn'),
-      },
-      {
-        head: 'Since',
-        cell: (row) => (row.failing_since === null ? row.pause_reason : ago(row.failing_since)),
-      },
-    ],
-    { empty: 'Every application is well.', label: 'Applications in trouble' },
-  ),
+  trouble.slice(0, TROUBLE_SHOWN),
+  [
+    { head: 'Application', cell: (row) => applicationLink(row.application_id, row.name) },
+    {
+      head: 'State',
+      cell: (row) =>
+        row.suspect_run !== null
+          ? html`<a href="/runs/${row.suspect_run}">${badge('suspect')}</a>`
+          : badge(row.status === 'paused' ? 'paused' : 'failing', 'warn'),
+    },
+    {
+      head: 'Since',
+      cell: (row) => (row.failing_since === null ? row.pause_reason : ago(row.failing_since)),
+    },
+  ],
+  { empty: 'Every application is well.' },
 )}
-${section(
+${tableSection(
   'Failures by reason',
-  table(
-    failures,
-    [
-      {
-        head: 'Application',
-        fit: 'words',
-        cell: (row) =>
-          html`<a href="${link('/failures', { application: row.application_id })}">${row.application_id}</a>`,
-      },
-      { head: 'What is wrong', cell: explainFailure },
-      { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-    ],
-    { empty: 'No open failures.', label: 'Failures by reason' },
-  ),
+  failures,
+  [
+    {
+      head: 'Application',
+      fit: 'words',
+      cell: (row) =>
+        html`<a href="${link('/failures', { application: row.application_id })}">${row.application_id}</a>`,
+    },
+    { head: 'What is wrong', cell: explainFailure },
+    { head: 'Games', numeric: true, cell: (row) => number(row.games) },
+  ],
+  { empty: 'No open failures.' },
 )}
 </div>
-${requests.length === 0 ? null : section('Waiting for a second person', requestTable(requests))}
-${webhooks.length === 0 ? null : section('Events that do not arrive', webhookTable(webhooks))}
+${requests.length === 0 ? null : requestSection(requests)}
+${webhooks.length === 0 ? null : webhookSection(webhooks)}
 ${section(
   'Queues',
   queues === null
@@ -227,6 +222,6 @@ ${section(
 </div>
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;
-    return sendPage(request, reply, { title: 'Overview', at: '/', body, lead: 'What needs a person now.' });
+    return sendPage(reply, { title: 'Overview', at: '/', body, lead: 'What needs a person now.' });
   });
 };

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { listOperators, type Operator } from '#db/queries/operators.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
-import { action, ago, badge, html, type SafeHtml, section, table } from '#src/console/html.ts';
+import { operatorOf, orNotice, redirectWith, sendPage } from '#src/console/answers.ts';
+import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -51,24 +51,22 @@ const form = z.object({
 });
 
 const page = (operators: readonly Operator[], shown?: SafeHtml): SafeHtml => html`${shown ?? null}
-${section(
+${tableSection(
   'Operators',
-  table(
-    operators,
-    [
-      {
-        head: 'Operator',
-        cell: (row) => html`<strong>${row.name}</strong><br><small class="mono">${row.login}</small>`,
-      },
-      { head: 'Roles', cell: (row) => words(row.roles.join(', ')) || '–' },
-      { head: 'State', cell: (row) => badge(row.status) },
-      { head: 'Signs in by', minWidth: 900, cell: (row) => row.signs_in_by },
-      { head: 'Sessions', minWidth: 1200, numeric: true, cell: (row) => row.open_sessions },
-      { head: 'Last sign-in', minWidth: 640, cell: (row) => ago(row.last_sign_in_at) },
-      { head: 'Manage', cell: manageCell },
-    ],
-    { empty: 'No operator yet.', label: 'Operators', stacked: true },
-  ),
+  operators,
+  [
+    {
+      head: 'Operator',
+      cell: (row) => html`<strong>${row.name}</strong><br><small class="mono">${row.login}</small>`,
+    },
+    { head: 'Roles', cell: (row) => words(row.roles.join(', ')) || '–' },
+    { head: 'State', cell: (row) => badge(row.status) },
+    { head: 'Signs in by', minWidth: 900, cell: (row) => row.signs_in_by },
+    { head: 'Sessions', minWidth: 1200, numeric: true, cell: (row) => row.open_sessions },
+    { head: 'Last sign-in', minWidth: 640, cell: (row) => ago(row.last_sign_in_at) },
+    { head: 'Manage', cell: manageCell },
+  ],
+  { empty: 'No operator yet.', stacked: true },
 )}
 <div class="columns">
 ${section(
@@ -79,24 +77,22 @@ ${section(
 <fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>
 <button class="button primary">Add operator</button></form>`,
 )}
-${section(
+${tableSection(
   'What each role may do',
-  table(
-    Object.entries(RIGHTS),
-    [
-      { head: 'Right', cell: ([right]) => words(right) },
-      { head: 'Roles', cell: ([, roles]) => words(roles.join(', ')) },
-    ],
-    { empty: '', label: 'Rights' },
-  ),
+  Object.entries(RIGHTS),
+  [
+    { head: 'Right', cell: ([right]) => words(right) },
+    { head: 'Roles', cell: ([, roles]) => words(roles.join(', ')) },
+  ],
+  { empty: '', label: 'Rights' },
 )}</div>`;
 
 /** Adds `/operators`. */
 export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions): void => {
   const show = { title: 'Operators', at: '/operators' };
 
-  app.get('/operators', { config: { right: 'manage_operators' } }, async (request, reply) =>
-    sendPage(request, reply, { ...show, body: page(await listOperators(sql)) }),
+  app.get('/operators', { config: { right: 'manage_operators' } }, async (_request, reply) =>
+    sendPage(reply, { ...show, body: page(await listOperators(sql)) }),
   );
 
   app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
@@ -105,18 +101,18 @@ export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions)
     const done = (text: string) => redirectWith(reply, '/operators', text);
     const showLink = async (secret: string, of: string) => {
       const shown = html`<div class="notice"><p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p><p><code>${signInUrl(url(), secret)}</code></p></div>`;
-      return sendPage(request, reply, { ...show, body: page(await listOperators(sql), shown) });
+      return sendPage(reply, { ...show, body: page(await listOperators(sql), shown) });
     };
-    try {
+    return orNotice(reply, '/operators', async () => {
       if (act === 'add') {
         if (role.length === 0) throw new CatalogueError('Choose at least one role.');
         const added = parseLogin(login);
-        return await showLink(
+        return showLink(
           await addOperator(sql, actor, { login: added, name: name || added, roles: role }),
           added,
         );
       }
-      if (act === 'link') return await showLink(await linkOperator(sql, actor, login), login);
+      if (act === 'link') return showLink(await linkOperator(sql, actor, login), login);
       if (act === 'roles') {
         await setRoles(sql, actor, login, role);
         return done(`The roles of ${login} are set. They count at the next click.`);
@@ -125,9 +121,6 @@ export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions)
         return done(`Sessions of ${login} ended: ${await signOutOperator(sql, actor, login)}.`);
       await switchOperator(sql, actor, login, act === 'disable' ? 'disabled' : 'active');
       return done(`${login} is ${act === 'disable' ? 'disabled' : 'active'}.`);
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, '/operators', error.message, 'bad');
-    }
+    });
   });
 };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readThumbnail } from '#db/queries/pictures.ts';
 import { sendError } from '#src/console/answers.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
+import type { ById } from '#src/console/query.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -14,29 +15,21 @@ const query = z.object({
 
 /** The id is a hash of the bytes, so the response never changes. Only this operator's browser may cache it. */
 const CACHE = 'private, max-age=604800, immutable';
+const NO_PICTURE =
+  'There is no thumbnail with this id. It was never made, or it was deleted because no page showed it for a long time.';
 const POLICY = "default-src 'none'; sandbox";
 
 /** Adds `/pictures/:id`. */
 export const addPictures = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
-  app.get<{ Params: { id: string } }>(
-    '/pictures/:id',
-    { config: { right: 'view' } },
-    async (request, reply) => {
-      const { id } = request.params;
-      const { w } = query.parse(request.query);
-      const webp = SHA256.test(id) ? await readThumbnail(sql, id, w) : undefined;
-      if (webp === undefined)
-        return sendError(request, reply, {
-          status: 404,
-          title: 'No such picture',
-          message:
-            'There is no thumbnail with this id. It was never made, or it was deleted because no page showed it for a long time.',
-        });
-      return reply
-        .type('image/webp')
-        .header('cache-control', CACHE)
-        .header('content-security-policy', POLICY)
-        .send(webp);
-    },
-  );
+  app.get<ById<'id'>>('/pictures/:id', { config: { right: 'view' } }, async (request, reply) => {
+    const { id } = request.params;
+    const { w } = query.parse(request.query);
+    const webp = SHA256.test(id) ? await readThumbnail(sql, id, w) : undefined;
+    if (webp === undefined) return sendError(reply, 404, 'No such picture', NO_PICTURE);
+    return reply
+      .type('image/webp')
+      .header('cache-control', CACHE)
+      .header('content-security-policy', POLICY)
+      .send(webp);
+  });
 };

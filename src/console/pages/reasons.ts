@@ -3,11 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
-import { action, ago, badge, type Column, html, section, table } from '#src/console/html.ts';
+import { operatorOf, orNotice, redirectWith, sendPage } from '#src/console/answers.ts';
+import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { CatalogueError } from '#src/errors.ts';
 import { addReason, retireReasonCode } from '#src/review/reasons.ts';
 
 const form = z.object({
@@ -22,7 +21,7 @@ export const addReasons = (app: FastifyInstance, { sql }: ConsoleOptions): void 
     const reasons = await listReasons(sql);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
     const columns: Column<(typeof reasons)[number]>[] = [
-      { head: 'Code', cell: (row) => html`<span class="mono">${row.code}</span>` },
+      { head: 'Code', cell: (row) => mono(row.code) },
       { head: 'What the developer reads', cell: (row) => row.label },
       {
         head: 'State',
@@ -41,7 +40,7 @@ export const addReasons = (app: FastifyInstance, { sql }: ConsoleOptions): void 
               })
             : '',
       });
-    const body = html`${section('Reasons', table(reasons, columns, { empty: 'No reason yet.', label: 'Reasons', stacked: true }))}
+    const body = html`${tableSection('Reasons', reasons, columns, { empty: 'No reason yet.', stacked: true })}
 ${
   mayManage
     ? section(
@@ -50,7 +49,7 @@ ${
       )
     : null
 }`;
-    return sendPage(request, reply, {
+    return sendPage(reply, {
       title: 'Reasons',
       at: '/reasons',
       body,
@@ -61,13 +60,10 @@ ${
   app.post('/reasons', { config: { right: 'manage_reasons' } }, async (request, reply) => {
     const { act, code, label } = form.parse(request.body);
     const actor = operatorActor(operatorOf(request).login);
-    try {
+    return orNotice(reply, '/reasons', async () => {
       if (act === 'add') await addReason(sql, { code, label }, actor);
       else await retireReasonCode(sql, code, actor);
       return redirectWith(reply, '/reasons', `${code} is ${act === 'add' ? 'in use' : 'retired'}.`);
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, '/reasons', error.message, 'bad');
-    }
+    });
   });
 };

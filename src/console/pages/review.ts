@@ -6,7 +6,7 @@ import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
 import {
   action,
   ago,
@@ -21,19 +21,17 @@ import {
   number,
   pager,
   type SafeHtml,
-  section,
   select,
-  table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { isId, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
+import { type ById, isId, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
-import { CatalogueError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
@@ -110,10 +108,10 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       sql,
       games.slice(0, OPENED_SOON).map(({ game_id }) => game_id),
     );
-    const pictured = games.map(
-      (game) => opened.find(({ game_id }) => game_id === game.game_id) ?? { ...game, game_store_pic: [] },
+    const pictures = await wantPictures(
+      options,
+      games.map((game) => opened.find(({ game_id }) => game_id === game.game_id) ?? game),
     );
-    const pictures = await wantPictures(options, pictured, { iconsFrom: OPENED_SOON });
     const filters = { lane, application, q };
     const tabs = html`<nav class="tabs" aria-label="Lanes">${LANES.map(
       (each) =>
@@ -133,7 +131,7 @@ ${pager([
   ['Next', next === null ? null : link('/review', { ...filters, at: next })],
 ])}`;
     const oldest = summary[lane].oldest;
-    return sendPage(request, reply, {
+    return sendPage(reply, {
       title: 'Review',
       at: '/review',
       body,
@@ -149,82 +147,62 @@ ${pager([
     const actor = operatorActor(operatorOf(request).login);
     const audit_status = act === 'pass' ? 'passed' : 'rejected';
     const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
-    try {
-      const { batch_id, games } = await decideGames(
-        sql,
-        game,
-        { audit_status, seen_status: 'pending', ...details },
-        actor,
-      );
+    return orNotice(reply, back, async () => {
+      const wanted = { audit_status, seen_status: 'pending', ...details } as const;
+      const { batch_id, games } = await decideGames(sql, game, wanted, actor);
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
       const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
       return redirectWith(reply, url, describeResults(audit_status, games), tone);
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, back, error.message, 'bad');
-    }
+    });
   });
 
-  app.get<{ Params: { batch_id: string } }>(
-    '/batches/:batch_id',
-    { config: { right: 'view' } },
-    async (request, reply) => {
-      const filters = laneFilters.parse(request.query);
-      const batch_id = toId(request.params.batch_id);
-      const rows = batch_id === undefined ? [] : await listBatch(sql, batch_id);
-      const [first] = rows;
-      if (batch_id === undefined || first === undefined)
-        return sendError(request, reply, {
-          status: 404,
-          title: 'No such batch',
-          message: 'There is no batch of decisions with this id.',
-        });
-      const standing = rows.filter(({ undone_at }) => undone_at === null).length;
-      const mayUndo = standing > 0 && hasRight(operatorOf(request).roles, 'decide');
-      const body = section(
-        `${rows.length} games`,
-        table(
-          rows,
-          [
-            {
-              head: 'Game',
-              cell: (row) => html`<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>`,
-            },
-            { head: 'Application', minWidth: 640, cell: (row) => row.application_id },
-            {
-              head: 'Decision',
-              cell: (row) => (row.undone_at === null ? badge(row.audit_status) : badge('undone')),
-            },
-            { head: 'Revision', numeric: true, minWidth: 900, cell: (row) => row.revision },
-            { head: 'Now', cell: (row) => badge(row.game_status) },
-          ],
-          { empty: '', label: 'Games of the batch' },
-        ),
-      );
-      return sendPage(request, reply, {
-        title: 'Batch of decisions',
-        at: '/review',
-        parent: ['Review', link('/review', filters)],
-        lead: html`${badge(first.audit_status)} by ${first.decided_by}, ${ago(first.decided_at)}`,
-        actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' }) : null}<a class="button" href="${link('/review', filters)}">Back to review</a>`,
-        body,
-      });
-    },
-  );
+  app.get<ById<'batch_id'>>('/batches/:batch_id', { config: { right: 'view' } }, async (request, reply) => {
+    const filters = laneFilters.parse(request.query);
+    const batch_id = toId(request.params.batch_id);
+    const rows = batch_id === undefined ? [] : await listBatch(sql, batch_id);
+    const [first] = rows;
+    if (batch_id === undefined || first === undefined)
+      return sendError(reply, 404, 'No such batch', 'There is no batch of decisions with this id.');
+    const standing = rows.filter(({ undone_at }) => undone_at === null).length;
+    const mayUndo = standing > 0 && hasRight(operatorOf(request).roles, 'decide');
+    const body = tableSection(
+      `${rows.length} games`,
+      rows,
+      [
+        {
+          head: 'Game',
+          cell: (row) => html`<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>`,
+        },
+        { head: 'Application', minWidth: 640, cell: (row) => row.application_id },
+        {
+          head: 'Decision',
+          cell: (row) => (row.undone_at === null ? badge(row.audit_status) : badge('undone')),
+        },
+        { head: 'Revision', numeric: true, minWidth: 900, cell: (row) => row.revision },
+        { head: 'Now', cell: (row) => badge(row.game_status) },
+      ],
+      { empty: '', label: 'Games of the batch' },
+    );
+    return sendPage(reply, {
+      title: 'Batch of decisions',
+      at: '/review',
+      parent: ['Review', link('/review', filters)],
+      lead: html`${badge(first.audit_status)} by ${first.decided_by}, ${ago(first.decided_at)}`,
+      actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' }) : null}<a class="button" href="${link('/review', filters)}">Back to review</a>`,
+      body,
+    });
+  });
 
   app.post('/undo', { config: { right: 'decide' }, bodyLimit: FILTERS_MAX_BYTES }, async (request, reply) => {
     const { batch, ...filters } = laneFilters
       .extend({ batch: z.uuid().optional() })
       .parse(request.body ?? {});
     const { login } = operatorOf(request);
-    const last =
-      batch === undefined
-        ? await findLastDecision(sql, login)
-        : {
-            audit_ids: (await listBatch(sql, batch)).map(({ audit_id }) => audit_id),
-            game_id: '',
-            batch_id: batch,
-          };
+    const batchOf = async (batch_id: string) => {
+      const rows = await listBatch(sql, batch_id);
+      return { audit_ids: rows.map(({ audit_id }) => audit_id), game_id: '', batch_id };
+    };
+    const last = await (batch === undefined ? findLastDecision(sql, login) : batchOf(batch));
     if (last === undefined || last.audit_ids.length === 0)
       return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
     const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));

@@ -6,6 +6,7 @@ import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
 import {
   ago,
+  applicationLink,
   badge,
   type Column,
   clock,
@@ -13,17 +14,17 @@ import {
   formatAge,
   html,
   link,
+  mono,
   number,
   pager,
-  type SafeHtml,
   section,
   select,
-  table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
-import { optionalId, optionalText, optionalWord, toId } from '#src/console/query.ts';
-import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { type ById, optionalId, optionalText, optionalWord, toId } from '#src/console/query.ts';
+import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 
 const PAGE = 50;
 const PAGES_SHOWN = 200;
@@ -34,17 +35,24 @@ const query = z.object({ application: optionalText, outcome: optionalWord(OUTCOM
 const duration = ({ started_at, finished_at }: RunRow): string =>
   formatAge((finished_at ?? new Date()).getTime() - started_at.getTime());
 
-const counter =
-  <Row extends object>(name: keyof Row & string) =>
-  (row: Row): SafeHtml | string => {
-    const value = row[name] as number;
-    return value === 0 ? html`<span class="none">0</span>` : number(value);
-  };
-
 /** Counters that a table shows in a window of 640 pixels: what came, and what did not. */
-const FIRST_COUNTERS: readonly string[] = ['listed', 'inserted', 'failed'];
+const FIRST_COUNTERS: readonly string[] = ['listed', 'inserted', 'failed', 'waiting'];
 /** Counters that need nobody: the last for which a table has room. */
 const LAST_COUNTERS: readonly string[] = ['updated', 'unchanged'];
+
+/** @param minWidth of other counters */
+const counterColumn = <Row extends object>(
+  name: keyof Row & string,
+  minWidth: 900 | 1200 | 1400,
+): Column<Row> => ({
+  head: name[0]?.toUpperCase() + name.slice(1),
+  numeric: true,
+  minWidth: FIRST_COUNTERS.includes(name) ? 640 : minWidth,
+  cell: (row) => {
+    const value = row[name] as number;
+    return value === 0 ? html`<span class="none">0</span>` : number(value);
+  },
+});
 
 /** The columns of a table of runs. */
 export const RUN_COLUMNS: Column<RunRow>[] = [
@@ -52,11 +60,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     head: 'Started',
     cell: (row) => html`<a href="/runs/${row.run_id}">${ago(row.started_at)}</a>`,
   },
-  {
-    head: 'Application',
-    fit: 'words',
-    cell: (row) => html`<a href="/applications/${row.application_id}">${row.application_id}</a>`,
-  },
+  { head: 'Application', fit: 'words', cell: (row) => applicationLink(row.application_id) },
   { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
   {
     head: 'Trigger',
@@ -65,14 +69,7 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
     cell: (row) => `${row.trigger}${row.full ? ', full' : ''}`,
   },
   { head: 'Took', minWidth: 900, numeric: true, cell: duration },
-  ...RUN_COUNTERS.map(
-    (name): Column<RunRow> => ({
-      head: name[0]?.toUpperCase() + name.slice(1),
-      numeric: true,
-      minWidth: FIRST_COUNTERS.includes(name) ? 640 : LAST_COUNTERS.includes(name) ? 1400 : 1200,
-      cell: counter<RunRow>(name),
-    }),
-  ),
+  ...RUN_COUNTERS.map((name) => counterColumn<RunRow>(name, LAST_COUNTERS.includes(name) ? 1400 : 1200)),
 ];
 
 const PAGE_COLUMNS: Column<RunPageItem>[] = [
@@ -82,15 +79,7 @@ const PAGE_COLUMNS: Column<RunPageItem>[] = [
     cell: (row) => html`${row.kind}${row.reason === null ? null : html`<br><small>${row.reason}</small>`}`,
   },
   { head: 'Rows', numeric: true, cell: (row) => number(row.row_count) },
-  ...(['inserted', 'updated', 'unchanged', 'invalid', 'failed', 'missing'] as const).map(
-    (name): Column<RunPageItem> => ({
-      head: name[0]?.toUpperCase() + name.slice(1),
-      numeric: true,
-      minWidth: FIRST_COUNTERS.includes(name) ? 640 : 900,
-      cell: counter<RunPageItem>(name),
-    }),
-  ),
-  { head: 'Waiting', numeric: true, minWidth: 640, cell: counter<RunPageItem>('waiting') },
+  ...([...DETAIL_COUNTERS, 'waiting'] as const).map((name) => counterColumn<RunPageItem>(name, 900)),
   { head: 'Listed', minWidth: 640, cell: (row) => ago(row.listed_at) },
 ];
 
@@ -105,36 +94,33 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
 <label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label>
 ${select('outcome', 'Outcome', [['', 'every outcome'], ...OUTCOMES.map((each) => [each, each] as const)], outcome ?? '')}
 <button class="button">Filter</button></form>
-${section('Runs, latest first', table(runs, RUN_COLUMNS, { empty: 'No run matches.', label: 'Runs' }))}
+${tableSection('Runs, latest first', runs, RUN_COLUMNS, { empty: 'No run matches.', label: 'Runs' })}
 ${pager([
   ['Latest', before === undefined ? null : link('/runs', filters)],
   ['Earlier', runs.length === PAGE ? link('/runs', { ...filters, before: runs.at(-1)?.run_id }) : null],
 ])}`;
-    return sendPage(request, reply, { title: 'Runs', at: '/runs', body });
+    return sendPage(reply, { title: 'Runs', at: '/runs', body });
   });
 
-  app.get<{ Params: { run_id: string } }>(
-    '/runs/:run_id',
-    { config: { right: 'view' } },
-    async (request, reply) => {
-      const run_id = toId(request.params.run_id);
-      const run = run_id === undefined ? undefined : await findRun(sql, run_id);
-      if (run_id === undefined || run === undefined) {
-        const message = 'There is no run with this id: it may have been pruned after 90 days.';
-        return sendError(request, reply, { status: 404, title: 'No such run', message });
-      }
-      const [pages, withdrawals] = await Promise.all([
-        listRunPages(sql, run_id, PAGES_SHOWN),
-        run.outcome === 'suspect' ? showWithdrawals(options, operatorOf(request), run_id) : null,
-      ]);
-      const body = html`
+  app.get<ById<'run_id'>>('/runs/:run_id', { config: { right: 'view' } }, async (request, reply) => {
+    const run_id = toId(request.params.run_id);
+    const run = run_id === undefined ? undefined : await findRun(sql, run_id);
+    if (run_id === undefined || run === undefined) {
+      const message = 'There is no run with this id: it may have been pruned after 90 days.';
+      return sendError(reply, 404, 'No such run', message);
+    }
+    const [pages, withdrawals] = await Promise.all([
+      listRunPages(sql, run_id, PAGES_SHOWN),
+      run.outcome === 'suspect' ? showWithdrawals(options, operatorOf(request), run_id) : null,
+    ]);
+    const body = html`
 ${run.reason === null ? null : html`<p class="notice ${run.outcome === 'failed' ? 'bad' : 'warn'}">${run.reason}</p>`}
 <div class="stats eighths">${RUN_COUNTERS.map((name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`)}</div>
 <div class="columns">
 ${section(
   'Run',
   facts([
-    ['Run id', html`<span class="mono">${run.run_id}</span>`],
+    ['Run id', mono(run.run_id)],
     ['Started', clock(run.started_at)],
     ['Ended', run.finished_at === null ? 'still open' : clock(run.finished_at)],
     ['Took', duration(run)],
@@ -159,23 +145,19 @@ ${section(
 )}
 </div>
 ${withdrawals}
-${section(
-  'Pages, latest first',
-  table(pages, PAGE_COLUMNS, {
-    empty: 'No page is recorded, or they were pruned: pages stay for three days.',
-    label: 'Pages of the run',
-  }),
-)}`;
-      return sendPage(request, reply, {
-        title: `Run of ${run.application_id}`,
-        at: '/runs',
-        body,
-        parent: ['Runs', '/runs'],
-        lead: html`${badge(run.outcome ?? 'open')} ${ago(run.finished_at ?? run.started_at)}`,
-        actions: html`<a class="button" href="/applications/${run.application_id}">Application</a>`,
-      });
-    },
-  );
+${tableSection('Pages, latest first', pages, PAGE_COLUMNS, {
+  empty: 'No page is recorded, or they were pruned: pages stay for three days.',
+  label: 'Pages of the run',
+})}`;
+    return sendPage(reply, {
+      title: `Run of ${run.application_id}`,
+      at: '/runs',
+      body,
+      parent: ['Runs', '/runs'],
+      lead: html`${badge(run.outcome ?? 'open')} ${ago(run.finished_at ?? run.started_at)}`,
+      actions: html`<a class="button" href="/applications/${run.application_id}">Application</a>`,
+    });
+  });
 
   addWithdrawals(app, options);
 };

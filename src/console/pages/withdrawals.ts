@@ -14,7 +14,7 @@ import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { toId } from '#src/console/query.ts';
 import { requestCard } from '#src/console/requests.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
-import { hasRight } from '#src/contract/roles.ts';
+import { hasRight, type Right } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
@@ -73,11 +73,7 @@ export const showWithdrawals = async (
       'Games that would vanish',
       html`<div class="empty"><p>No game of this run can be withdrawn: its games were withdrawn already, or a later suspect run lists them.</p></div>`,
     );
-  const pictures = await wantPictures(
-    options,
-    games.map((game) => ({ ...game, game_store_pic: [] })),
-    { iconsFrom: 0 },
-  );
+  const pictures = await wantPictures(options, games);
   const mayAccept = hasRight(roles, 'accept_withdrawals');
   const mayApprove = hasRight(roles, 'approve_withdrawals');
   // An open request comes first for its asker, and for everybody while a second person is needed.
@@ -118,8 +114,7 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     try {
       return redirectWith(reply, here, await work(run_id, operatorOf(request).login));
     } catch (error) {
-      if (error instanceof MissingRoleError)
-        return sendError(request, reply, { status: 403, title: 'Not allowed', message: error.message });
+      if (error instanceof MissingRoleError) return sendError(reply, 403, 'Not allowed', error.message);
       if (!(error instanceof CatalogueError)) throw error;
       return redirectWith(reply, here, error.message, 'bad');
     }
@@ -145,38 +140,31 @@ export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleO
     },
   );
 
-  app.post<{ Params: Params }>(
-    '/runs/:run_id/withdrawals/:approval_id/approve',
-    { config: { right: 'approve_withdrawals' } },
-    (request, reply) =>
-      answer(request, reply, async (_run_id, login) => {
-        const { asked_by } = await approve(sql, login, KINDS, idOf(request.params.approval_id));
-        return `Approved. ${asked_by} can withdraw the games within 15 minutes.`;
-      }),
-  );
-
+  const addDeed = (
+    deed: 'approve' | 'cancel' | 'use',
+    right: Right,
+    work: (approval_id: string, login: string, run_id: string) => Promise<string>,
+  ): void => {
+    const url = `/runs/:run_id/withdrawals/:approval_id/${deed}`;
+    app.post<{ Params: Params }>(url, { config: { right } }, (request, reply) =>
+      answer(request, reply, async (run_id, login) => work(idOf(request.params.approval_id), login, run_id)),
+    );
+  };
+  addDeed('approve', 'approve_withdrawals', async (approval_id, login) => {
+    const { asked_by } = await approve(sql, login, KINDS, approval_id);
+    return `Approved. ${asked_by} can withdraw the games within 15 minutes.`;
+  });
   // Askers cancel their own request; who may approve declines those of others.
-  app.post<{ Params: Params }>(
-    '/runs/:run_id/withdrawals/:approval_id/cancel',
-    { config: { right: 'accept_withdrawals' } },
-    (request, reply) =>
-      answer(request, reply, async (_run_id, login) => {
-        await endRequest(sql, login, KINDS, idOf(request.params.approval_id));
-        return 'The request has ended. The run waits for a decision again.';
-      }),
-  );
-
-  app.post<{ Params: Params }>(
-    '/runs/:run_id/withdrawals/:approval_id/use',
-    { config: { right: 'accept_withdrawals' } },
-    (request, reply) =>
-      answer(request, reply, async (run_id, login) => {
-        const second = { fourEyes, approval_id: idOf(request.params.approval_id) };
-        // The approval names the games.
-        const withdrawn = await acceptWithdrawals(sql, run_id, undefined, operatorActor(login), second);
-        return `Games withdrawn: ${withdrawn.length}.`;
-      }),
-  );
+  addDeed('cancel', 'accept_withdrawals', async (approval_id, login) => {
+    await endRequest(sql, login, KINDS, approval_id);
+    return 'The request has ended. The run waits for a decision again.';
+  });
+  addDeed('use', 'accept_withdrawals', async (approval_id, login, run_id) => {
+    const second = { fourEyes, approval_id };
+    // The approval names the games.
+    const withdrawn = await acceptWithdrawals(sql, run_id, undefined, operatorActor(login), second);
+    return `Games withdrawn: ${withdrawn.length}.`;
+  });
 };
 
 const idOf = (text: string): string => {

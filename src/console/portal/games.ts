@@ -19,10 +19,12 @@ import {
   gameName,
   html,
   link,
+  mono,
   number,
   pager,
   type SafeHtml,
   section,
+  statusBadges,
   table,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
@@ -87,19 +89,20 @@ const gamesSection = async (
   before: string | undefined,
 ): Promise<{ body: SafeHtml; next: string | undefined }> => {
   const page = { before, limit: PAGE + 1 };
-  const nextOf = (found: readonly { game_id: string }[]) =>
-    found.length > PAGE ? found[PAGE - 1]?.game_id : undefined;
-  if (status === 'withdrawn') {
-    const found = await listWithdrawnGames(sql, application_id, page);
-    const body = html`${table(found.slice(0, PAGE), WITHDRAWN_COLUMNS, { empty: 'None of your games is withdrawn.', label: 'Games' })}<p class="body soft">A game comes back when your list names it again, with the status that it had unless it changed.</p>`;
-    return { body: section('Games that are withdrawn', body), next: nextOf(found) };
-  }
-  const found = await listPortalGames(sql, application_id, { status, ...page });
-  const body = table(found.slice(0, PAGE), columnsOf(status), {
-    empty: `None of your games is ${status}.`,
-    label: 'Games',
-  });
-  return { body: section(`Games that are ${status}`, body), next: nextOf(found) };
+  const show = <Row extends Named & { game_id: string }>(
+    found: readonly Row[],
+    columns: readonly Column<Row>[],
+    note: SafeHtml | null = null,
+  ) => {
+    const options = { empty: `None of your games is ${status}.`, label: 'Games' };
+    const body = html`${table(found.slice(0, PAGE), columns, options)}${note}`;
+    const next = found.length > PAGE ? found[PAGE - 1]?.game_id : undefined;
+    return { body: section(`Games that are ${status}`, body), next };
+  };
+  if (status !== 'withdrawn')
+    return show(await listPortalGames(sql, application_id, { status, ...page }), columnsOf(status));
+  const note = html`<p class="body soft">A game comes back when your list names it again, with the status that it had unless it changed.</p>`;
+  return show(await listWithdrawnGames(sql, application_id, page), WITHDRAWN_COLUMNS, note);
 };
 
 /** The form that finds a game by its id, stored or not. */
@@ -131,7 +134,7 @@ ${pager([
   ['First', before === undefined ? null : link('/portal/games', { status })],
   ['Next', games.next === undefined ? null : link('/portal/games', { status, before: games.next })],
 ])}`;
-    return sendPortal(request, reply, {
+    return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
       body,
@@ -151,27 +154,19 @@ ${pager([
         : section(
             'Game',
             facts([
-              [
-                'Status',
-                html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`,
-              ],
+              ['Status', statusBadges(game)],
               ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
               ['Revision', game.revision],
               ['Fetched', ago(game.fetched_at)],
-              ['Platform game_id', html`<span class="mono">${game.game_id}</span>`],
-              [
-                'Package URL',
-                game.game_package_url === ''
-                  ? null
-                  : html`<span class="mono">${game.game_package_url}</span>`,
-              ],
+              ['Platform game_id', mono(game.game_id)],
+              ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
             ]),
           );
-    return sendPortal(request, reply, {
+    return sendPortal(reply, {
       title: nameOr(game?.game_name.trim() ?? '', id),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
-      lead: html`<span class="mono">${id}</span>`,
+      lead: mono(id),
       body: html`${findForm(id)}${timelineCard(timeline)}${gameSection}`,
     });
   });

@@ -25,7 +25,7 @@ import {
   pager,
   type SafeHtml,
   section,
-  table,
+  tableSection,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { explainFailure } from '#src/console/pages/failures.ts';
@@ -104,24 +104,24 @@ ${section(
     ],
   ]),
 )}
-${section(
+${tableSection(
   'What to fix',
-  table(
-    groups,
-    [
-      { head: 'What is wrong', cell: explainFailure },
-      {
-        head: 'For example',
-        cell: ({ example }) =>
-          example === '' ? '–' : html`<a class="mono" href="${gameUrl(example)}">${example}</a>`,
-      },
-      { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-    ],
-    { empty: 'Nothing: every game that you list was stored.', label: 'What to fix' },
-  ),
-  { aside: html`<a href="/portal/runs">Runs and failures</a>` },
+  groups,
+  [
+    { head: 'What is wrong', cell: explainFailure },
+    {
+      head: 'For example',
+      cell: ({ example }) =>
+        example === '' ? '–' : html`<a class="mono" href="${gameUrl(example)}">${example}</a>`,
+    },
+    { head: 'Games', numeric: true, cell: (row) => number(row.games) },
+  ],
+  {
+    empty: 'Nothing: every game that you list was stored.',
+    aside: html`<a href="/portal/runs">Runs and failures</a>`,
+  },
 )}`;
-    return sendPortal(request, reply, {
+    return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',
       body,
@@ -135,13 +135,12 @@ ${section(
       listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
       listPortalFailures(sql, application_id, FAILURES_SHOWN),
     ]);
-    const body = html`${section(
-      'Failures',
-      table(failures, FAILURE_COLUMNS, { empty: 'No open failures.', label: 'Failures' }),
-      { aside: html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` },
-    )}
-${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', label: 'Runs' }))}`;
-    return sendPortal(request, reply, {
+    const body = html`${tableSection('Failures', failures, FAILURE_COLUMNS, {
+      empty: 'No open failures.',
+      aside: html`<span class="soft">the latest ${FAILURES_SHOWN}</span>`,
+    })}
+${tableSection('Runs', runs, RUN_COLUMNS, { empty: 'There was no run yet.' })}`;
+    return sendPortal(reply, {
       title: 'Runs and failures',
       at: '/portal/runs',
       body,
@@ -165,23 +164,17 @@ ${section('Runs', table(runs, RUN_COLUMNS, { empty: 'There was no run yet.', lab
             ['State', describeAddress(webhook)],
           ]);
     const body = html`${section('Address', where)}
-${section(
+${tableSection(
   'Events',
-  table(
-    events.slice(0, EVENTS_SHOWN),
-    eventColumns(({ data }) => gameUrl(data.application_game_id)),
-    {
-      empty: 'No status of your games has changed yet.',
-      label: 'Events',
-      stacked: true,
-    },
-  ),
+  events.slice(0, EVENTS_SHOWN),
+  eventColumns(({ data }) => gameUrl(data.application_game_id)),
+  { empty: 'No status of your games has changed yet.', stacked: true },
 )}
 ${pager([
   ['First', before === undefined ? null : '/portal/events'],
   ['Next', next === undefined ? null : link('/portal/events', { before: next })],
 ])}`;
-    return sendPortal(request, reply, {
+    return sendPortal(reply, {
       title: 'Events',
       at: '/portal/events',
       body,
@@ -192,7 +185,7 @@ ${pager([
   portal.get('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [check] = await listChecks(sql, application_id, 1);
-    return sendPortal(request, reply, {
+    return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',
       body: checkSection(check, { here: '/portal/checks', mayRun: true, namesOperators: false }),

@@ -3,12 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Holder } from '#db/queries/portal.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
-import { HTML, sendPlain, takeNotice } from '#src/console/answers.ts';
-import { cookieName, isSecure } from '#src/console/cookies.ts';
+import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/console/answers.ts';
+import { clearCookie, readCookie, setCookie } from '#src/console/cookies.ts';
 import { html, type SafeHtml } from '#src/console/html.ts';
-import type { Page } from '#src/console/layout.ts';
+import { framedPage, type Page } from '#src/console/layout.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
-import { portalPage } from '#src/console/portal/frame.ts';
 import { isPolling } from '#src/console/site.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
 
@@ -44,21 +43,29 @@ export const holderOf = (request: FastifyRequest): Holder => {
   return request.holder;
 };
 
+const PLACES = [
+  ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],
+  ['/portal/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z'],
+  ['/portal/runs', 'Runs and failures', 'M5 4v16l14-8z'],
+  ['/portal/events', 'Events', 'M4 5h16v11H9l-5 4z'],
+  ['/portal/checks', 'Checks', 'M4 12l5 5L20 6'],
+] as const;
+
 /** Sends a page of the portal. */
-export const sendPortal = (request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply => {
-  const notice = page.notice ?? takeNotice(request, reply);
-  return reply.type(HTML).send(String(portalPage(holderOf(request), { ...page, notice })));
+export const sendPortal = (reply: FastifyReply, page: Page): FastifyReply => {
+  const notice = takeNotice(reply);
+  const { name, application_id, token_name } = holderOf(reply.request);
+  const who = html`<strong>${name}</strong><span>${application_id}, token ${token_name}</span>`;
+  const around = { name: 'Developer portal', base: '/portal', places: PLACES, who, warning: null };
+  return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
-export const addPortalSession = (portal: FastifyInstance, { sql, url }: ConsoleOptions): void => {
-  const nameOf = (request: FastifyRequest) => cookieName(request, url(), COOKIE);
-
+export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
   portal.decorateRequest('holder', null);
   portal.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.right !== 'application') return;
-    request.holder =
-      (await readPortalSession(sql, request.cookies[nameOf(request)], !isPolling(request))) ?? null;
+    request.holder = (await readPortalSession(sql, readCookie(request, COOKIE), !isPolling(request))) ?? null;
     if (request.holder !== null) return;
     if (request.method === 'GET' && !isPolling(request)) return reply.redirect('/portal/sign-in', 303);
     return sendPlain(
@@ -78,30 +85,18 @@ export const addPortalSession = (portal: FastifyInstance, { sql, url }: ConsoleO
     if (result.kind === 'refused')
       return sendPlain(reply.code(401), 'Developer portal', signInForm(REFUSALS[result.why]));
     if (result.kind === 'too_many') {
-      const { waitSeconds } = result;
-      reply.code(429).header('retry-after', waitSeconds);
-      const problem = `Too many sign-ins: retry in ${Math.ceil(waitSeconds / 60)} min.`;
+      const problem = refuseForNow(reply, 'sign-ins', result.waitSeconds);
       return sendPlain(reply, 'Developer portal', signInForm(problem));
     }
-    const former = request.cookies[nameOf(request)];
+    const former = readCookie(request, COOKIE);
     if (former !== undefined) await signOutOfPortal(sql, former);
-    return reply
-      .setCookie(nameOf(request), result.session, {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: isSecure(request, url()),
-        maxAge: SESSION_HOURS * 3_600,
-      })
-      .redirect('/portal', 303);
+    const maxAge = SESSION_HOURS * 3_600;
+    return setCookie(reply, COOKIE, result.session, { maxAge }).redirect('/portal', 303);
   });
 
   portal.post('/portal/sign-out', { config: { right: 'application' } }, async (request, reply) => {
-    const name = nameOf(request);
-    const session = request.cookies[name];
+    const session = readCookie(request, COOKIE);
     if (session !== undefined) await signOutOfPortal(sql, session);
-    return reply
-      .clearCookie(name, { path: '/', secure: isSecure(request, url()) })
-      .redirect('/portal/sign-in', 303);
+    return clearCookie(reply, COOKIE).redirect('/portal/sign-in', 303);
   });
 };

@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { findApproval } from '#db/queries/approvals.ts';
 import { askForApproval } from '#src/approvals/requests.ts';
 import type { SecondPerson } from '#src/approvals/rule.ts';
-import { operatorOf, redirectWith } from '#src/console/answers.ts';
-import { readCookie } from '#src/console/sign-in.ts';
+import { operatorOf, orNotice, redirectWith } from '#src/console/answers.ts';
+import type { ById } from '#src/console/query.ts';
+import { readSessionCookie } from '#src/console/sign-in.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator } from '#src/identity/sign-in.ts';
@@ -29,7 +30,7 @@ const deedForm = z.object({
   cp_id: z.string().max(600).default(''),
 });
 
-type Params = { Params: { application_id: string } };
+type Params = ById<'application_id'>;
 
 /** Adds the actions of the developer's page. */
 export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
@@ -37,18 +38,9 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
   const officer = { config: { right: 'kyc' }, bodyLimit: FORM_MAX_BYTES } as const;
 
   /** Goes back to the developer with what was done, or why it was not. */
-  const answer = async (
-    reply: FastifyReply,
-    application_id: string,
-    work: () => Promise<string>,
-  ): Promise<FastifyReply> => {
+  const answer = (reply: FastifyReply, application_id: string, work: () => Promise<string>) => {
     const here = developerPath(application_id);
-    try {
-      return redirectWith(reply, here, await work());
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, here, error.message, 'bad');
-    }
+    return orNotice(reply, here, async () => redirectWith(reply, here, await work()));
   };
 
   /** Who acts, why, and with which approval: its reason is the one that was approved. */
@@ -77,9 +69,9 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
   app.post<Params>('/developers/:application_id/reveal', officer, async (request, reply) => {
     const { application_id } = request.params;
     const here = developerPath(application_id);
-    try {
+    return orNotice(reply, here, async () => {
       const { form, login, actor, second } = await readDeed(request);
-      const session = readCookie(request, options.url()) ?? '';
+      const session = readSessionCookie(request) ?? '';
       const proof = await confirmOperator(sql, { session, login, password: form.password }, request.ip);
       if (proof.kind === 'too_many')
         throw new CatalogueError(
@@ -92,11 +84,8 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
             : 'Not revealed: the password is wrong.',
         );
       const view = await revealKyc(sql, keys, application_id, actor, second);
-      return sendReveal(request, reply, view, { here, revealMs: options.revealMs });
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, here, error.message, 'bad');
-    }
+      return sendReveal(reply, view, { here, revealMs: options.revealMs });
+    });
   });
 
   app.post<Params>('/developers/:application_id/erase', officer, (request, reply) => {

@@ -6,8 +6,18 @@ import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/ky
 import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
-import { ago, clock, facts, html, link, type SafeHtml, section, table } from '#src/console/html.ts';
-import { readCookie } from '#src/console/sign-in.ts';
+import {
+  ago,
+  clock,
+  facts,
+  html,
+  link,
+  mono,
+  type SafeHtml,
+  section,
+  tableSection,
+} from '#src/console/html.ts';
+import { readSessionCookie } from '#src/console/sign-in.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { readConfirmationMethod } from '#src/identity/sign-in.ts';
@@ -41,19 +51,14 @@ const readMasked = async (
   }
 };
 
-const recordSection = ({ changed_fields }: Developer, record: KycFields | string | null): SafeHtml => {
-  if (record === null)
-    return section('Record, masked', html`<div class="empty"><p>No record is stored.</p></div>`);
-  if (typeof record === 'string')
-    return section('Record, masked', html`<div class="body"><p class="notice bad">${record}</p></div>`);
-  return section(
-    'Record, masked',
-    facts(
-      KYC_SEALED_FIELDS.map((field) => [
-        field,
-        html`<span class="mono">${record[field] === '' ? '(empty)' : record[field]}</span>${changed_fields?.includes(field) === true ? html` <span class="badge info">changed</span>` : null}`,
-      ]),
-    ),
+const recordBody = ({ changed_fields }: Developer, record: KycFields | string | null): SafeHtml => {
+  if (record === null) return html`<div class="empty"><p>No record is stored.</p></div>`;
+  if (typeof record === 'string') return html`<div class="body"><p class="notice bad">${record}</p></div>`;
+  return facts(
+    KYC_SEALED_FIELDS.map((field) => [
+      field,
+      html`<span class="mono">${record[field] === '' ? '(empty)' : record[field]}</span>${changed_fields?.includes(field) === true ? html` <span class="badge info">changed</span>` : null}`,
+    ]),
   );
 };
 
@@ -92,11 +97,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { application_id } = request.params;
       const developer = await findDeveloper(sql, application_id);
       if (developer === undefined)
-        return sendError(request, reply, {
-          status: 404,
-          title: 'No such developer',
-          message: 'There is no application with this id.',
-        });
+        return sendError(reply, 404, 'No such developer', 'There is no application with this id.');
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
@@ -105,7 +106,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         listFormerRecords(sql, application_id, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
-        readConfirmationMethod(sql, readCookie(request, options.url()) ?? ''),
+        readConfirmationMethod(sql, readSessionCookie(request) ?? ''),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),
@@ -158,40 +159,36 @@ ${section(
     ],
   ]),
 )}
-${recordSection(developer, record)}
+${section('Record, masked', recordBody(developer, record))}
 </div>
 ${requests.length === 0 ? null : section('Open requests', html`${requests.map((row) => deskRequest(row, view))}`)}
 ${forms.length === 0 ? null : section('What takes a second person', html`${forms}`)}
-${section(
+${tableSection(
   'Former versions, latest first',
-  table(
-    former,
-    [
-      { head: 'Received', cell: (row) => clock(row.received_at) },
-      { head: 'Replaced', cell: (row) => clock(row.replaced_at) },
-      { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
-    ],
-    {
-      empty: 'The current record is the first, or former versions were deleted.',
-      label: 'Former versions',
-      stacked: true,
-    },
-  ),
+  former,
+  [
+    { head: 'Received', cell: (row) => clock(row.received_at) },
+    { head: 'Replaced', cell: (row) => clock(row.replaced_at) },
+    { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
+  ],
+  {
+    empty: 'The current record is the first, or former versions were deleted.',
+    label: 'Former versions',
+    stacked: true,
+  },
 )}
-${section(
+${tableSection(
   'What was done, latest first',
-  table(
-    entries,
-    [
-      { head: 'When', cell: (row) => clock(row.at) },
-      { head: 'Who', cell: (row) => row.actor },
-      { head: 'Action', cell: (row) => html`<span class="mono">${row.action}</span>` },
-      { head: 'Why', cell: (row) => row.reason },
-    ],
-    { empty: 'Nothing was done yet.', label: 'What was done', stacked: true },
-  ),
+  entries,
+  [
+    { head: 'When', cell: (row) => clock(row.at) },
+    { head: 'Who', cell: (row) => row.actor },
+    { head: 'Action', cell: (row) => mono(row.action) },
+    { head: 'Why', cell: (row) => row.reason },
+  ],
+  { empty: 'Nothing was done yet.', label: 'What was done', stacked: true },
 )}`;
-      return sendPage(request, reply, {
+      return sendPage(reply, {
         title: developer.name,
         at: '/',
         body,

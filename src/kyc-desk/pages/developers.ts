@@ -11,7 +11,7 @@ import {
 } from '#db/queries/kyc-desk.ts';
 import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { operatorOf, sendPage } from '#src/console/answers.ts';
-import { ago, type Column, html, link, number, pager, section, select, table } from '#src/console/html.ts';
+import { ago, type Column, html, link, number, pager, select, tableSection } from '#src/console/html.ts';
 import { optionalText, optionalWord } from '#src/console/query.ts';
 import { requestBadge } from '#src/console/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
@@ -19,6 +19,7 @@ import { KYC_STATES } from '#src/contract/words.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
   applicationOf,
+  developerLink,
   developerPath,
   fieldNames,
   removedBadge,
@@ -63,11 +64,7 @@ const COLUMNS: Column<Developer>[] = [
 ];
 
 const REQUEST_COLUMNS: Column<ApprovalRow>[] = [
-  {
-    head: 'Developer',
-    fit: 'words',
-    cell: (row) => html`<a href="${developerPath(applicationOf(row))}">${applicationOf(row)}</a>`,
-  },
+  { head: 'Developer', fit: 'words', cell: (row) => developerLink(applicationOf(row)) },
   { head: 'Request', cell: whatOf },
   { head: 'State', cell: requestBadge },
   { head: 'Asked by', fit: 'words', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
@@ -99,24 +96,21 @@ ${stat('New cp_ids', undecided.length, '#cp-ids', 'warn')}
 ${stat('Failed', counts.failed, link('/', { state: 'failed' }), 'warn')}
 ${stat('Sealed', counts.sealed, link('/', { state: 'sealed' }))}
 </div>
-${section('Requests to approve', table(toApprove, REQUEST_COLUMNS, { empty: 'No request of another officer waits for you.', label: 'Requests to approve', stacked: true }), { id: 'approve' })}
-${others.length === 0 ? null : section('Other open requests', table(others, REQUEST_COLUMNS, { empty: '', label: 'Other open requests', stacked: true }))}
-${section(
+${tableSection('Requests to approve', toApprove, REQUEST_COLUMNS, {
+  empty: 'No request of another officer waits for you.',
+  stacked: true,
+  id: 'approve',
+})}
+${others.length === 0 ? null : tableSection('Other open requests', others, REQUEST_COLUMNS, { empty: '', stacked: true })}
+${tableSection(
   'New cp_ids to decide on',
-  table(
-    undecided,
-    [
-      {
-        head: 'Developer',
-        fit: 'words',
-        cell: (row) => html`<a href="${developerPath(row.application_id)}">${row.application_id}</a>`,
-      },
-      { head: 'The application now sends', cell: (row) => html`<code>${row.refused_cp_id}</code>` },
-      { head: 'Since', cell: (row) => ago(row.asked_at) },
-    ],
-    { empty: 'No new cp_id waits for a decision.', label: 'New cp_ids', stacked: true },
-  ),
-  { id: 'cp-ids' },
+  undecided,
+  [
+    { head: 'Developer', fit: 'words', cell: (row) => developerLink(row.application_id) },
+    { head: 'The application now sends', cell: (row) => html`<code>${row.refused_cp_id}</code>` },
+    { head: 'Since', cell: (row) => ago(row.asked_at) },
+  ],
+  { empty: 'No new cp_id waits for a decision.', label: 'New cp_ids', stacked: true, id: 'cp-ids' },
 )}
 <form method="get" class="filters" role="search">
 <label class="field grow"><span>Developer</span><input type="search" name="q" value="${q ?? ''}" placeholder="name or application id"></label>
@@ -131,11 +125,11 @@ ${select(
   order,
 )}
 <button class="button">Filter</button></form>
-${section('Developers', table(developers, COLUMNS, { empty: 'No developer matches.', label: 'Developers', stacked: true }))}
+${tableSection('Developers', developers, COLUMNS, { empty: 'No developer matches.', stacked: true })}
 ${pager([
   ['Before', page === 1 ? null : link('/', { ...filters, page: page - 1 })],
   ['Next', developers.length === PAGE ? link('/', { ...filters, page: page + 1 }) : null],
 ])}`;
-    return sendPage(request, reply, { title: 'Developers', at: '/', body });
+    return sendPage(reply, { title: 'Developers', at: '/', body });
   });
 };

@@ -35,6 +35,10 @@ export const fieldNames = (
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
 
+/** A link to a developer's page. */
+export const developerLink = (application_id: string, text = application_id): SafeHtml =>
+  html`<a href="${developerPath(application_id)}">${text}</a>`;
+
 /** Which application a request is about. */
 export const applicationOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
 

@@ -3,7 +3,7 @@
  * After two minutes the browser leaves the page, without script; with script the values are gone before that when the
  * page is left.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { sendPage } from '#src/console/answers.ts';
 import { facts, html, section } from '#src/console/html.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -11,7 +11,6 @@ import type { KycView } from '#src/kyc/read-record.ts';
 
 /** Sends the page. @param how where to go after `revealMs` */
 export const sendReveal = (
-  request: FastifyRequest,
   reply: FastifyReply,
   { application_id, record, application_cp_id }: KycView,
   { here, revealMs }: { here: string; revealMs: number },
@@ -31,7 +30,7 @@ export const sendReveal = (
           ]),
         )}</div>
 <p><a class="button primary" href="${here}">Hide now</a></p>`;
-  return sendPage(request, reply, {
+  return sendPage(reply, {
     title: `Record of ${application_id}`,
     at: '/',
     body,

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { clock, html, link, pager, section, table } from '#src/console/html.ts';
+import { clock, html, link, pager, tableSection } from '#src/console/html.ts';
 import { optionalText } from '#src/console/query.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
-import { developerPath } from '#src/kyc-desk/pages/parts.ts';
+import { developerLink } from '#src/kyc-desk/pages/parts.ts';
 
 const PAGE = 100;
 const query = z.object({
@@ -24,32 +24,27 @@ export const addReveals = (app: FastifyInstance, { sql }: DeskOptions): void => 
     const body = html`<form method="get" class="filters" role="search">
 <label class="field grow"><span>Person</span><input type="search" name="who" value="${who ?? ''}" placeholder="login"></label>
 <button class="button">Filter</button></form>
-${section(
+${tableSection(
   'Reveals, latest first',
-  table(
-    entries,
-    [
-      { head: 'When', cell: (row) => clock(row.at) },
-      {
-        head: 'Who',
-        cell: (row) =>
-          html`${row.actor}${row.actor_kind === 'operator' ? null : html`<br><small>command line, user ${row.os_user ?? '–'}</small>`}`,
-      },
-      {
-        head: 'Developer',
-        cell: (row) => html`<a href="${developerPath(applicationOf(row))}">${applicationOf(row)}</a>`,
-      },
-      { head: 'Second person', cell: (row) => String(row.details.second_person ?? '–') },
-      { head: 'Reason', cell: (row) => row.reason },
-    ],
-    { empty: 'No record was revealed.', label: 'Reveals', stacked: true },
-  ),
+  entries,
+  [
+    { head: 'When', cell: (row) => clock(row.at) },
+    {
+      head: 'Who',
+      cell: (row) =>
+        html`${row.actor}${row.actor_kind === 'operator' ? null : html`<br><small>command line, user ${row.os_user ?? '–'}</small>`}`,
+    },
+    { head: 'Developer', cell: (row) => developerLink(applicationOf(row)) },
+    { head: 'Second person', cell: (row) => String(row.details.second_person ?? '–') },
+    { head: 'Reason', cell: (row) => row.reason },
+  ],
+  { empty: 'No record was revealed.', label: 'Reveals', stacked: true },
 )}
 ${pager([
   ['Latest', before === undefined ? null : link('/reveals', { who })],
   ['Earlier', entries.length === PAGE ? link('/reveals', { who, before: entries.at(-1)?.entry_id }) : null],
 ])}`;
-    return sendPage(request, reply, {
+    return sendPage(reply, {
       title: 'Reveals',
       at: '/reveals',
       body,
