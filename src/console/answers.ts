@@ -93,11 +93,8 @@ export const takeNotice = (reply: FastifyReply): Page['notice'] => {
 
 /** Sends a page for the signed-in operator. */
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
-  const notice = takeNotice(reply);
-  const { server } = reply;
-  return reply
-    .type(HTML)
-    .send(String(signedInPage(operatorOf(reply.request), { ...page, notice }, server.frame)));
+  const content = { ...page, notice: takeNotice(reply) };
+  return reply.type(HTML).send(String(signedInPage(operatorOf(reply.request), content, reply.server.frame)));
 };
 
 /** Sends a page that needs no sign-in. */

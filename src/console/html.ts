@@ -8,16 +8,13 @@ const UNITS: [limitS: number, unitS: number, short: string][] = [
   [60, 1, 's'],
   [3_600, 60, 'min'],
   [172_800, 3_600, 'h'],
-  [Number.POSITIVE_INFINITY, 86_400, 'd'],
 ];
 
 /** A duration in one unit, such as `4 min`, that no line break divides. @param ms negative counts as 0 */
 export const formatAge = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
-  for (const [limit, unit, short] of UNITS) {
-    if (seconds < limit) return `${Math.floor(seconds / unit)}\u00a0${short}`;
-  }
-  return '';
+  const [, unit, short] = UNITS.find(([limit]) => seconds < limit) ?? [seconds, 86_400, 'd'];
+  return `${Math.floor(seconds / unit)}\u00a0${short}`;
 };
 
 const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' ').slice(0, 19)} UTC`;

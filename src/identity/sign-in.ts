@@ -27,11 +27,10 @@ import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 const ATTEMPTS_MAX = 10;
 const WINDOW_MS = 15 * 60_000;
 
+type Refusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
+export type ConfirmationResult = { kind: 'confirmed' } | Refusal;
 /** `session` is the secret of the new session, for the cookie. */
-export type SignInResult =
-  | { kind: 'signed_in'; session: string; login: string }
-  | { kind: 'refused' }
-  | { kind: 'too_many'; waitSeconds: number };
+export type SignInResult = { kind: 'signed_in'; session: string; login: string } | Refusal;
 
 const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
 const loginKey = (login: string): string => `login:${login}`;
@@ -136,11 +135,6 @@ export const readConfirmationMethod = (
   sql: Queryable,
   session: string,
 ): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
-
-export type ConfirmationResult =
-  | { kind: 'confirmed' }
-  | { kind: 'refused' }
-  | { kind: 'too_many'; waitSeconds: number };
 
 /**
  * Verifies the password of an operator who is signed in. Wrong ones count with those of the sign-in.

@@ -22,6 +22,8 @@ export class UnknownGamesError extends UsageError {
   }
 }
 
+const idsOf = (games: readonly { game_id: string }[]): string[] => games.map(({ game_id }) => game_id);
+
 /** Games of one statement: between two of them, `onProgress` is called. */
 const CHUNK = 1_000;
 
@@ -61,7 +63,7 @@ export const setPackageUrls = async (
       found.push(...(await updatePackageUrls(tx, urls.slice(from, from + CHUNK))));
       onProgress(Math.min(from + CHUNK, urls.length));
     }
-    const unknown = [...game_ids.difference(new Set(found.map(({ game_id }) => game_id)))];
+    const unknown = [...game_ids.difference(new Set(idsOf(found)))];
     if (allMustExist && unknown.length > 0) throw new UnknownGamesError(unknown);
     const changed = found.filter(({ former, game_package_url }) => former !== game_package_url);
     await recordAudit(
@@ -73,12 +75,7 @@ export const setPackageUrls = async (
         details: { game_package_url, former },
       })),
     );
-    const isChanged = new Set(changed.map(({ game_id }) => game_id));
-    const isFound = new Set(found.map(({ game_id }) => game_id));
-    return {
-      changed: [...isChanged],
-      unchanged: [...isFound.difference(isChanged)],
-      unknown,
-    };
+    const unchanged = found.filter(({ former, game_package_url }) => former === game_package_url);
+    return { changed: idsOf(changed), unchanged: idsOf(unchanged), unknown };
   });
 };

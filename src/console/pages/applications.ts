@@ -68,8 +68,6 @@ const COLUMNS: Column<ApplicationItem>[] = [
   { head: 'Why', minWidth: 1200, cell: (row) => row.pause_reason ?? '' },
 ];
 
-const ADD_COMMAND = 'npx catalogue app add --help';
-
 type Params = ById<'application_id'>;
 
 /** Adds `/applications` and `/applications/:id`. */
@@ -83,7 +81,7 @@ export const addApplications = (app: FastifyInstance, { sql, producer }: Console
 ${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
 <button class="button">Filter</button></form>
 ${tableSection('Applications', items, COLUMNS, {
-  empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>${ADD_COMMAND}</code>`,
+  empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>npx catalogue app add --help</code>`,
 })}
 ${pager([
   ['First', after === undefined ? null : link('/applications', filters)],

@@ -93,14 +93,13 @@ const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: Ga
     diff.to === diff.game.revision &&
     field.items.some(({ type, value }) => type !== 'removed' && pictures.former.has(value)));
 
-const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView): SafeHtml =>
-  section(TITLES[field.field], fieldBody(field, isCompared, view), {
-    ...((isCompared || view.pictures.former.size > 0) && {
-      aside: isChanged(field, isCompared, view)
-        ? badge('changed')
-        : html`<span class="soft">unchanged</span>`,
-    }),
-  });
+const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView): SafeHtml => {
+  const mark = isChanged(field, isCompared, view)
+    ? badge('changed')
+    : html`<span class="soft">unchanged</span>`;
+  const aside = isCompared || view.pictures.former.size > 0 ? mark : undefined;
+  return section(TITLES[field.field], fieldBody(field, isCompared, view), { aside });
+};
 
 const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   passed: 'good',

@@ -51,21 +51,14 @@ const readQueues = (producer: Producer): Promise<QueueState[] | null> => {
   return pTimeout(read, { milliseconds: QUEUES_WAIT_MS }).catch(() => null);
 };
 
-const stat = (
-  label: string,
-  value: number,
-  url: string,
-  { note, tone = '' }: { note?: SafeHtml | string; tone?: string } = {},
-): SafeHtml =>
-  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong><span>${note ?? ''}</span></a>`;
+const stat = (label: string, value: number, url: string, note: string, tone = ''): SafeHtml =>
+  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong><span>${note}</span></a>`;
 
 const waitNote = (oldest: Date | null): string =>
   oldest === null ? 'nothing waits' : `oldest ${formatAge(Date.now() - oldest.getTime())}`;
 
-const hourLabel = ({ hour }: HourRow): string => `${hour.toISOString().slice(11, 16)} UTC`;
-
 const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
-  const labels = hours.map(hourLabel);
+  const labels = hours.map(({ hour }) => `${hour.toISOString().slice(11, 16)} UTC`);
   const values = <Row, Field extends keyof Row>(rows: readonly Row[], field: Field) =>
     rows.map((row) => row[field]);
   const sum = (all: readonly number[]): string => number(all.reduce((total, each) => total + each, 0));
@@ -155,10 +148,10 @@ export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions)
     const more = listed.length > TROUBLE_SHOWN;
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now" hx-swap="outerHTML">
 <div class="stats">
-${stat('New games to review', lanes.new.games, '/review?lane=new', { note: waitNote(lanes.new.oldest) })}
-${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', { note: waitNote(lanes.changed.oldest) })}
-${stat('Applications in trouble', trouble.length, '/applications?status=failing', { note: more ? 'and more' : 'paused, failing or suspect', tone: trouble.length > 0 ? 'warn' : '' })}
-${stat('Workers', workers.length, '/queues', { note: workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat', tone: workers.length === 0 ? 'bad' : '' })}
+${stat('New games to review', lanes.new.games, '/review?lane=new', waitNote(lanes.new.oldest))}
+${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', waitNote(lanes.changed.oldest))}
+${stat('Applications in trouble', trouble.length, '/applications?status=failing', more ? 'and more' : 'paused, failing or suspect', trouble.length > 0 ? 'warn' : '')}
+${stat('Workers', workers.length, '/queues', workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat', workers.length === 0 ? 'bad' : '')}
 </div>
 ${delay === null || delay.cause === 'queue_unreachable' ? null : html`<p class="notice warn">${describeDelay(delay)}</p>`}
 <div class="columns tables">
