@@ -20,7 +20,7 @@ import { isKeyError } from '#src/sealing/errors.ts';
 import { type EventAddress, openEventSecrets, type SealedEventSecrets } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { isWebhookError } from '#src/webhooks/errors.ts';
-import type { HttpPost } from '#src/webhooks/http-post.ts';
+import type { HttpPost } from '#src/webhooks/post.ts';
 import { readRetryAfterMs } from '#src/webhooks/read-response.ts';
 
 /** Calls to one application at once. */

@@ -13,8 +13,9 @@ import type { Operation } from '#src/contract/words.ts';
 import { CALL_TIMEOUT_MS, MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { aborted, isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
-import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
+import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
+import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** Addresses and token of one application. */

@@ -5,8 +5,8 @@ import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
-import type { HttpPostOptions } from '#src/webhooks/http-post.ts';
 import type { Cost } from '#src/webhooks/pace.ts';
+import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 
 export const TOKEN = 'token-5f1c0c9ae2b74d0e';

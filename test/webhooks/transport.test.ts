@@ -4,7 +4,8 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
 import type { WebhookErrorCode } from '#src/webhooks/errors.ts';
-import { createHttpPost, type HttpPostOptions } from '#src/webhooks/http-post.ts';
+import { createHttpPost } from '#src/webhooks/http-post.ts';
+import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
 import {
