@@ -2,11 +2,10 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
-import { type KycOverview, overviewParts } from '#db/queries/kyc.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { containsPattern } from '#db/rows.ts';
-import type { KycState, RunOutcome } from '#src/contract/words.ts';
+import type { RunOutcome } from '#src/contract/words.ts';
 
 /** An application with its latest run that has ended; `last_…` is null before the first. */
 export type ApplicationHealth = ApplicationRow & {
@@ -124,24 +123,3 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
     where r.run_id = ${run_id} and f.operation in ('query_game_list', 'query_game_detail')
       and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
     order by f.application_game_id, f.operation limit ${limit}`;
-
-export type KycListRow = Omit<KycOverview, 'former_versions'> & { name: string };
-type KycFilter = { state?: KycState | undefined; search?: string | undefined };
-
-/** The KYC of every application, without records. */
-export const listKycPage = (
-  sql: Queryable,
-  { state, search }: KycFilter,
-  page: ListPage<'application_id'>,
-) => {
-  const { tables, columns, sameTaxId } = overviewParts(sql);
-  return readListPage<KycListRow>(sql, page, {
-    columns: sql`a.application_id, a.name, ${columns}, ${sameTaxId}`,
-    from: sql`${tables}
-      where a.status <> 'removed'
-        and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
-        and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}`,
-    sort_by: sql`a.application_id`,
-    id: sql`a.application_id`,
-  });
-};

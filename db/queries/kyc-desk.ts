@@ -1,6 +1,7 @@
 /** What the KYC desk lists. */
 import type { Queryable } from '#db/client.ts';
-import { type KycOverview, type KycStateRow, overviewParts } from '#db/queries/kyc.ts';
+import type { KycStateRow } from '#db/queries/kyc.ts';
+import { type KycOverview, overviewParts } from '#db/queries/kyc-overview.ts';
 import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
 import type { KycState } from '#src/contract/words.ts';
 

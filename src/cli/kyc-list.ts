@@ -1,5 +1,5 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { type KycListRow, listKycPage } from '#db/queries/health.ts';
+import { type KycListRow, listKycPage } from '#db/queries/kyc-overview.ts';
 import { defineList } from '#src/cli/list-command.ts';
 import { searchIn } from '#src/cli/parsers.ts';
 import { KYC_STATES } from '#src/contract/words.ts';

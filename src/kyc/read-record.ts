@@ -1,11 +1,6 @@
 import type { Database } from '#db/client.ts';
-import {
-  findKycOverview,
-  findKycRecord,
-  insertKycAccess,
-  type KycOverview,
-  lockKycState,
-} from '#db/queries/kyc.ts';
+import { findKycRecord, insertKycAccess, lockKycState } from '#db/queries/kyc.ts';
+import { findKycOverview, type KycOverview } from '#db/queries/kyc-overview.ts';
 import { auditRefusal } from '#src/approvals/requests.ts';
 import {
   ApprovalError,
