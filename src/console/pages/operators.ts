@@ -20,10 +20,11 @@ import {
 
 const words = (text: string): string => text.replaceAll('_', ' ');
 
+// `autocomplete`: a browser that goes back restores boxes by their place, where another operator is now.
 const roleBoxes = (checked: readonly Role[]): SafeHtml =>
   html`<div class="checks">${ROLES.map(
     (role) =>
-      html`<label><input type="checkbox" name="role" value="${role}"${checked.includes(role) ? html` checked` : null}> ${words(role)}</label>`,
+      html`<label><input type="checkbox" autocomplete="off" name="role" value="${role}"${checked.includes(role) ? html` checked` : null}> ${words(role)}</label>`,
   )}</div>`;
 
 const manageCell = (operator: Operator): SafeHtml => {
