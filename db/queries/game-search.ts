@@ -21,12 +21,12 @@ const itemColumns = (sql: Queryable) => sql`
  * The games that have this id, either the platform's or an application's. The index of the latter begins with the
  * application, so each application is asked.
  */
-const findGamesById = (sql: Queryable, text: string): Promise<GameItem[]> =>
+const findGamesById = (sql: Queryable, text: string, id: string): Promise<GameItem[]> =>
   sql<GameItem[]>`
     with found as (
       select game.game_id from applications cross join lateral (
         select game_id from games
-        where application_id = applications.application_id and application_game_id = ${text}
+        where application_id = applications.application_id and application_game_id = any (${[id, text]})
       ) game
       ${UUID.test(text) ? sql`union select game_id from games where game_id = ${text}` : sql``}
     )
@@ -42,13 +42,15 @@ export const searchGames = async (
   sql: Queryable,
   filter: {
     text?: string | undefined;
+    /** An application's id that is searched beside the text: with white space at its ends, for example. */
+    id?: string | undefined;
     status?: AuditStatus | undefined;
     application_id?: string | undefined;
     before?: string | undefined;
     limit: number;
   },
 ): Promise<GamePage> => {
-  const { text, status, application_id, before, limit } = filter;
+  const { text, id = text, status, application_id, before, limit } = filter;
   // One game more than the page shows whether there is a next page.
   const scanMax = text === undefined ? limit + 1 : COMPARED_MAX;
   const start = before ?? LAST_ID;
@@ -86,7 +88,7 @@ export const searchGames = async (
   const isCut = first !== undefined && first.scanned === scanMax;
   const next = found.length > limit ? (games.at(-1)?.game_id ?? null) : isCut ? first.last_id : null;
   if (text === undefined || before !== undefined) return { games, next };
-  const byId = await findGamesById(sql, text);
+  const byId = await findGamesById(sql, text, id ?? text);
   const others = games.filter(({ game_id }) => byId.every((game) => game.game_id !== game_id));
   return { games: [...byId, ...others], next };
 };

@@ -7,14 +7,19 @@ export type ById<Name extends string> = { Params: Record<Name, string> };
 const TEXT_MAX = 512;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const stored = (text: string): string => text.toWellFormed().replaceAll('\u0000', '');
+
 /** A parameter of an address. One that is empty, repeated or too long counts as absent. */
 export const optionalText = z
   .string()
   .trim()
   .max(TEXT_MAX)
-  .transform((text) => text.toWellFormed().replaceAll('\u0000', '') || undefined)
+  .transform((text) => stored(text) || undefined)
   .optional()
   .catch(undefined);
+
+/** As `optionalText`, with the white space at its ends: an application's id may have it. */
+export const optionalExactText = z.string().max(TEXT_MAX).transform(stored).optional().catch(undefined);
 
 /** An id of the platform, as it is stored; anything else counts as absent. */
 export const optionalId = z.string().regex(UUID).toLowerCase().optional().catch(undefined);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -20,7 +21,9 @@ beforeAll(async () => {
       kind: 'invalid_data',
       reasons: [{ path: 'game_icon.3', code: 'not_http_url' }],
     },
+    { application_game_id: ' spaced  id ', kind: 'timeout', reasons: [] },
   ]);
+  await upsertGames(sql, 'acme', [fetchedGame({ game_id: ' stored ', game_name: 'Lantern' })]);
 });
 afterAll(() => served?.stop());
 
@@ -34,6 +37,14 @@ test('the example of a failure leads to what happened to that id, though no game
     expect(shown).toContain('<h2>Timeline</h2>');
     expect(shown).toContain('game_icon.3');
   }
+});
+
+test('an id with white space at its ends is found, and what was typed with spaces around it too', async () => {
+  const [, href = ''] =
+    /<a class="mono" href="([^"]+)"> spaced {2}id <\/a>/.exec(await get('/failures')) ?? [];
+  expect(await get(href.replaceAll('&amp;', '&'))).toContain('<h2>Timeline</h2>');
+  for (const q of ['+stored+', '+Lantern+', '++a/b+%26+c+'])
+    expect(await get(`/games?application=acme&q=${q}`)).not.toContain('No game matches.');
 });
 
 test('an id of which nothing is known, and an application that is not known, have no timeline', async () => {

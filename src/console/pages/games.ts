@@ -22,7 +22,7 @@ import {
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { timelineCard } from '#src/console/pages/game-view.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { optionalId, optionalText, optionalWord } from '#src/console/query.ts';
+import { optionalExactText, optionalId, optionalText, optionalWord } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
@@ -33,7 +33,7 @@ const PAGE = 50;
 const APPLICATIONS_MAX = 500;
 
 const query = z.object({
-  q: optionalText,
+  q: optionalExactText,
   status: optionalWord(AUDIT_STATUSES),
   application: optionalText,
   before: optionalId,
@@ -97,9 +97,18 @@ const findTimeline = async (
 export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get('/games', { config: { right: 'view' } }, async (request, reply) => {
-    const { q, status, application, before } = query.parse(request.query);
+    const { q: typed = '', status, application, before } = query.parse(request.query);
+    // White space alone is an id, of one application, or nothing.
+    const q = typed.trim() === '' && application === undefined ? undefined : typed || undefined;
     const [{ games, next }, choices] = await Promise.all([
-      searchGames(sql, { text: q, status, application_id: application, before, limit: PAGE }),
+      searchGames(sql, {
+        text: q?.trim() || q,
+        id: q,
+        status,
+        application_id: application,
+        before,
+        limit: PAGE,
+      }),
       applicationChoices(sql, application),
     ]);
     const pictures = await wantPictures(options, games);
@@ -111,7 +120,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
     const timeline =
       games.length > 0 || next !== null || q === undefined || application === undefined
         ? null
-        : await findTimeline(sql, application, q);
+        : ((await findTimeline(sql, application, q)) ?? (await findTimeline(sql, application, q.trim())));
     const list = tableSection('Games, newest first', games, columns(pictures), { empty, label: 'Games' });
     const body = html`<form method="get" class="filters" role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
