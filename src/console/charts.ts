@@ -1,24 +1,16 @@
 /** Charts as SVG, made on the server, each with its figures as a table behind it. */
-import { html, number, type SafeHtml } from '#src/console/html.ts';
+import { html, number, type SafeHtml, type Tone, toneOf } from '#src/console/html.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '#src/contract/words.ts';
 
 export type Series = {
   name: string;
-  tone: 'accent' | 'good' | 'warn' | 'bad' | 'info' | 'muted';
+  tone: Tone | 'accent';
   values: readonly number[];
 };
 
 /** The series of each outcome of runs. */
 export const outcomeSeries = (valuesOf: (outcome: RunOutcome) => number[]): Series[] =>
-  RUN_OUTCOMES.map((name) => ({ name, tone: OUTCOME_TONES[name], values: valuesOf(name) }));
-
-const OUTCOME_TONES: Record<RunOutcome, Series['tone']> = {
-  succeeded: 'good',
-  partial: 'warn',
-  suspect: 'info',
-  failed: 'bad',
-  abandoned: 'muted',
-};
+  RUN_OUTCOMES.map((name) => ({ name, tone: toneOf(name), values: valuesOf(name) }));
 
 const WIDTH = 480;
 const HEIGHT = 96;

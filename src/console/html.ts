@@ -38,17 +38,19 @@ export const clock = (time: Date): SafeHtml =>
 /** A whole number with thin groups, such as `12,034`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
-const TONES: Record<string, 'good' | 'warn' | 'bad' | 'info'> = {
+/** What a colour tells. A chart and the badge of the same word have the same one. */
+export type Tone = 'good' | 'warn' | 'doubt' | 'bad' | 'info' | 'plain';
+
+const TONES: Record<string, Tone> = {
   passed: 'good',
   succeeded: 'good',
   active: 'good',
   rejected: 'bad',
   failed: 'bad',
   disabled: 'bad',
-  suspect: 'warn',
+  suspect: 'doubt',
   partial: 'warn',
   paused: 'warn',
-  abandoned: 'warn',
   pending: 'info',
   open: 'info',
   changed: 'info',
@@ -74,8 +76,11 @@ export const gameName = (name: string): SafeHtml | string => {
   return shown === name ? name : html`<span class="none">${shown}</span>`;
 };
 
+/** The colour of a status. */
+export const toneOf = (status: string): Tone => TONES[status] ?? 'plain';
+
 /** A status as a coloured word: the word carries the meaning, not the colour. */
-export const badge = (status: string, tone: string = TONES[status] ?? 'plain'): SafeHtml =>
+export const badge = (status: string, tone: string = toneOf(status)): SafeHtml =>
   html`<span class="badge ${tone}">${status}</span>`;
 
 /** The status of a game, and whether it is withdrawn. */

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { outcomeSeries } from '#src/console/charts.ts';
 import { describeAddress, eventColumns } from '#src/console/event-tables.ts';
-import { gameName, nameInText } from '#src/console/html.ts';
+
+import { badge, gameName, nameInText } from '#src/console/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
   ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;
@@ -33,6 +35,12 @@ test('an address whose secret cannot be decrypted is not to blame, also if it fa
   const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
   expect(unsigned).toContain('The platform cannot sign events now');
   expect(unsigned).not.toContain('The first failure was');
+});
+
+test('a chart has the colour of the badge of the same word, and no two outcomes have the same', () => {
+  const series = outcomeSeries(() => []);
+  for (const { name, tone } of series) expect(String(badge(name))).toContain(`class="badge ${tone}"`);
+  expect(new Set(series.map(({ tone }) => tone)).size).toBe(series.length);
 });
 
 test('a name inside a sentence has no character that reorders the words beside it', () => {
