@@ -37,7 +37,7 @@ type ListLane = (
 ) => Promise<LaneRows>;
 
 /** Names that one call compares with a text. A rare text then takes several pages. */
-const COMPARED_MAX = 4_000;
+export const COMPARED_MAX = 4_000;
 
 type ScannedRow = LaneRow & { last_id: string | null; last_since: Date | null; scanned: number };
 

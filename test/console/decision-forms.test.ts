@@ -122,3 +122,22 @@ test('a decision of a lane with filters at their longest is made and undone', as
   );
   expect(await post('/undo', filters)).toContain('303 2 undone.');
 });
+
+test('a decision on a game that does not exist leads back to the lane with its filters', async () => {
+  for (const id of [randomUUID(), 'no-id']) {
+    const answer = await fetch(new URL(`/games/${id}`, served.url), {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({
+        act: 'pass',
+        revision: '1',
+        seen_status: 'pending',
+        lane: 'changed',
+        application: 'app-1',
+        q: 'kite',
+      }),
+      redirect: 'manual',
+    });
+    expect(answer.headers.get('location')).toBe('/review?lane=changed&application=app-1&q=kite');
+  }
+});

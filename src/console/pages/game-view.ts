@@ -46,6 +46,8 @@ export type GameView = {
   filters: LaneFilters;
   cursor: string | undefined;
   nextUrl: string | undefined;
+  /** Where the search for the next game goes on, if none of the names that were compared matches. */
+  furtherUrl: string | undefined;
   backUrl: string | undefined;
   pictures: GamePictures;
   /** The game that opens after a decision. */
@@ -155,7 +157,7 @@ const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | n
 
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, filters, nextUrl, backUrl, next, pictures } = view;
+  const { game, diff, timeline, mayDecide, filters, nextUrl, furtherUrl, backUrl, next, pictures } = view;
   const { waiting } = timeline;
   const isCompared = diff.from !== null;
   const packageForm = html`<form method="post" action="/games/${game.game_id}/package" class="form"><label class="field"><span>Address</span><input name="url" type="url" maxlength="2048" value="${game.game_package_url}"></label><button class="button">Set package URL</button></form>`;
@@ -193,7 +195,7 @@ ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">$
     parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`<span>${statusBadges(game)}</span><a href="/applications/${game.application_id}">${game.application_id}</a>`,
-    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`,
+    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${furtherUrl === undefined ? null : html`<a class="button" href="${furtherUrl}" data-key="j">Search further <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`,
     body,
   };
 };

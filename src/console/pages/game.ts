@@ -94,10 +94,10 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const filters = { lane, application, q };
     const among = { application_id: application, text: q };
     const cursor = waiting === null ? undefined : toCursor({ game_id, since: waiting.since });
-    const upcoming =
+    const { games: upcoming, next: further } =
       lane === undefined || cursor === undefined
-        ? []
-        : (await readLane(sql, lane, { ...among, cursor, limit: UPCOMING })).games;
+        ? { games: [], next: null }
+        : await readLane(sql, lane, { ...among, cursor, limit: UPCOMING });
     const [next] = upcoming;
     const comingPictures = await listPicturedGames(
       sql,
@@ -120,6 +120,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         filters,
         cursor,
         nextUrl,
+        furtherUrl:
+          next !== undefined || further === null ? undefined : link('/review', { ...filters, at: further }),
         backUrl,
         pictures,
         next: comingPictures.find((each) => each.game_id === next?.game_id),
@@ -150,10 +152,10 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES },
     async (request, reply) => {
       const game_id = toId(request.params.game_id);
-      if (game_id === undefined) return redirectWith(reply, '/review', NO_GAME, 'bad');
       const form = decision.parse(request.body);
       const { act, lane, application, q, cursor, seen_status, seen_pictures, reason, text, note } = form;
       const filters = { lane, application, q };
+      if (game_id === undefined) return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
       const here = link(`/games/${game_id}`, filters);
       const audit_status = act === 'pass' ? 'passed' : 'rejected';
       const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
@@ -166,24 +168,24 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         );
         const [decided] = games;
         if (decided === undefined || decided.result === 'unknown')
-          return redirectWith(reply, '/review', NO_GAME, 'bad');
+          return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
         const why = explainUndecided(decided, form.revision);
         if (why !== undefined) {
           const hasMoved = decided.result === 'moved' && decided.game?.revision !== form.revision;
           const url = hasMoved ? link(`/games/${game_id}`, { ...filters, from: form.revision }) : here;
           return redirectWith(reply, url, `Nothing was decided: ${why}`, 'bad');
         }
-        const next =
+        const following =
           lane === undefined || cursor === undefined
             ? undefined
-            : (await readLane(sql, lane, { application_id: application, text: q, cursor, limit: 1 }))
-                .games[0];
+            : await readLane(sql, lane, { application_id: application, text: q, cursor, limit: 1 });
+        const next = following?.games[0];
         const url =
           next !== undefined
             ? link(`/games/${next.game_id}`, { ...filters, back: game_id })
             : lane === undefined
               ? here
-              : link('/review', filters);
+              : link('/review', { ...filters, at: following?.next ?? undefined });
         const name = nameInText(decided.game?.game_name ?? game_id);
         return redirectWith(reply, url, `${name}: ${audit_status}.`);
       });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
+import { COMPARED_MAX } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
@@ -121,14 +122,16 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
 <button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
 <details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
     const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>`;
-    const empty = html`<div class="card"><div class="empty"><p>${next !== null ? 'No match among these games: search further.' : q === undefined ? 'Nothing waits in this lane.' : 'No game of this lane matches.'}</p></div></div>`;
+    const isCut = next !== null && games.length < PAGE;
+    const empty = html`<div class="card"><div class="empty"><p>${q === undefined ? 'Nothing waits in this lane.' : isCut ? 'No match so far.' : at === undefined ? 'No game of this lane matches.' : 'No further game of this lane matches.'}</p></div></div>`;
     const body = html`${tabs}<form method="get" class="filters" role="search">${hiddenFields({ lane })}
 <label class="field grow"><span>Name</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('application', 'Application', choices, application ?? '')}<button class="button">Filter</button></form>
 ${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk}</form>` : cards}
+${isCut ? html`<p class="soft">One page compares ${number(COMPARED_MAX)} names. The search goes on with the next ones.</p>` : null}
 ${pager([
   ['First', at === undefined ? null : link('/review', filters)],
-  ['Next', next === null ? null : link('/review', { ...filters, at: next })],
+  [isCut ? 'Search further' : 'Next', next === null ? null : link('/review', { ...filters, at: next })],
 ])}`;
     const oldest = summary[lane].oldest;
     return sendPage(reply, {
