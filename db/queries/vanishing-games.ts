@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { firstRow, readColumn } from '#db/rows.ts';
+import { firstRow, readColumn, readValue } from '#db/rows.ts';
 
 export type VanishingGame = Pick<
   GameRow,
@@ -26,6 +26,12 @@ export const listVanishingGames = (
 
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
+
+/** The latest run of the same application, if it began after this one. */
+export const findLaterRun = (sql: Queryable, run_id: string): Promise<string | undefined> =>
+  readValue(sql<{ run_id: string }[]>`
+    select later.run_id from sync_runs r join sync_runs later using (application_id)
+    where r.run_id = ${run_id} and later.run_id > r.run_id order by later.run_id desc limit 1`);
 
 /** Lock the application of a run, so that no other run of it ends, and read whether the run is its latest. */
 export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<SuspectRun | undefined> => {

@@ -37,6 +37,10 @@ export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 /** The reason of a run that an operator ended, without a login: the application's developer reads it too. */
 export const CANCELLED = 'cancelled by an operator';
 
+/** The end of a suspect run's reason: what an operator can do about it. */
+export const ACCEPT_ADVICE =
+  ': look at the application, then accept it on the page of the run, or with run accept';
+
 /**
  * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), or
  * neither (`none`). Only the first two delay the application's schedule.

@@ -1,7 +1,7 @@
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
-import { CANCELLED } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE, CANCELLED } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/review/lanes.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
@@ -85,9 +85,12 @@ const explainStored = (game: GameRow, { application_id, decision, failures, wait
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };
 
+/** A reason without its advice: for who reads it on the page of the run, after the decision, or without that right. */
+export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
+
 /** A reason of a run for the application's developer. Earlier releases named the operator who cancelled. */
 export const withoutOperator = (reason: string): string =>
-  reason.startsWith('cancelled by ') ? CANCELLED : reason;
+  reason.startsWith('cancelled by ') ? CANCELLED : withoutAdvice(reason);
 
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: ApplicationState): string => {
   const facts: string[] = [];

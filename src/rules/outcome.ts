@@ -1,4 +1,4 @@
-import type { ListingEnd, RunOutcome } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE, type ListingEnd, type RunOutcome } from '#src/contract/words.ts';
 
 /** A run withdraws no game if it would withdraw more than this share and more than a few, or all of them. */
 const WITHDRAW_SHARE_MAX = 0.5;
@@ -108,7 +108,7 @@ export const runVerdict = (run: FinishedListing, verified: VerifiedGames): Verdi
   const note = notes.join('; ') || null;
   const excess = findExcess(run);
   if (excess !== null && why === null && !run.acceptWithdrawals) {
-    const reason = `would withdraw ${excess} games, so withdrew none: look at the application, then accept it on the page of the run, or with run accept`;
+    const reason = `would withdraw ${excess} games, so withdrew none${ACCEPT_ADVICE}`;
     return { outcome: 'suspect', reason, note };
   }
   const reasons = partialReasons(run, verified);

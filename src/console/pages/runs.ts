@@ -20,11 +20,13 @@ import {
   section,
   select,
   tableSection,
+  toneOf,
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
 import { type ById, optionalId, optionalText, optionalWord, toId } from '#src/console/query.ts';
 import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { withoutAdvice } from '#src/review/answer.ts';
 
 const PAGE = 50;
 const PAGES_SHOWN = 200;
@@ -111,10 +113,10 @@ ${pager([
     }
     const [pages, withdrawals] = await Promise.all([
       listRunPages(sql, run_id, PAGES_SHOWN),
-      run.outcome === 'suspect' ? showWithdrawals(options, operatorOf(request), run_id) : null,
+      run.outcome === 'suspect' ? showWithdrawals(options, operatorOf(request), run) : null,
     ]);
     const body = html`
-${run.reason === null ? null : html`<p class="notice ${run.outcome === 'failed' ? 'bad' : 'warn'}">${run.reason}</p>`}
+${run.reason === null ? null : html`<p class="notice ${toneOf(run.outcome ?? 'open')}">${withoutAdvice(run.reason)}</p>`}
 <div class="stats eighths">${RUN_COUNTERS.map((name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`)}</div>
 <div class="columns">
 ${section(

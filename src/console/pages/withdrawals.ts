@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
+import { findLaterRun, listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { MissingRoleError, readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, redirectWith, sendError } from '#src/console/answers.ts';
@@ -59,26 +60,32 @@ const gallery = (
 export const showWithdrawals = async (
   options: ConsoleOptions,
   { login, roles }: SignedIn,
-  run_id: string,
+  { run_id, listing_end }: Pick<RunRow, 'run_id' | 'listing_end'>,
 ): Promise<SafeHtml> => {
   const { sql, fourEyes } = options;
   const url = `/runs/${run_id}/withdrawals`;
-  const [games, requests, need] = await Promise.all([
+  const [games, laterRun, requests, need] = await Promise.all([
     listVanishingGames(sql, run_id, { limit: GALLERY_MAX }),
+    findLaterRun(sql, run_id),
     refreshOpenRequests(sql, KINDS, `run:${run_id}`),
     readNeed(sql, fourEyes, 'withdrawals'),
   ]);
   if (games.length === 0)
     return section(
       'Games that would vanish',
-      html`<div class="empty"><p>No game of this run can be withdrawn: its games were withdrawn already, or a later suspect run lists them.</p></div>`,
+      html`<div class="empty"><p>${
+        listing_end === null || listing_end === 'complete'
+          ? html`Nothing waits for a decision: the games were withdrawn, are listed again, or a later run decides on them.`
+          : html`The list has no proper end, so it does not tell which games are gone. The next run reads it again.`
+      }</p></div>`,
     );
   const pictures = await wantPictures(options, games);
   const mayAccept = hasRight(roles, 'accept_withdrawals');
   const mayApprove = hasRight(roles, 'approve_withdrawals');
   // An open request comes first for its asker, and for everybody while a second person is needed.
   const isBlocked = requests.some(({ asked_by }) => need === 'needed' || asked_by === login);
-  const mode = !mayAccept || isBlocked ? 'view' : need === 'needed' ? 'ask' : 'withdraw';
+  const mode =
+    !mayAccept || isBlocked || laterRun !== undefined ? 'view' : need === 'needed' ? 'ask' : 'withdraw';
   const requestedIds = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
   const cards = requests.map((row) => {
     const at = `${url}/${row.approval_id}`;
@@ -88,7 +95,11 @@ export const showWithdrawals = async (
   return html`${requests.length === 0 ? null : section('Waiting for a second person', cards)}
 ${section(
   `Games that would vanish${games.length === GALLERY_MAX ? `, the first ${GALLERY_MAX}` : ''}`,
-  gallery(url, games, mode, requestedIds, pictures),
+  html`${
+    laterRun === undefined
+      ? null
+      : html`<p class="body soft">They can no longer be withdrawn here: <a href="/runs/${laterRun}">a later run</a> has begun, and its list is newer.</p>`
+  }${gallery(url, games, mode, requestedIds, pictures)}`,
 )}`;
 };
 
