@@ -1,6 +1,5 @@
 import { getDefaultHighWaterMark } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pTimeout from 'p-timeout';
 import type { Dispatcher } from 'undici';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY, WIRE } from '#src/rules/budgets.ts';
 import { createAgent, type SenderAgent } from '#src/webhooks/agent.ts';
@@ -8,6 +7,7 @@ import type { Connection, SenderRequest } from '#src/webhooks/connection.ts';
 import { aborted, WebhookError } from '#src/webhooks/errors.ts';
 import type { HttpPost, HttpPostOptions, PostRequest } from '#src/webhooks/post.ts';
 import { exchangeError } from '#src/webhooks/transport-errors.ts';
+import { whenAborted } from '#src/webhooks/when-aborted.ts';
 
 /** zstd is not accepted: a frame may require a window of 128 MiB. */
 export const ACCEPT_ENCODING = 'gzip, br';
@@ -36,17 +36,19 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       }
       if (signal.aborted) throw aborted();
       const exchange = startExchange(agent, verdict.url, request);
-      const { status, headers, bytes } = await pTimeout(exchange.response, {
-        milliseconds: callTimeoutMs,
-        fallback: () => {
-          const what = exchange.hasArrived() ? 'memory for the' : 'whole';
-          throw new WebhookError('timeout', `no ${what} response within ${callTimeoutMs} ms`);
-        },
-        signal,
-      }).catch((error: unknown) => {
-        exchange.abort();
-        throw signal.aborted ? aborted() : error;
-      });
+      const timer = setTimeout(() => {
+        const what = exchange.hasArrived() ? 'memory for the' : 'whole';
+        exchange.abort(new WebhookError('timeout', `no ${what} response within ${callTimeoutMs} ms`));
+      }, callTimeoutMs);
+      const stopWaiting = whenAborted(signal, () => exchange.abort(aborted()));
+      let received: Received;
+      try {
+        received = await exchange.response;
+      } finally {
+        clearTimeout(timer);
+        stopWaiting();
+      }
+      const { status, headers, bytes } = received;
       // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
       await nextTurn();
       if (isRedirect(status)) {
@@ -72,8 +74,8 @@ type Exchange = {
   response: Promise<Received>;
   /** Has the whole response arrived? Then it waits for memory at most. */
   hasArrived: () => boolean;
-  /** Destroys the connection, or forgets a request that waits for one. */
-  abort: () => void;
+  /** Rejects with this error. Destroys the connection, or forgets a request that waits for one. */
+  abort: (reason: WebhookError) => void;
 };
 
 /** What the buffer of a connection holds that is paused. */
@@ -228,7 +230,8 @@ const startExchange = (
   return {
     response,
     hasArrived: () => hasArrived,
-    abort: () => {
+    abort: (reason) => {
+      reject(reason);
       isAborted = true;
       started?.abort(aborted());
       waiting?.abort();

@@ -1,0 +1,30 @@
+type Waiting = { ends: Set<() => void>; listener: () => void };
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
+
+const listen = (signal: AbortSignal): Waiting => {
+  const ends = new Set<() => void>();
+  const listener = () => {
+    for (const end of ends) end();
+  };
+  signal.addEventListener('abort', listener);
+  const waiting = { ends, listener };
+  waitingFor.set(signal, waiting);
+  return waiting;
+};
+
+/**
+ * Calls `end` when the signal aborts. All that wait for a signal share one listener: Node (26.10) keeps a removed
+ * listener linked to the next one, so with one listener a call each call would keep the calls after it in memory, until a
+ * major collection.
+ * @returns stops waiting
+ */
+export const whenAborted = (signal: AbortSignal, end: () => void): (() => void) => {
+  const { ends, listener } = waitingFor.get(signal) ?? listen(signal);
+  ends.add(end);
+  return () => {
+    if (!ends.delete(end) || ends.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    waitingFor.delete(signal);
+  };
+};
