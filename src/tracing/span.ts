@@ -5,7 +5,7 @@ import { coerceError, safeMessage } from '#src/errors.ts';
 const tracer = trace.getTracer('game-catalogue');
 
 /**
- * Runs `work` as a span of the current trace; without tracing it only runs `work`. The span records the safe message of
+ * Runs `work` as a span of the current trace; without one it only runs `work`. The span records the safe message of
  * an error (src/errors.ts), not its stack.
  * @param attributes ids and counts only, as in a log
  */
@@ -13,8 +13,9 @@ export const inSpan = <Result>(
   name: string,
   attributes: Attributes,
   work: () => Promise<Result>,
-): Promise<Result> =>
-  tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+): Promise<Result> => {
+  if (trace.getActiveSpan() === undefined) return work();
+  return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
     try {
       return await work();
     } catch (thrown) {
@@ -24,3 +25,4 @@ export const inSpan = <Result>(
       span.end();
     }
   });
+};

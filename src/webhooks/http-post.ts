@@ -1,9 +1,11 @@
 import { getDefaultHighWaterMark } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Dispatcher } from 'undici';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY, WIRE } from '#src/rules/budgets.ts';
 import { createAgent, type SenderAgent } from '#src/webhooks/agent.ts';
 import type { Connection, SenderRequest } from '#src/webhooks/connection.ts';
+import type { UrlVerdict } from '#src/webhooks/egress.ts';
 import { aborted, WebhookError } from '#src/webhooks/errors.ts';
 import type { HttpPost, HttpPostOptions, PostRequest } from '#src/webhooks/post.ts';
 import { exchangeError } from '#src/webhooks/transport-errors.ts';
@@ -19,6 +21,9 @@ const HEADERS = {
   'content-type': 'application/json; charset=utf-8',
 };
 
+/** Addresses whose verdict is remembered: the policy does not change, and all calls of a page have one address. */
+const VERDICTS_MAX = 1_000;
+
 /**
  * The sender of the three webhooks and of events: checks the address, connects where `egress` allows, sends, and reads
  * at most `maxBytes`. The proxies of HTTP_PROXY and HTTPS_PROXY are not used, because the agent is our own.
@@ -26,11 +31,12 @@ const HEADERS = {
 export const createHttpPost = (options: HttpPostOptions): HttpPost => {
   const { egress, callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const agent = createAgent(egress, connectTimeoutMs);
+  const verdicts = new LRUCache<string, UrlVerdict>({ max: VERDICTS_MAX, memoMethod: egress.checkUrl });
 
   return {
     post: async (request) => {
       const { signal } = request;
-      const verdict = egress.checkUrl(request.url);
+      const verdict = verdicts.memo(request.url);
       if (!verdict.ok) {
         throw new WebhookError('forbidden_address', `its address is not allowed: ${verdict.reason}`);
       }

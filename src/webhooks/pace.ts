@@ -70,21 +70,22 @@ export type Stopwatch = {
   ms: () => number;
 };
 
-/** CPU time of this thread in milliseconds. Some kernels count it in steps of 4. */
-const readCpuMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-};
-
+/**
+ * The CPU time of this thread limits what a long time counts: since the first start, because its clock costs a system call.
+ * Some kernels count it in steps of 4 ms.
+ */
 export const createStopwatch = (): Stopwatch => {
-  const elapsed = { wallMs: 0, cpuMs: 0 };
-  const add = (sign: 1 | -1): void => {
-    elapsed.wallMs += sign * performance.now();
-    elapsed.cpuMs += sign * readCpuMs();
-  };
+  let cpuAtStart: NodeJS.CpuUsage | undefined;
+  let startedAt = 0;
+  let wallMs = 0;
   const watch: Stopwatch = {
-    start: () => add(-1),
-    stop: () => add(1),
+    start: () => {
+      cpuAtStart ??= process.threadCpuUsage();
+      startedAt = performance.now();
+    },
+    stop: () => {
+      wallMs += performance.now() - startedAt;
+    },
     time: (work) => {
       watch.start();
       try {
@@ -93,7 +94,11 @@ export const createStopwatch = (): Stopwatch => {
         watch.stop();
       }
     },
-    ms: () => Math.min(elapsed.wallMs, elapsed.cpuMs),
+    ms: () => {
+      if (wallMs <= PACE.ordinaryMs) return wallMs;
+      const { user, system } = process.threadCpuUsage(cpuAtStart);
+      return Math.min(wallMs, (user + system) / 1_000);
+    },
   };
   return watch;
 };
