@@ -9,6 +9,7 @@ import { addFailures } from '#src/console/pages/failures.ts';
 import { addGame } from '#src/console/pages/game.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
+import { addIcons } from '#src/console/pages/icons.ts';
 import { addOperators } from '#src/console/pages/operators.ts';
 import { addPictures } from '#src/console/pages/picture-routes.ts';
 import { addReasons } from '#src/console/pages/reasons.ts';
@@ -34,6 +35,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addGames(app, options);
   addGame(app, options);
   addApplications(app, options);
+  addIcons(app, options);
   addPictures(app, options);
   addRuns(app, options);
   addFailures(app, options);

@@ -23,6 +23,7 @@ const QUERIES: Fields = {
   '/runs': { application: '', outcome: 'failed', before: '' },
   '/failures': { application: '' },
   '/audit': { actor: '', action: '', subject: '', day: '2026-01-01', before: '9' },
+  '/icons': { games: 'x', size: 'tiny', polls: '1' },
   '/pictures/:id': { w: '64' },
   '/sign-in': { next: '/', link: 'x' },
   '/queues*': { activeQueue: 'tick', status: 'failed', page: '1', jobsPerPage: '10' },

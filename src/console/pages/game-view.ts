@@ -27,6 +27,7 @@ import {
   pictureList,
   similarIcons,
 } from '#src/console/pages/game-pictures.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
 import type { LaneFilters } from '#src/console/query.ts';
 import { nameOr } from '#src/lib/printable.ts';
@@ -187,7 +188,7 @@ ${section(
   ]),
 )}
 ${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">${game.game_package_url || '–'}</div>`)}
-</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}`;
+</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
     title: nameOr(game.game_name.trim(), game.application_game_id),
     focusHeading: true,

@@ -21,6 +21,7 @@ import {
 } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { timelineCard } from '#src/console/pages/game-view.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { optionalExactText, optionalId, optionalText, optionalWord } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
@@ -127,7 +128,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
 ${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
 ${select('application', 'Application', choices, application ?? '')}
 <button class="button">Search</button></form>
-${timeline ?? list}
+${timeline ?? list}${awaitIcons(games, pictures, 'tiny')}
 ${pager([
   ['Latest', before === undefined ? null : link('/games', filters)],
   [

@@ -12,20 +12,30 @@ export const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string =>
 
 const firstLetter = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
 
-const ICON_WIDTHS = { tiny: 64, small: 64, large: 256 } as const;
+export const ICON_SIZES = ['tiny', 'small', 'large'] as const;
+export type IconSize = (typeof ICON_SIZES)[number];
+const ICON_WIDTHS = { tiny: 64, small: 64, large: 256 } as const satisfies Record<IconSize, number>;
 
-/** A game's icon, or its first letter while there is none. */
+/**
+ * A game's icon, or its first letter while there is none.
+ * @param isLate takes the place of the letter on a page that was sent before
+ */
 export const iconPlace = (
-  { game_name, game_icon: [url = ''] }: { game_name: string; game_icon: readonly string[] },
+  {
+    game_id,
+    game_name,
+    game_icon: [url = ''],
+  }: { game_id: string; game_name: string; game_icon: readonly string[] },
   pictures: PictureSet,
-  size: keyof typeof ICON_WIDTHS = 'small',
+  size: IconSize = 'small',
+  isLate = false,
 ): SafeHtml => {
   const icon = pictures.get(url);
   const shown =
     icon?.sha256 != null && icon.has_thumbnail
       ? html`<img src="${thumbnailUrl(icon.sha256, ICON_WIDTHS[size])}" alt="" loading="lazy" decoding="async">`
       : firstLetter(game_name);
-  return html`<span class="picture ${size}" aria-hidden="true">${shown}</span>`;
+  return html`<span class="picture ${size}" id="icon-${game_id}"${isLate ? html` hx-swap-oob="true"` : null} aria-hidden="true">${shown}</span>`;
 };
 
 const KIB = 1_024;

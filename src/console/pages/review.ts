@@ -28,6 +28,7 @@ import {
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { type ById, isId, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
@@ -121,7 +122,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
 <details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
-    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>`;
+    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>${awaitIcons(games, pictures)}`;
     const isCut = next !== null && games.length < PAGE;
     const empty = html`<div class="card"><div class="empty"><p>${q === undefined ? 'Nothing waits in this lane.' : isCut ? 'No match so far.' : at === undefined ? 'No game of this lane matches.' : 'No further game of this lane matches.'}</p></div></div>`;
     const body = html`${tabs}<form method="get" class="filters" role="search">${hiddenFields({ lane })}

@@ -11,6 +11,7 @@ import { MissingRoleError, readNeed } from '#src/approvals/rule.ts';
 import { operatorOf, redirectWith, sendError } from '#src/console/answers.ts';
 import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { toId } from '#src/console/query.ts';
 import { requestCard } from '#src/console/requests.ts';
@@ -45,7 +46,7 @@ const gallery = (
   const cards = html`<ul class="cards">${games.map(
     (game) =>
       html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
-  )}</ul>`;
+  )}</ul>${awaitIcons(games, pictures)}`;
   if (mode === 'view') return html`<div class="body">${cards}</div>`;
   const reason =
     mode === 'ask'

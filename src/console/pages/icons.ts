@@ -1,0 +1,75 @@
+/** `/icons`: icons that were being fetched when their page was made. The page requests them until they are there. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import { findPictures } from '#db/queries/pictures.ts';
+import { HTML } from '#src/console/answers.ts';
+import { html, link, type SafeHtml } from '#src/console/html.ts';
+import type { ConsoleOptions } from '#src/console/options.ts';
+import {
+  ICON_SIZES,
+  type IconSize,
+  iconPlace,
+  isWaiting,
+  type PictureSet,
+} from '#src/console/pages/pictures.ts';
+import { isId } from '#src/console/query.ts';
+
+type Iconed = { game_id: string; game_icon: readonly string[] };
+
+/** A page requests its icons every second for 20 s, then every 15 s for ten minutes. */
+const POLLS_MAX = 60;
+const QUICK_POLLS = 20;
+/** Games of one request: their ids stay below the length that an address may have. */
+const ASKED_MAX = 60;
+
+const isIconWaiting = ({ game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
+  url !== undefined && isWaiting(pictures.get(url));
+
+/** Requests the icons of a page that are being fetched; nothing if all are there. @param size that the page shows */
+export const awaitIcons = (
+  games: readonly Iconed[],
+  pictures: PictureSet,
+  size: IconSize = 'small',
+  polls = 0,
+): SafeHtml[] => {
+  const waiting = games.filter((game) => isIconWaiting(game, pictures)).map(({ game_id }) => game_id);
+  if (polls >= POLLS_MAX) return [];
+  const parts = Array.from({ length: Math.ceil(waiting.length / ASKED_MAX) }, (_, part) =>
+    waiting.slice(part * ASKED_MAX, (part + 1) * ASKED_MAX),
+  );
+  return parts.map((game_ids) => {
+    const url = link('/icons', { games: game_ids.join(' '), size, polls: polls + 1 });
+    const delay = polls < QUICK_POLLS ? '1s' : '15s';
+    return html`<div hidden hx-get="${url}" hx-trigger="load delay:${delay}" hx-swap="outerHTML"></div>`;
+  });
+};
+
+const END = html`<div hidden></div>`;
+
+const query = z.object({
+  games: z
+    .string()
+    .max(ASKED_MAX * 37)
+    .transform((ids) => ids.split(' ').filter(isId))
+    .catch([]),
+  size: z.enum(ICON_SIZES).catch('small'),
+  polls: z.coerce.number().int().min(0).catch(POLLS_MAX),
+});
+
+/** Adds `/icons`. */
+export const addIcons = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+  app.get('/icons', { config: { right: 'view' } }, async (request, reply) => {
+    const { games: game_ids, size, polls } = query.parse(request.query);
+    const games = await listPicturedGames(sql, game_ids);
+    const pictures = await findPictures(
+      sql,
+      games.flatMap(({ game_icon }) => game_icon.slice(0, 1)),
+    );
+    const arrived = games.filter(({ game_icon: [url = ''] }) => pictures.get(url)?.has_thumbnail === true);
+    const icons = arrived.map((game) => iconPlace({ ...game, game_name: '' }, pictures, size, true));
+    const again = awaitIcons(games, pictures, size, polls);
+    // htmx keeps an element that nothing replaces, so an empty one takes its place.
+    return reply.type(HTML).send(String(html`${icons}${again.length === 0 ? END : again}`));
+  });
+};
