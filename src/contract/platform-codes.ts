@@ -21,7 +21,7 @@ export const PLATFORM_FAILURES = {
     ret_code: 40301,
     meaning: "This operation takes an application's token, not an operator's.",
   },
-  noSuchPath: { ret_code: 40401, meaning: 'There is no operation at this path.' },
+  noSuchPath: { ret_code: 40401, meaning: 'There is no operation at this path: /docs lists the operations.' },
   wrongMethod: {
     ret_code: 40501,
     meaning: 'The path does not support this method; the Allow header lists the supported methods.',

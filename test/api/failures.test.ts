@@ -28,7 +28,11 @@ const expectRawFailure = (answer: string, status: number, ret_code: number) => {
 };
 
 describe('section 7: every failure is an envelope with the matching HTTP status', () => {
-  test('an unknown path is 404', async () => {
+  test('an unknown path is 404, and says where the operations are listed', async () => {
+    const { ret_msg } = (await (await call('/open-api/game/listByAuditStatus')).json()) as {
+      ret_msg: string;
+    };
+    expect(ret_msg).toContain('/docs');
     await expectFailure(await call('/open-api/game/list'), 404, 40401);
     await expectFailure(await call(`${LIST}/`), 404, 40401);
   });
