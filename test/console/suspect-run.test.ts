@@ -77,3 +77,12 @@ test('a list without a proper end has no games to withdraw, and the page does no
   await database.sql`update sync_runs set listing_end = 'repeated' where application_id = ${application_id}`;
   expect(await get()).toContain('The list has no proper end');
 });
+
+test("the application's page says what became of its last run, not that its runs succeed", async () => {
+  path = `/applications/${application_id}`;
+  expect(await get()).toMatch(/Its last run is <a href="\/runs\/[0-9a-f-]+">suspect<\/a>/);
+  await database.sql`update sync_runs set outcome = 'succeeded' where application_id = ${application_id}`;
+  expect(await get()).toContain('Its last run succeeded.');
+  await database.sql`delete from sync_runs where application_id = ${application_id}`;
+  expect(await get()).toContain('No run of it has ended.');
+});

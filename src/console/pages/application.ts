@@ -45,9 +45,14 @@ const runChart = (runs: readonly RunRow[]): SafeHtml => {
 };
 
 /** The state in one sentence. */
-const describeState = (row: ApplicationRow): SafeHtml | string => {
+const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml | string => {
   if (row.status === 'paused') return row.pause_reason ?? 'An operator paused it.';
-  if (row.failing_since === null) return 'Its runs succeed.';
+  if (row.failing_since === null) {
+    const ended = runs.find(({ outcome }) => outcome !== null);
+    if (ended === undefined) return 'No run of it has ended.';
+    if (ended.outcome === 'succeeded') return 'Its last run succeeded.';
+    return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>.`;
+  }
   return html`${row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`} failed, the first ${ago(row.failing_since)}. The next attempt is ${due(row.next_attempt_at)}.`;
 };
 
@@ -110,7 +115,7 @@ ${section(
   facts([
     [
       'State',
-      html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)} ${describeState(application)}`,
+      html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)} ${describeState(application, runs)}`,
     ],
     ['Last success', ago(application.last_success_at)],
     ['Added', clock(application.created_at)],
