@@ -157,6 +157,12 @@ export const facts = (entries: readonly (readonly [string, SafeHtml | string | n
  */
 export const IN_PLACE = html` hx-boost="swap:outerHTML" hx-sync="body:drop"`;
 
+/**
+ * Attributes of a form that filters the page below it. `autocomplete`: a browser that goes back would restore the choice
+ * that left the page, beside rows of another one.
+ */
+export const FILTERS = html`class="filters" autocomplete="off"`;
+
 /** What a form sends beside what is typed; undefined values are left out. */
 export const hiddenFields = (fields: Record<string, string | undefined>): SafeHtml[] =>
   Object.entries(fields).flatMap(([name, value]) =>

@@ -122,6 +122,22 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     await page.close();
   });
 
+  test('back from a filtered lane, the filters are those of the games below them', async () => {
+    const { page } = await openLane();
+    await page.goto(`${served.url}/review`);
+    await page.getByRole('combobox', { name: 'Application' }).selectOption('app-2');
+    await page.getByRole('searchbox').fill('boat');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/q=boat/);
+    await page.goBack();
+    await page.waitForURL(`${served.url}/review`);
+    await page.waitForLoadState();
+    expect(await cards(page)).toHaveLength(6);
+    expect(await page.getByRole('combobox', { name: 'Application' }).inputValue()).toBe('');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    await page.close();
+  });
+
   test('a click on Reject opens its fields and closes them; the key moves the focus into them again', async () => {
     const { page } = await openLane();
     const summary = page.locator('#rejection > summary');

@@ -22,6 +22,7 @@ import {
   ago,
   badge,
   type Column,
+  FILTERS,
   formatAge,
   html,
   link,
@@ -76,7 +77,7 @@ export const addApplications = (app: FastifyInstance, { sql, producer }: Console
     const { q, status, after } = query.parse(request.query);
     const items = await listApplicationItems(sql, { text: q, status, after, limit: PAGE });
     const filters = { q, status };
-    const body = html`<form method="get" class="filters" role="search">
+    const body = html`<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
 <button class="button">Filter</button></form>

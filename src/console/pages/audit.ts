@@ -3,7 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { clock, html, link, mono, pager, type SafeHtml, select, tableSection } from '#src/console/html.ts';
+import {
+  clock,
+  FILTERS,
+  html,
+  link,
+  mono,
+  pager,
+  type SafeHtml,
+  select,
+  tableSection,
+} from '#src/console/html.ts';
 import type { ConsoleOptions } from '#src/console/options.ts';
 import { optionalText } from '#src/console/query.ts';
 import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
@@ -47,7 +57,7 @@ export const addAudit = (app: FastifyInstance, { sql }: ConsoleOptions): void =>
     const entries = await listAudit(sql, { ...given, since, until, limit: PAGE });
     const { actor, action, subject } = given;
     const filters = { actor, action, subject, day };
-    const body = html`<form method="get" class="filters" role="search">
+    const body = html`<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Person</span><input type="search" name="actor" value="${actor ?? ''}"></label>
 ${select('action', 'Action', [['', 'every action'], ...AUDIT_ACTIONS.map((each) => [each, each] as const)], action ?? '')}
 <label class="field grow"><span>Subject</span><input name="subject" value="${subject ?? ''}" placeholder="application:acme"></label>

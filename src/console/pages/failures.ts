@@ -10,6 +10,7 @@ import {
   ago,
   applicationLink,
   type Column,
+  FILTERS,
   html,
   link,
   number,
@@ -92,7 +93,7 @@ export const addFailures = (app: FastifyInstance, { sql, producer }: ConsoleOpti
     const { application } = query.parse(request.query);
     const groups = await groupFailures(sql, { application_id: application, limit: GROUPS_MAX });
     const mayRetry = hasRight(operatorOf(request).roles, 'manage_applications');
-    const body = html`<form method="get" class="filters" role="search"><label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label><button class="button">Filter</button></form>
+    const body = html`<form method="get" ${FILTERS} role="search"><label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label><button class="button">Filter</button></form>
 ${tableSection(
   application === undefined ? 'All applications' : application,
   groups,

@@ -7,6 +7,7 @@ import {
   applicationLink,
   badge,
   clock,
+  FILTERS,
   facts,
   formatAge,
   hiddenFields,
@@ -153,7 +154,7 @@ const decisionCard = (view: GameView): SafeHtml => {
 const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | null => {
   if (revisions.length < 2) return null;
   const options = revisions.map((each) => [String(each), `revision ${each}`] as const);
-  return html`<form method="get" action="/games/${game.game_id}" class="filters">${hiddenFields(filters)}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
+  return html`<form method="get" action="/games/${game.game_id}" ${FILTERS}>${hiddenFields(filters)}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
 };
 
 /** The page of one game. */

@@ -9,6 +9,7 @@ import {
   ago,
   applicationLink,
   type Column,
+  FILTERS,
   gameName,
   html,
   link,
@@ -123,7 +124,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
         ? null
         : ((await findTimeline(sql, application, q)) ?? (await findTimeline(sql, application, q.trim())));
     const list = tableSection('Games, newest first', games, columns(pictures), { empty, label: 'Games' });
-    const body = html`<form method="get" class="filters" role="search">
+    const body = html`<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
 ${select('application', 'Application', choices, application ?? '')}

@@ -12,6 +12,7 @@ import {
   action,
   ago,
   badge,
+  FILTERS,
   formatAge,
   gameName,
   hiddenFields,
@@ -125,7 +126,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>${awaitIcons(games, pictures)}`;
     const isCut = next !== null && games.length < PAGE;
     const empty = html`<div class="card"><div class="empty"><p>${q === undefined ? 'Nothing waits in this lane.' : isCut ? 'No match so far.' : at === undefined ? 'No game of this lane matches.' : 'No further game of this lane matches.'}</p></div></div>`;
-    const body = html`${tabs}<form method="get" class="filters" role="search">${hiddenFields({ lane })}
+    const body = html`${tabs}<form method="get" ${FILTERS} role="search">${hiddenFields({ lane })}
 <label class="field grow"><span>Name</span><input type="search" name="q" value="${q ?? ''}"></label>
 ${select('application', 'Application', choices, application ?? '')}<button class="button">Filter</button></form>
 ${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk}</form>` : cards}

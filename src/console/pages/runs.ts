@@ -10,6 +10,7 @@ import {
   badge,
   type Column,
   clock,
+  FILTERS,
   facts,
   formatAge,
   html,
@@ -92,7 +93,7 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
     const { application, outcome, before } = query.parse(request.query);
     const runs = await listRunItems(sql, { application_id: application, outcome, before, limit: PAGE });
     const filters = { application, outcome };
-    const body = html`<form method="get" class="filters" role="search">
+    const body = html`<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label>
 ${select('outcome', 'Outcome', [['', 'every outcome'], ...OUTCOMES.map((each) => [each, each] as const)], outcome ?? '')}
 <button class="button">Filter</button></form>

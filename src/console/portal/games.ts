@@ -15,6 +15,7 @@ import {
   badge,
   type Column,
   clock,
+  FILTERS,
   facts,
   gameName,
   html,
@@ -107,7 +108,7 @@ const gamesSection = async (
 
 /** The form that finds a game by its id, stored or not. */
 export const findForm = (id = ''): SafeHtml =>
-  html`<form method="get" action="/portal/game" class="filters" role="search"><label class="field grow"><span>Your game_id</span><input type="search" name="id" value="${id}" required></label><button class="button">Where is it?</button></form>`;
+  html`<form method="get" action="/portal/game" ${FILTERS} role="search"><label class="field grow"><span>Your game_id</span><input type="search" name="id" value="${id}" required></label><button class="button">Where is it?</button></form>`;
 
 /** Adds `/portal/games` and `/portal/game`. */
 export const addPortalGames = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {

@@ -11,7 +11,17 @@ import {
 } from '#db/queries/kyc-desk.ts';
 import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { operatorOf, sendPage } from '#src/console/answers.ts';
-import { ago, type Column, html, link, number, pager, select, tableSection } from '#src/console/html.ts';
+import {
+  ago,
+  type Column,
+  FILTERS,
+  html,
+  link,
+  number,
+  pager,
+  select,
+  tableSection,
+} from '#src/console/html.ts';
 import { optionalText, optionalWord } from '#src/console/query.ts';
 import { requestBadge } from '#src/console/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
@@ -112,7 +122,7 @@ ${tableSection(
   ],
   { empty: 'No new cp_id waits for a decision.', label: 'New cp_ids', stacked: true, id: 'cp-ids' },
 )}
-<form method="get" class="filters" role="search">
+<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Developer</span><input type="search" name="q" value="${q ?? ''}" placeholder="name or application id"></label>
 ${select('state', 'State', [['', 'every state'], ...KYC_STATES.map((each) => [each, stateText(each)] as const)], state ?? '')}
 ${select(

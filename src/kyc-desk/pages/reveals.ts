@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { sendPage } from '#src/console/answers.ts';
-import { clock, html, link, pager, tableSection } from '#src/console/html.ts';
+import { clock, FILTERS, html, link, pager, tableSection } from '#src/console/html.ts';
 import { optionalText } from '#src/console/query.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerLink } from '#src/kyc-desk/pages/parts.ts';
@@ -21,7 +21,7 @@ export const addReveals = (app: FastifyInstance, { sql }: DeskOptions): void => 
   app.get('/reveals', { config: { right: 'kyc' } }, async (request, reply) => {
     const { who, before } = query.parse(request.query);
     const entries = await listAudit(sql, { action: 'kyc.reveal', actor: who, before, limit: PAGE });
-    const body = html`<form method="get" class="filters" role="search">
+    const body = html`<form method="get" ${FILTERS} role="search">
 <label class="field grow"><span>Person</span><input type="search" name="who" value="${who ?? ''}" placeholder="login"></label>
 <button class="button">Filter</button></form>
 ${tableSection(
