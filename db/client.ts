@@ -2,8 +2,11 @@ import postgres from 'postgres';
 import { ARRAY_TYPES } from '#db/array-types.ts';
 import { guardTransactions } from '#db/transactions.ts';
 
-/** A pool of connections to Postgres. */
-export type Database = postgres.Sql;
+/** A pool of connections to Postgres. Its `begin` has the type of what the transaction returns, which the driver's has not. */
+export type Database = {
+  begin<Result>(work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
+  begin<Result>(options: string, work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
+} & postgres.Sql;
 /** The pool, or one transaction of it: what a query function takes. */
 export type Queryable = postgres.Sql | postgres.TransactionSql;
 

@@ -33,7 +33,7 @@ export const pullGameDetailJob = defineJob(
         const written = await writeGames(tx, application_id, batch, notRetried, { hasFailures: true });
         if (written.stored_bytes > 0) await addPulledBytes(tx, application_id, written.stored_bytes);
         return written;
-      }) as Promise<DetailCounts | undefined>;
+      });
 
     const target = await deps.openTarget(application);
     const wanted = application_game_ids.map((id): WantedGame => [id, '']);

@@ -147,7 +147,7 @@ const removeOnce = (
     await tx`delete from ingest_failures where application_id = ${application_id}`;
     await finish(tx);
     return true;
-  }) as Promise<boolean>;
+  });
 
 /**
  * Lock an application against its removal until the transaction ends, for writes outside any run.

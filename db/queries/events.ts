@@ -20,7 +20,7 @@ export const placeEvents = async (sql: Database): Promise<void> => {
   for (let placed = PLACED_AT_ONCE; placed === PLACED_AT_ONCE; ) {
     const waiting = await firstRow(sql`select from events where position is null limit 1`);
     if (waiting === undefined) return;
-    placed = (await sql.begin(async (tx) => {
+    placed = await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
       // A new statement sees what the transaction before this one has placed.
       return countRows(tx`
@@ -31,7 +31,7 @@ export const placeEvents = async (sql: Database): Promise<void> => {
                 limit ${PLACED_AT_ONCE}) waiting
         ) placed
         where e.event_id = placed.event_id`);
-    })) as number;
+    });
   }
 };
 

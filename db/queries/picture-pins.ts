@@ -77,7 +77,7 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
       limit ${DRIFT_BATCH}`;
     if (found.length === 0) return moved;
     const game_ids = found.map(({ game_id }) => game_id);
-    const returned = (await sql.begin(async (tx) => {
+    const returned = await sql.begin(async (tx) => {
       await lockGames(tx, game_ids);
       return tx<{ game_id: string }[]>`
         with changed as materialized (
@@ -93,7 +93,7 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
         update games set audit_status = 'pending', audit_time = null, updated_at = now()
         where game_id in (select game_id from changed)
         returning game_id`;
-    })) as { game_id: string }[];
+    });
     // A decision was made between the two statements: the next look or check finds what is left.
     if (returned.length === 0) return moved;
     moved.push(...returned.map(({ game_id }) => game_id));

@@ -81,7 +81,7 @@ export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<
       ids.map((id) => ({ ...actor, action: 'application.resume', subject: subjectOf(id) })),
     );
     return ids;
-  }) as Promise<string[]>;
+  });
 
 /** Removes an application (see `removeApplication`). @returns false when there is no such application */
 export const dropApplication = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>

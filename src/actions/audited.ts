@@ -12,4 +12,4 @@ export const changeAudited = (
     const isMade = await change(tx);
     if (isMade) await recordAudit(tx, [{ ...actor, ...entry }]);
     return isMade;
-  }) as Promise<boolean>;
+  });

@@ -92,7 +92,7 @@ export const askForApproval = async (
       throw new ApprovalError('You have asked for this already: use that request, or cancel it first.');
     await recordAudit(tx, [entryOf(operatorActor(login), 'approval.ask', row, reason)]);
     return row;
-  }) as Promise<ApprovalRow>;
+  });
 };
 
 /** Ends a request whose subject has changed. */
@@ -143,7 +143,7 @@ const onRequest = async (
   return auditRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
     const result = await sql.begin(async (tx) => work(tx, await requireRequest(tx, kinds, approval_id)));
     if (typeof result === 'string') throw new ApprovalError(result);
-    return result as ApprovalRow;
+    return result;
   });
 };
 

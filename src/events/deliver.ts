@@ -150,7 +150,7 @@ export const createEventSender = ({ sql, keys, http, formatAuditTime }: Options)
       const subject = `application:${application_id}`;
       await recordAudit(tx, [{ ...actor, action: 'event_webhook.off', subject, reason }]);
       return reason;
-    }) as Promise<string | undefined>;
+    });
   };
 
   return {

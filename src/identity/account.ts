@@ -54,7 +54,7 @@ const onOwnAccount = <Result>(
     if (operator === undefined || open?.login !== login)
       throw new CatalogueError('This session has ended: sign in again.');
     return work(tx, operator);
-  }) as Promise<Result>;
+  });
 
 /** `session` is the new secret of the session, for the cookie; `ended` counts the other sessions. */
 export type PasswordChange =

@@ -225,7 +225,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
           throw new CatalogueError(NOT_SIGNED_IN, { cause: error });
         });
       const subject = `${issuer} ${String(claims.sub)}`;
-      const result = (await sql.begin(async (tx) => {
+      const result = await sql.begin(async (tx): Promise<{ session?: string; refusal?: string }> => {
         const { login, refusal } = await admit(tx, subject, claims, rolesOf(settings, claims));
         if (refusal === undefined) {
           const confirmed = isFresh(claims.auth_time);
@@ -233,7 +233,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
         }
         await recordRefusal(tx, login, refusal, address);
         return { refusal };
-      })) as { session?: string; refusal?: string };
+      });
       if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);
       return { session: result.session, next: begun.next };
     },

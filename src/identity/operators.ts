@@ -57,7 +57,7 @@ const onOperator = <Result>(
     if (operator === undefined)
       throw new UsageError(`There is no operator ${login}. List them: npx catalogue operator list`);
     return work(tx, operator);
-  }) as Promise<Result>;
+  });
 
 /**
  * Adds an operator who signs in by password.
@@ -78,7 +78,7 @@ export const addOperator = (
     const secret = await createLink(tx, login, true);
     await recordOperator(tx, actor, 'operator.add', login, { name, roles });
     return secret;
-  }) as Promise<string>;
+  });
 
 /**
  * Makes a one-time sign-in link; the operator's older ones end.

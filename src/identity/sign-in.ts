@@ -117,7 +117,7 @@ export const signInByPassword = async (
     await recordRefusal(sql, operator.login, reason, address);
     return { kind: 'refused' };
   }
-  const session = (await sql.begin(async (tx) => {
+  const session = await sql.begin(async (tx) => {
     const locked = await lockOperator(tx, operator.login);
     if (locked?.password_hash !== operator.password_hash || locked.status !== 'active') {
       await recordRefusal(tx, operator.login, 'the password or the operator was changed meanwhile', address);
@@ -125,7 +125,7 @@ export const signInByPassword = async (
     }
     await forgetAttempts(tx, keys);
     return openSession(tx, { login: operator.login, by: 'password', address });
-  })) as string | undefined;
+  });
   if (session === undefined) return { kind: 'refused' };
   return { kind: 'signed_in', session, login: operator.login };
 };
@@ -231,4 +231,4 @@ export const signOut = (sql: Database, session: string): Promise<void> =>
     const login = await deleteSession(tx, hashSecret(session));
     if (login === undefined) return;
     await recordOperator(tx, operatorActor(login), 'session.sign_out', login);
-  }) as Promise<void>;
+  });

@@ -23,10 +23,10 @@ const closing = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
 ): Promise<RunRow | undefined> => {
-  const run = (await sql.begin(async (tx) => {
+  const run = await sql.begin(async (tx) => {
     await allowLongStatements(tx);
     return work(tx);
-  })) as RunRow | undefined;
+  });
   if (run?.finished_at != null) runEnded.publish(run);
   return run;
 };

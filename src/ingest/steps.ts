@@ -73,11 +73,11 @@ export const startRun = async (
   const result =
     onOpened === undefined
       ? await openRun(sql, newRun)
-      : ((await sql.begin(async (tx) => {
+      : await sql.begin(async (tx) => {
           const opening = await openRun(tx, newRun);
           if (opening.opened) await onOpened(tx, opening.run);
           return opening;
-        })) as Awaited<ReturnType<typeof openRun>>);
+        });
   if (result.opened) await enqueueNextStep(producer, result.run, false);
   return result;
 };

@@ -162,35 +162,32 @@ export const writePageDetails = (
   batch: readonly DetailResult[],
   notRetried: readonly LastFailure[] = [],
 ): Promise<DetailCounts | undefined> =>
-  inSpan(
-    'upsert games',
-    { 'catalogue.run_id': fence.run_id, 'catalogue.page_num': page_num },
-    () =>
-      sql.begin(async (tx): Promise<DetailCounts | undefined> => {
-        const page = await lockRunPage(tx, fence, page_num);
-        if (page === undefined) return undefined;
-        const isOpen = ({ application_game_id }: { application_game_id: string }): boolean =>
-          Object.hasOwn(page.open_games, application_game_id);
-        const open = batch.filter(isOpen);
-        const failed = notRetried.filter(isOpen);
-        const final = open.filter(isFinal);
-        const ids = idsOf([...final, ...failed]);
-        const answered =
-          final.filter(({ error }) => error === undefined || isAnswered(error)).length +
-          failed.filter(({ isAnswered }) => isAnswered).length;
-        if (page.kind === 'unlisted') {
-          const key = { run_id: fence.run_id, page_num, application_id: page.application_id };
-          const withdrawn = await withdrawConfirmed(tx, key, idsOf(open.filter(({ game }) => game === null)));
-          await countDetails(tx, fence.run_id, page_num, ids, { ...NO_COUNTS, answered, withdrawn });
-          return NO_COUNTS;
-        }
-        const hashes = new Map(Object.entries(page.open_games));
-        const counts = await writeGames(tx, page.application_id, open, failed, {
-          hasFailures: page.has_failures,
-          listHashes: hashes,
-          room: page.storable_games,
-        });
-        await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
-        return counts;
-      }) as Promise<DetailCounts | undefined>,
+  inSpan('upsert games', { 'catalogue.run_id': fence.run_id, 'catalogue.page_num': page_num }, () =>
+    sql.begin(async (tx): Promise<DetailCounts | undefined> => {
+      const page = await lockRunPage(tx, fence, page_num);
+      if (page === undefined) return undefined;
+      const isOpen = ({ application_game_id }: { application_game_id: string }): boolean =>
+        Object.hasOwn(page.open_games, application_game_id);
+      const open = batch.filter(isOpen);
+      const failed = notRetried.filter(isOpen);
+      const final = open.filter(isFinal);
+      const ids = idsOf([...final, ...failed]);
+      const answered =
+        final.filter(({ error }) => error === undefined || isAnswered(error)).length +
+        failed.filter(({ isAnswered }) => isAnswered).length;
+      if (page.kind === 'unlisted') {
+        const key = { run_id: fence.run_id, page_num, application_id: page.application_id };
+        const withdrawn = await withdrawConfirmed(tx, key, idsOf(open.filter(({ game }) => game === null)));
+        await countDetails(tx, fence.run_id, page_num, ids, { ...NO_COUNTS, answered, withdrawn });
+        return NO_COUNTS;
+      }
+      const hashes = new Map(Object.entries(page.open_games));
+      const counts = await writeGames(tx, page.application_id, open, failed, {
+        hasFailures: page.has_failures,
+        listHashes: hashes,
+        room: page.storable_games,
+      });
+      await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
+      return counts;
+    }),
   );

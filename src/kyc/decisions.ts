@@ -55,12 +55,10 @@ export const eraseKyc = async (
     });
     return versions;
   };
-  return auditRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
+  return auditRefusal(sql, { ...auditActorOf(person), subject, approval_id: second.approval_id }, () =>
     sql.begin(erase),
-  ) as Promise<number>;
+  );
 };
-
-const approvalOf = ({ approval_id }: SecondPerson) => ({ approval_id });
 
 /**
  * Accept the refused `cp_id` of an application. It is mapped to a new platform
@@ -99,7 +97,7 @@ export const acceptCpId = async (
     });
     return mapped;
   };
-  return auditRefusal(sql, { ...auditActorOf(person), subject, ...approvalOf(second) }, () =>
+  return auditRefusal(sql, { ...auditActorOf(person), subject, approval_id: second.approval_id }, () =>
     sql.begin(accept),
-  ) as Promise<ContentProviderRow>;
+  );
 };

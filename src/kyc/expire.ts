@@ -40,7 +40,7 @@ export const expireFormerRecords = (
       })),
     );
     return deleted.reduce((sum, { versions }) => sum + versions, 0);
-  }) as Promise<number>;
+  });
 
 /**
  * Deletes every version of removed applications, at most `limit` of them, each with its entry in the audit log. Their

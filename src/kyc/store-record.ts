@@ -68,7 +68,7 @@ export const storeKycRecord = async (
   record: KycRecord | null,
 ): Promise<KycOutcome> => {
   const { application_id } = pull;
-  if (record === null) return sql.begin((tx) => storeNotProvided(tx, pull)) as Promise<KycOutcome>;
+  if (record === null) return sql.begin((tx) => storeNotProvided(tx, pull));
   const { cp_id: application_cp_id, ...fields } = record;
   const pulled = {
     application_cp_id,
@@ -78,9 +78,7 @@ export const storeKycRecord = async (
   };
   const isChanged = compare(await findContentProvider(sql, application_id), pulled) === 'sealed';
   const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
-  const outcome = (await sql.begin((tx) =>
-    storeRecord(tx, pull, pulled, fingerprintKey, sealed),
-  )) as KycOutcome;
+  const outcome = await sql.begin((tx) => storeRecord(tx, pull, pulled, fingerprintKey, sealed));
   if (outcome === 'sealed' && sealed !== undefined)
     recordSealed.publish({ application_id, record_id: sealed.record_id });
   return outcome;
@@ -190,4 +188,4 @@ export const recordKycFailure = (
     if (!(await lockIfLatest(tx, pull))) return false;
     await saveKycState(tx, pull.application_id, { state: 'failed', asked_at: pull.asked_at, failure });
     return true;
-  }) as Promise<boolean>;
+  });

@@ -29,7 +29,7 @@ const readOnly = <Facts>(sql: Database, read: (tx: Queryable) => Promise<Facts>)
   sql.begin('read only', async (tx) => {
     await tx`select set_config('statement_timeout', ${STATEMENT_TIMEOUT}, true)`;
     return read(tx);
-  }) as Promise<Facts>;
+  });
 
 const seconds = (moment: Date): number => moment.getTime() / 1_000;
 

@@ -25,7 +25,7 @@ export const addReason = async (
     const details = { label: row.label };
     await recordAudit(tx, [{ ...actor, action: 'reason.add', subject: `reason:${row.code}`, details }]);
     return row;
-  }) as Promise<ReasonRow>;
+  });
 };
 
 /**
@@ -39,4 +39,4 @@ export const retireReasonCode = (sql: Database, code: string, actor: Actor): Pro
       throw new UsageError(`No reason in use has the code "${code}". List them: npx catalogue reason list`);
     await recordAudit(tx, [{ ...actor, action: 'reason.retire', subject: `reason:${code}` }]);
     return row;
-  }) as Promise<ReasonRow>;
+  });

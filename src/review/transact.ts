@@ -11,7 +11,7 @@ export const transact = async <Result>(
 ): Promise<Result> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await sql.begin(work)) as Result;
+      return await sql.begin(work);
     } catch (thrown) {
       const error = coerceError(thrown);
       if (!isPostgresError(error, DEADLOCK_DETECTED) || attempt === DEADLOCK_ATTEMPTS) throw error;
