@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { ARRAY_TYPES } from '#db/array-types.ts';
+import { onlyValue } from '#db/rows.ts';
 import { guardTransactions } from '#db/transactions.ts';
 
 /** A pool of connections to Postgres. Its `begin` has the type of what the transaction returns, which the driver's has not. */
@@ -99,10 +100,8 @@ export const openDatabase = (
  * Reads Postgres's clock once and continues it with this process's monotonic clock: the clocks of workers differ, and
  * these times are compared with rows that other workers wrote.
  */
-export const readClock = async (sql: Queryable): Promise<() => Date> => {
-  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
-  return clockFrom(row?.now ?? new Date());
-};
+export const readClock = async (sql: Queryable): Promise<() => Date> =>
+  clockFrom(await onlyValue(sql<{ now: Date }[]>`select clock_timestamp() as now`));
 
 /** The clock that `readClock` returns, from a `clock_timestamp()` that was read just now. */
 export const clockFrom = (now: Date): (() => Date) => {

@@ -1,3 +1,6 @@
+import type { Queryable } from '#db/client.ts';
+import { onlyValue } from '#db/rows.ts';
+
 /** Advisory locks of the database, by purpose. An advisory lock blocks no table; the numbers are arbitrary. */
 export const LOCKS = {
   /** One process migrates; the others wait. */
@@ -11,3 +14,7 @@ export const LOCKS = {
   /** One worker adds the jobs that events and refreshes need; the others skip the turn. */
   urgentJobs: 7_205_311_850,
 } as const;
+
+/** Takes a lock until the transaction ends. @returns false if another session has it */
+export const tryLock = (tx: Queryable, lock: keyof typeof LOCKS): Promise<boolean> =>
+  onlyValue(tx<{ locked: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS[lock]}) as locked`);

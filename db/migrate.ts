@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
 import { applyMigrations, readMigrations } from '#db/migrations.ts';
+import { onlyValue } from '#db/rows.ts';
 import { refuseNewerSchema } from '#db/schema-version.ts';
 import { CatalogueError } from '#src/errors.ts';
 
@@ -12,19 +13,17 @@ const LOCK_POLL_MS = 200;
  * INDEX CONCURRENTLY waits for every older snapshot: both would wait forever.
  */
 const takeLock = async (sql: Database): Promise<void> => {
-  for (;;) {
-    const [row] = await sql<{ locked: boolean }[]>`select pg_try_advisory_lock(${LOCKS.migration}) as locked`;
-    if (row?.locked) return;
-    await delay(LOCK_POLL_MS);
-  }
+  const tryLock = () =>
+    onlyValue(sql<{ locked: boolean }[]>`select pg_try_advisory_lock(${LOCKS.migration}) as locked`);
+  while (!(await tryLock())) await delay(LOCK_POLL_MS);
 };
 
 /** Names of games use every script. SQL_ASCII stores bytes unchanged. */
 const refuseEncoding = async (sql: Database): Promise<void> => {
-  const [row] = await sql<{ server_encoding: string }[]>`show server_encoding`;
-  if (row === undefined || ['UTF8', 'SQL_ASCII'].includes(row.server_encoding)) return;
+  const encoding = await onlyValue(sql<{ server_encoding: string }[]>`show server_encoding`);
+  if (['UTF8', 'SQL_ASCII'].includes(encoding)) return;
   throw new CatalogueError(
-    `The database's encoding is ${row.server_encoding}, which cannot store the names of all games: create a database with create database … encoding 'UTF8' template template0.`,
+    `The database's encoding is ${encoding}, which cannot store the names of all games: create a database with create database … encoding 'UTF8' template template0.`,
   );
 };
 

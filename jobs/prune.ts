@@ -2,8 +2,8 @@ import { deleteFormerSecrets } from '#db/queries/event-webhooks.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { pruneFailures } from '#db/queries/failures.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
-import { BEFORE_ALL_RUNS, type FinishedRun, pruneRunDays, pruneRuns } from '#db/queries/run-days.ts';
-import { BEFORE_ALL_PAGES, type PageKey, prunePages } from '#db/queries/runs.ts';
+import { BEFORE_ALL_RUNS, pruneRunDays, pruneRuns } from '#db/queries/run-days.ts';
+import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { expireFormerRecords, expireRemovedRecords } from '#src/kyc/expire.ts';
@@ -27,53 +27,53 @@ const PICTURES_BATCH = 500;
 /** Removed applications a pass: each is a transaction. */
 const REMOVED_BATCH = 100;
 
+/** Repeats a statement that deletes at most `batch` rows until it finds fewer. @returns how many were deleted */
+const deleteAll = async (
+  batch: number,
+  signal: AbortSignal,
+  deleteSome: (limit: number) => Promise<number>,
+): Promise<number> => {
+  let total = 0;
+  for (let deleted = batch; deleted === batch && !signal.aborted; ) {
+    deleted = await deleteSome(batch);
+    total += deleted;
+  }
+  return total;
+};
+
+/** The same for a statement that reads all rows from `first` on, and says after which row the next call continues. */
+const deleteFrom = async <Row>(
+  first: Row,
+  signal: AbortSignal,
+  deleteSome: (after: Row) => Promise<{ deleted: number; last: Row | undefined }>,
+): Promise<number> => {
+  let total = 0;
+  for (let after: Row | undefined = first; after !== undefined && !signal.aborted; ) {
+    const { deleted, last } = await deleteSome(after);
+    total += deleted;
+    after = last;
+  }
+  return total;
+};
+
 /**
  * Delete old runs, pages, failures, events, thumbnails and KYC records. Revisions are bounded where they are written
  * (db/queries/games.ts).
  */
 export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobContext) => {
-  let pages = 0;
-  let runs = 0;
-  let days = 0;
-  let failures = 0;
-  let pictures = 0;
-  for (let after: PageKey | undefined = BEFORE_ALL_PAGES; after !== undefined && !signal.aborted; ) {
-    const batch = await prunePages(deps.sql, KEEP_MS, BATCH, after);
-    pages += batch.deleted;
-    after = batch.last;
-  }
-  for (let after: FinishedRun | undefined = BEFORE_ALL_RUNS; after !== undefined && !signal.aborted; ) {
-    const batch = await pruneRuns(deps.sql, KEEP_MS, BATCH, after);
-    runs += batch.deleted;
-    after = batch.last;
-  }
-  for (let batch = BATCH; batch === BATCH && !signal.aborted; ) {
-    batch = await pruneRunDays(deps.sql, KEEP_DAYS, BATCH);
-    days += batch;
-  }
-  for (let batch = BATCH; batch === BATCH && !signal.aborted; ) {
-    batch = await pruneFailures(deps.sql, KEEP_FAILURES_MS, BATCH);
-    failures += batch;
-  }
-  let events = 0;
-  for (let batch = BATCH; batch === BATCH && !signal.aborted; ) {
-    batch = await pruneEvents(deps.sql, KEEP_EVENTS_MS, BATCH);
-    events += batch;
-  }
-  await deleteFormerSecrets(deps.sql);
-  for (let batch = PICTURES_BATCH; batch === PICTURES_BATCH && !signal.aborted; ) {
-    batch = await pruneThumbnails(deps.sql, deps.pictureKeepMs, PICTURES_BATCH);
-    pictures += batch;
-  }
-  let records = 0;
-  for (let batch = BATCH; batch === BATCH && !signal.aborted; ) {
-    batch = await expireFormerRecords(deps.sql, deps.kycRetention, BATCH);
-    records += batch;
-  }
-  let removed = 0;
-  for (let batch = REMOVED_BATCH; batch === REMOVED_BATCH && !signal.aborted; ) {
-    batch = await expireRemovedRecords(deps.sql, deps.kycRetention, REMOVED_BATCH);
-    removed += batch;
-  }
+  const { sql, kycRetention } = deps;
+  const pages = await deleteFrom(BEFORE_ALL_PAGES, signal, (after) => prunePages(sql, KEEP_MS, BATCH, after));
+  const runs = await deleteFrom(BEFORE_ALL_RUNS, signal, (after) => pruneRuns(sql, KEEP_MS, BATCH, after));
+  const days = await deleteAll(BATCH, signal, (limit) => pruneRunDays(sql, KEEP_DAYS, limit));
+  const failures = await deleteAll(BATCH, signal, (limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit));
+  const events = await deleteAll(BATCH, signal, (limit) => pruneEvents(sql, KEEP_EVENTS_MS, limit));
+  await deleteFormerSecrets(sql);
+  const pictures = await deleteAll(PICTURES_BATCH, signal, (limit) =>
+    pruneThumbnails(sql, deps.pictureKeepMs, limit),
+  );
+  const records = await deleteAll(BATCH, signal, (limit) => expireFormerRecords(sql, kycRetention, limit));
+  const removed = await deleteAll(REMOVED_BATCH, signal, (limit) =>
+    expireRemovedRecords(sql, kycRetention, limit),
+  );
   return { pages, runs, days, failures, events, pictures, records, removed };
 });

@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Database, Queryable } from '#db/client.ts';
 import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow, readColumn } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
@@ -89,11 +89,11 @@ const openedMeanwhile = new Error('a run was opened while its application is rem
 
 /** Resume what failed runs have paused or delayed, not what an operator has paused. @returns the ids, in order */
 export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
-  const rows = await sql<{ application_id: string }[]>`
+  const ids = await readColumn(sql<{ application_id: string }[]>`
     update applications set ${sql({ status: 'active', ...NO_BACKOFF })}, updated_at = now()
     where (status = 'paused' and pause_reason is not null) or (status = 'active' and next_attempt_at is not null)
-    returning application_id`;
-  return rows.map(({ application_id }) => application_id).sort();
+    returning application_id`);
+  return ids.sort();
 };
 
 /**

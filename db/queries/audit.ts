@@ -8,6 +8,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { isOneRow, readValue } from '#db/rows.ts';
 import type { auditLog } from '#db/schema/audit.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
@@ -161,12 +162,12 @@ export const verifyAudit = async (
   }
   if (last.entry_id < entries) return verdict({ entry_id: last.entry_id + 1, problem: 'removed' });
   if (last.hash !== head.hash) return verdict({ entry_id: last.entry_id, problem: 'rewritten' });
-  const [beyond] = await sql<{ entry_id: number }[]>`
+  const beyond = await readValue(sql<{ entry_id: number }[]>`
     select l.entry_id from audit_log l, audit_head h where l.entry_id > h.entry_id or l.entry_id < 1
-    order by l.entry_id limit 1`;
-  if (beyond !== undefined) return verdict({ entry_id: beyond.entry_id, problem: 'inserted' });
+    order by l.entry_id limit 1`);
+  if (beyond !== undefined) return verdict({ entry_id: beyond, problem: 'inserted' });
   if (anchor === undefined) return verdict(null);
-  const [noted] = await sql`
-    select from audit_log where entry_id = ${anchor.entry_id} and encode(hash, 'hex') = ${anchor.hash.toLowerCase()}`;
-  return verdict(noted === undefined ? { entry_id: anchor.entry_id, problem: 'rewritten' } : null);
+  const isNoted = await isOneRow(sql`
+    select from audit_log where entry_id = ${anchor.entry_id} and encode(hash, 'hex') = ${anchor.hash.toLowerCase()}`);
+  return verdict(isNoted ? null : { entry_id: anchor.entry_id, problem: 'rewritten' });
 };

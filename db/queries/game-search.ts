@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { GameRow, GameSummaryRow } from '#db/queries/games.ts';
 import { containsPattern } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 
 export type GameItem = GameSummaryRow & Pick<GameRow, 'game_icon'> & { application_name: string };
 
@@ -11,7 +12,6 @@ export type GamePage = { games: GameItem[]; next: string | null };
 /** Names that one search compares with a text: about 10 ms. */
 const COMPARED_MAX = 10_000;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const itemColumns = (sql: Queryable) => sql`
   g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time,
@@ -28,7 +28,7 @@ const findGamesById = (sql: Queryable, text: string, id: string): Promise<GameIt
         select game_id from games
         where application_id = applications.application_id and application_game_id = any (${[id, text]})
       ) game
-      ${UUID.test(text) ? sql`union select game_id from games where game_id = ${text}` : sql``}
+      ${isUuid(text) ? sql`union select game_id from games where game_id = ${text}` : sql``}
     )
     select ${itemColumns(sql)}
     from found join games g using (game_id) join applications a using (application_id)

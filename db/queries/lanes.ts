@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { containsPattern } from '#db/rows.ts';
+import { containsPattern, onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import type { Decision } from '#src/contract/words.ts';
 
 /** What both lanes are filtered by. */
@@ -120,9 +120,9 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
 export type LaneCounts = { new: number; changed: number };
 
 /** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
-export const countLanes = async (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
+export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
   const scope = application_id ?? '';
-  const [row] = await sql<LaneCounts[]>`
+  return onlyRow(sql<LaneCounts[]>`
     select (pending - changed)::int as new, changed::int as changed
     from (
       select coalesce((select games from game_counts where application_id = ${scope}
@@ -130,16 +130,15 @@ export const countLanes = async (sql: Queryable, application_id?: string): Promi
            + coalesce((select sum(games)::bigint from game_count_changes where audit_status = 'pending'
                and ${scope} in ('', application_id)), 0) as pending,
              (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
-    ) as counted`;
-  return row ?? { new: 0, changed: 0 };
+    ) as counted`);
 };
 
 /**
  * Counts the games of the new lane before a game, of all applications: from the counters up to its 128 milliseconds,
  * then from the index.
  */
-export const countBeforeInNewLane = async (sql: Queryable, game_id: string): Promise<number> => {
-  const [row] = await sql<{ before: number }[]>`
+export const countBeforeInNewLane = (sql: Queryable, game_id: string): Promise<number> =>
+  onlyValue(sql<{ before: number }[]>`
     with place as (select game_bucket(${game_id}) as leaf)
     select (
       (select coalesce(sum(counted.upto[node.child]), 0) from place
@@ -156,33 +155,27 @@ export const countBeforeInNewLane = async (sql: Queryable, game_id: string): Pro
          where audit_status = any (array['pending']) and withdrawn_at is null and game_id < ${game_id}
            and game_id >= (lpad(to_hex(leaf << 7), 12, '0') || repeat('0', 20))::uuid)
       - (select count(*) from changed_games where game_id < ${game_id})
-    )::int as before`;
-  return row?.before ?? 0;
-};
+    )::int as before`);
 
 /** Counts the games of the changed lane before a place. */
-export const countBeforeInChangedLane = async (sql: Queryable, place: LanePlace): Promise<number> => {
-  const [row] = await sql<{ before: number }[]>`
-    select count(*)::int as before from changed_games where (since, game_id) < (${place.since}, ${place.game_id})`;
-  return row?.before ?? 0;
-};
+export const countBeforeInChangedLane = (sql: Queryable, place: LanePlace): Promise<number> =>
+  onlyValue(sql<{ before: number }[]>`
+    select count(*)::int as before from changed_games where (since, game_id) < (${place.since}, ${place.game_id})`);
 
 /** When a game entered the changed lane. @returns undefined when it is not in that lane */
-export const findChangedSince = async (sql: Queryable, game_id: string): Promise<Date | undefined> =>
-  (await sql<{ since: Date }[]>`select since from changed_games where game_id = ${game_id}`)[0]?.since;
+export const findChangedSince = (sql: Queryable, game_id: string): Promise<Date | undefined> =>
+  readValue(sql<{ since: Date }[]>`select since from changed_games where game_id = ${game_id}`);
 
 /** Decisions that the median wait is taken from. */
 const RECENT_DECISIONS = 500;
 
 /** How long games waited before the latest decisions, in milliseconds: the median. Null before the first decision. */
-export const readMedianWaitMs = async (sql: Queryable): Promise<number | null> => {
-  const [row] = await sql<{ median: number | null }[]>`
+export const readMedianWaitMs = (sql: Queryable): Promise<number | null> =>
+  onlyValue(sql<{ median: number | null }[]>`
     select extract(epoch from percentile_cont(0.5) within group (order by decided_at - waiting_since))::float8 * 1000
              as median
     from (
       select decided_at, waiting_since from game_audits
       where waiting_since is not null and undone_at is null
       order by audit_id desc limit ${RECENT_DECISIONS}
-    ) as recent`;
-  return row?.median ?? null;
-};
+    ) as recent`);

@@ -1,5 +1,6 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
+import { onlyValue } from '#db/rows.ts';
 
 /** A list counts its rows up to this many: counting all would read every index entry of a large table. */
 export const COUNT_MAX = 10_000;
@@ -45,12 +46,12 @@ export const readListPage = async <Row extends object>(
     select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id
     from ${from} and ${beyond}
     order by ${sort_by} ${direction}, ${id} ${direction} limit ${limit + 1}`;
-  const [counted] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (select from ${from} limit ${COUNT_MAX + 1}) as counted`;
+  const total = await onlyValue(sql<{ total: number }[]>`
+    select count(*)::int as total from (select from ${from} limit ${COUNT_MAX + 1}) as counted`);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
     rows: rows.slice(0, limit).map(({ list_value: _value, list_id: _id, ...row }) => row as unknown as Row),
-    total: counted?.total ?? 0,
+    total,
     next: last && [last.list_value, last.list_id],
   };
 };

@@ -2,7 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { IDLE_MINUTES, SESSION_HOURS } from '#db/queries/sign-in.ts';
+import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
@@ -11,10 +11,7 @@ export type Holder = { application_id: string; name: string; token_id: string; t
 
 /** Adds a session, and deletes the expired ones. */
 export const insertPortalSession = async (tx: Queryable, session_hash: Buffer, token_id: string) => {
-  await tx`
-    delete from portal_sessions
-    where started_at < now() - ${SESSION_HOURS} * interval '1 hour'
-       or seen_at < now() - ${IDLE_MINUTES} * interval '1 minute'`;
+  await tx`delete from portal_sessions s where not (${isSessionOpen(tx)})`;
   await tx`insert into portal_sessions (session_hash, token_id) values (${session_hash}, ${token_id})`;
 };
 
@@ -29,8 +26,7 @@ export const findPortalSession = (sql: Queryable, session_hash: Buffer, touch: b
       from portal_sessions s join api_tokens t using (token_id) join applications a using (application_id)
       where s.session_hash = ${session_hash} and a.status <> 'removed'
         and t.revoked_at is null and coalesce(t.expires_at > now(), true)
-        and s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
-        and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'
+        and ${isSessionOpen(sql)}
     ), touched as (
       update portal_sessions s set seen_at = now() from session
       where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'

@@ -4,12 +4,12 @@ import type { Role } from '#src/contract/roles.ts';
 
 /** A session of the console or the portal lasts 12 hours at most, and 30 minutes without a request. */
 export const SESSION_HOURS = 12;
-export const IDLE_MINUTES = 30;
+const IDLE_MINUTES = 30;
 
 /** Who is signed in. */
 export type SignedIn = { login: string; name: string; roles: Role[]; started_at: Date };
 
-/** The condition under which a session `s` has not expired. */
+/** The condition under which a session `s`, of an operator or of the portal, has not expired. */
 export const isSessionOpen = (sql: Queryable) => sql`
   s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
   and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'`;
@@ -178,9 +178,7 @@ export const takeOidcFlow = (sql: Queryable, flow_hash: Buffer): Promise<OidcFlo
 export const deleteExpired = async (sql: Queryable): Promise<void> => {
   await sql`
     with sessions as (
-      delete from operator_sessions
-      where started_at < now() - ${SESSION_HOURS} * interval '1 hour'
-         or seen_at < now() - ${IDLE_MINUTES} * interval '1 minute'
+      delete from operator_sessions s where not (${isSessionOpen(sql)})
     ), links as (delete from sign_in_links where expires_at < now()
     ), flows as (delete from oidc_flows where expires_at < now())
     delete from sign_in_attempts where window_ends_at < now()`;

@@ -12,12 +12,10 @@ import {
   upsertEventWebhook,
 } from '#db/queries/event-webhooks.ts';
 import { changeAudited } from '#src/actions/audited.ts';
+import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 export const BOTH_SECRETS_MS = 24 * 60 * 60_000;
-
-/** Ids that one entry of the audit log names. */
-const LOGGED_IDS_MAX = 100;
 
 /** The URL without query and fragment, which may contain secrets. */
 const describeUrl = (text: string): string => {

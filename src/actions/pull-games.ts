@@ -6,6 +6,7 @@ import type { Job } from 'bullmq';
 import type { Database } from '#db/client.ts';
 import { type Actor, type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { listFailedGameIds } from '#db/queries/failures.ts';
+import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { PULL_MAX, pullGameDetail } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
@@ -13,9 +14,6 @@ type Foundation = { sql: Database; producer: Producer };
 type Request = { application_id: string; application_game_ids: readonly string[] };
 /** The games that were requested, and the jobs that pull them. */
 export type PulledGames = { games: number; jobs: Job[] };
-
-/** Ids that one entry of the audit log names. */
-const LOGGED_IDS_MAX = 100;
 
 /**
  * Adds jobs that pull these games, 100 a job. The jobs run one after another: at once, they would only share the

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { formatDuration, parseDuration } from '#src/cli/format.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
 
@@ -67,10 +68,8 @@ export const parseSince = (text: string): Date => {
   throw new InvalidArgumentError(DURATION_OR_TIME);
 };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 export const parseUuid = (text: string): string => {
-  if (UUID.test(text)) return text.toLowerCase();
+  if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Give the whole id, as the list commands print it.');
 };
 

@@ -5,6 +5,7 @@ import type { Column, Output } from '#src/cli/output.ts';
 import { openProgress } from '#src/cli/progress.ts';
 import { waitForResult } from '#src/cli/wait.ts';
 import type { FourEyes } from '#src/contract/approvals.ts';
+import { formatReasons } from '#src/contract/format-reasons.ts';
 import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -76,16 +77,13 @@ export const RUN_COLUMNS: Column<RunRow>[] = [
   ...RUN_COUNTERS,
 ];
 
-const formatReasons = ({ reasons }: Pick<FailureRow, 'reasons'>): string =>
-  reasons.map(({ path, code }) => (path === '' ? code : `${path}: ${code}`)).join(', ');
-
 /** How lists show a failure. */
 export const FAILURE_COLUMNS: Column<FailureRow>[] = [
   'application_id',
   'operation',
   ['game', 'application_game_id'],
   'kind',
-  ['reasons', formatReasons],
+  ['reasons', ({ reasons }) => formatReasons(reasons)],
   'count',
   'last_at',
 ];

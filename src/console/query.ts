@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { LANES } from '#src/contract/words.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 
 /** A route with this parameter in its path. */
 export type ById<Name extends string> = { Params: Record<Name, string> };
 
 const TEXT_MAX = 512;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const stored = (text: string): string => text.toWellFormed().replaceAll('\u0000', '');
 
@@ -22,7 +22,7 @@ export const optionalText = z
 export const optionalExactText = z.string().max(TEXT_MAX).transform(stored).optional().catch(undefined);
 
 /** An id of the platform, as it is stored; anything else counts as absent. */
-export const optionalId = z.string().regex(UUID).toLowerCase().optional().catch(undefined);
+export const optionalId = z.guid().toLowerCase().optional().catch(undefined);
 
 /** Postgres stores revisions as `integer`. */
 const REVISION_MAX = 2 ** 31 - 1;
@@ -40,7 +40,5 @@ export const laneFilters = z.object({
 });
 export type LaneFilters = z.infer<typeof laneFilters>;
 
-export const isId = (text: string): boolean => UUID.test(text);
-
 /** @returns the id as it is stored, in lower case; undefined if the text is no id */
-export const toId = (text: string): string | undefined => (isId(text) ? text.toLowerCase() : undefined);
+export const toId = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);

@@ -64,6 +64,9 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** Ids that the details of one entry name, at most. */
+export const LOGGED_IDS_MAX = 100;
+
 /** What an entry is about: its subject is `<kind>:<id>`. */
 export const AUDIT_SUBJECTS = [
   'application',

@@ -1,3 +1,4 @@
+import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { FailedCall } from '#src/ingest/fetch-details.ts';
 import type { WebhookError } from '#src/webhooks/errors.ts';
@@ -7,10 +8,7 @@ const REASONS_SHOWN = 3;
 /** One failed call in a few words: its code, the fields, the status, and the application's own message. */
 export const explainWebhookError = (error: WebhookError): string => {
   const parts: string[] = [error.code];
-  const reasons = error.reasons
-    .slice(0, REASONS_SHOWN)
-    .map(({ path, code }) => (path === '' ? code : `${path}: ${code}`));
-  if (reasons.length > 0) parts.push(`(${reasons.join(', ')})`);
+  if (error.reasons.length > 0) parts.push(`(${formatReasons(error.reasons.slice(0, REASONS_SHOWN))})`);
   if (error.status !== undefined && error.code !== 'ret_code') parts.push(`HTTP ${error.status}`);
   if (error.retCode !== undefined) parts.push(String(error.retCode));
   if (error.retMsg) parts.push(`"${error.retMsg}"`);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '#db/client.ts';
-import { LOCKS } from '#db/locks.ts';
+import { tryLock } from '#db/locks.ts';
 import { deleteSilentWorkers, endSilentSessions } from '#db/queries/workers.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { FIRST_SCHEDULE, reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
@@ -44,9 +44,7 @@ export const reconcile = async (
   let pass = Promise.resolve(from);
   const locked = context.sql.begin(async (session) => {
     await session`select set_config('idle_in_transaction_session_timeout', ${SESSION_IDLE}, true)`;
-    const [lock] = await session<{ locked: boolean }[]>`
-      select pg_try_advisory_xact_lock(${LOCKS.reconcile}) as locked`;
-    if (lock?.locked !== true) return;
+    if (!(await tryLock(session, 'reconcile'))) return;
     pass = runPass(context, signal, from, idleMs);
     await pass;
   });

@@ -1,5 +1,5 @@
 import type { Database } from '#db/client.ts';
-import { LOCKS } from '#db/locks.ts';
+import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
 import { placeEvents } from '#db/queries/events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
@@ -18,9 +18,7 @@ const BATCH = 1_000;
  */
 export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<void> => {
   await sql.begin(async (session) => {
-    const [lock] = await session<{ locked: boolean }[]>`
-      select pg_try_advisory_xact_lock(${LOCKS.urgentJobs}) as locked`;
-    if (lock?.locked !== true) return;
+    if (!(await tryLock(session, 'urgentJobs'))) return;
     await placeEvents(sql);
     const due = await listDueApplications(sql, BATCH);
     await Promise.all([

@@ -4,11 +4,9 @@ import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
 import { auditRefusal, voidOpenRequests } from '#src/approvals/requests.ts';
 import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
+import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { transact } from '#src/review/transact.ts';
-
-/** Ids that one entry of the audit log names. */
-const LOGGED_IDS_MAX = 100;
 
 /**
  * Withdraw games that a suspect run did not name (`listVanishingGames`): some, or all. Games that a later call has

@@ -1,6 +1,7 @@
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
+import { formatReasons } from '#src/contract/format-reasons.ts';
 import { ACCEPT_ADVICE, CANCELLED } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/review/lanes.ts';
 
@@ -21,9 +22,6 @@ export type Standing = {
   failures: readonly FailureRow[];
   waiting: WaitingPlace | undefined;
 };
-
-export const describeReasons = ({ reasons }: Pick<FailureRow, 'reasons'>): string =>
-  reasons.map(({ path, code }) => (path === '' ? code : `${path}: ${code}`)).join(', ');
 
 const UNITS = [
   ['day', 86_400_000],
@@ -53,7 +51,9 @@ export const describeRejection = ({ reason_label, text }: DecisionEvent): string
 /** A change that the application sent and that could not be stored. */
 const failedChange = (failures: readonly FailureRow[]): string => {
   const [latest] = failures;
-  return latest === undefined ? '' : ` Its latest data could not be stored: ${describeReasons(latest)}.`;
+  return latest === undefined
+    ? ''
+    : ` Its latest data could not be stored: ${formatReasons(latest.reasons)}.`;
 };
 
 const explainStored = (game: GameRow, { application_id, decision, failures, waiting }: Standing): Answer => {
@@ -111,7 +111,7 @@ const explainAbsent = ({ application_id, application, failures }: Standing): Ans
     return {
       code: 'failed',
       at: failure.last_at,
-      text: `The game is not stored: ${failure.operation} failed ${failure.count === 1 ? 'once' : `${failure.count} times`}, the last time with ${failure.kind} (${describeReasons(failure)}).`,
+      text: `The game is not stored: ${failure.operation} failed ${failure.count === 1 ? 'once' : `${failure.count} times`}, the last time with ${failure.kind} (${formatReasons(failure.reasons)}).`,
     };
   if (application.last_complete_at === null)
     return {

@@ -8,9 +8,10 @@ import {
   readApplicationState,
   readGameEvents,
 } from '#db/queries/timeline.ts';
+import { formatReasons } from '#src/contract/format-reasons.ts';
 import { UsageError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import { type Answer, answerWhy, describeReasons, describeRejection } from '#src/review/answer.ts';
+import { type Answer, answerWhy, describeRejection } from '#src/review/answer.ts';
 import { findWaitingPlace, type WaitingPlace } from '#src/review/lanes.ts';
 
 /**
@@ -111,7 +112,7 @@ const listEntries = (
     const { operation, kind, count, first_at, last_at } = failure;
     const since = `${first_at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
     const times = count > 1 ? ` (${count} times since ${since})` : '';
-    const text = `${operation} failed with ${kind}: ${describeReasons(failure)}${times}.`;
+    const text = `${operation} failed with ${kind}: ${formatReasons(failure.reasons)}${times}.`;
     add(last_at, { kind: 'failed', text });
   }
   if (waiting !== undefined) {

@@ -19,7 +19,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/contract': { imports: [], packages: ['zod', 'zod-openapi'] },
   'src/rules': { imports: ['src/contract'], packages: ['node:crypto', 'node:zlib'] },
   'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
-  db: { imports: ['src/errors.ts', 'src/contract', 'src/rules'], types: ['db/schema'] },
+  db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/approvals': { imports: ['src/errors.ts', 'src/contract', 'db'], types: ['db/schema'] },
   'src/review': {
     imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/approvals'],

@@ -31,11 +31,12 @@ import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/de
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { type ById, isId, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
+import { type ById, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/review/verdicts.ts';
@@ -62,7 +63,7 @@ const form = query.omit({ at: true }).extend({
     .transform((games) =>
       [games].flat().flatMap((game) => {
         const [, game_id = '', revision] = SEEN.exec(game) ?? [];
-        return isId(game_id) ? [{ game_id, revision: Number(revision) }] : [];
+        return isUuid(game_id) ? [{ game_id, revision: Number(revision) }] : [];
       }),
     ),
   reason: z.string().default(''),
