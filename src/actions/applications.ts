@@ -25,8 +25,6 @@ const describeSettings = (settings: object): Record<string, unknown> =>
       }),
   );
 
-const subjectOf = (application_id: string): string => `application:${application_id}`;
-
 /** Registers an application. @returns false when the id is taken */
 export const registerApplication = (
   sql: Database,
@@ -35,7 +33,7 @@ export const registerApplication = (
   settings: ApplicationSettings,
   token: SealedAccessToken,
 ): Promise<boolean> => {
-  const entry = { subject: subjectOf(application_id), details: describeSettings(settings) };
+  const entry = { subject: `application:${application_id}`, details: describeSettings(settings) };
   return changeAudited(sql, actor, { action: 'application.add', ...entry }, (tx) =>
     insertApplication(tx, application_id, settings, token),
   );
@@ -53,7 +51,7 @@ export const changeApplication = (
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
 ): Promise<boolean> => {
   const { application_id } = seen;
-  const entry = { subject: subjectOf(application_id), details: describeSettings(changes) };
+  const entry = { subject: `application:${application_id}`, details: describeSettings(changes) };
   return changeAudited(sql, actor, { action: 'application.update', ...entry }, (tx) =>
     updateApplication(tx, application_id, changes, seen),
   );
@@ -67,7 +65,7 @@ export const switchApplication = (
   status: 'active' | 'paused',
 ): Promise<boolean> => {
   const action = status === 'paused' ? 'application.pause' : 'application.resume';
-  return changeAudited(sql, actor, { action, subject: subjectOf(application_id) }, (tx) =>
+  return changeAudited(sql, actor, { action, subject: `application:${application_id}` }, (tx) =>
     setApplicationStatus(tx, application_id, status),
   );
 };
@@ -78,7 +76,7 @@ export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<
     const ids = await resumeApplications(tx);
     await recordAudit(
       tx,
-      ids.map((id) => ({ ...actor, action: 'application.resume', subject: subjectOf(id) })),
+      ids.map((id) => ({ ...actor, action: 'application.resume', subject: `application:${id}` })),
     );
     return ids;
   });
@@ -86,5 +84,5 @@ export const resumeFailingApplications = (sql: Database, actor: Actor): Promise<
 /** Removes an application (see `removeApplication`). @returns false when there is no such application */
 export const dropApplication = (sql: Database, actor: Actor, application_id: string): Promise<boolean> =>
   removeApplication(sql, application_id, (tx) =>
-    recordAudit(tx, [{ ...actor, action: 'application.remove', subject: subjectOf(application_id) }]),
+    recordAudit(tx, [{ ...actor, action: 'application.remove', subject: `application:${application_id}` }]),
   );

@@ -117,7 +117,7 @@ export const register = (program: Command): void => {
             sql,
             keys,
             application_id,
-            { by, reason, os_user: commandLineActor(by).os_user ?? null },
+            { ...commandLineActor(by), reason },
             { fourEyes: config.fourEyes, approval_id },
           )
         : showKyc(sql, keys, application_id));
@@ -149,7 +149,7 @@ export const register = (program: Command): void => {
       const { cp_id, application_cp_id } = await acceptCpId(
         foundation.sql,
         application_id,
-        { by, os_user: commandLineActor(by).os_user ?? null },
+        commandLineActor(by),
         await confirmCpId(foundation, out, application_id, cpId),
         { fourEyes: config.fourEyes, approval_id },
       );
@@ -175,9 +175,9 @@ export const register = (program: Command): void => {
         .option(...APPROVAL),
     run: async ({ config, openDatabase, out }, application_id, { by, reason, approval: approval_id }) => {
       const { eraseKyc } = await import('#src/kyc/decisions.ts');
-      const person = { by, reason, os_user: commandLineActor(by).os_user ?? null };
+      const actor = { ...commandLineActor(by), reason };
       const second = { fourEyes: config.fourEyes, approval_id };
-      const erased = await eraseKyc(await openDatabase(), application_id, person, second);
+      const erased = await eraseKyc(await openDatabase(), application_id, actor, second);
       const versions = formatCount(erased, 'version');
       out.answer({ application_id, erased }, `Erased ${versions} of the KYC record of ${application_id}.`);
     },

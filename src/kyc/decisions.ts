@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import { findVersion } from '#db/queries/approvals.ts';
+import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import {
   type ContentProviderRow,
   deleteKycRecords,
@@ -13,16 +14,7 @@ import {
 import { auditRefusal } from '#src/approvals/requests.ts';
 import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError } from '#src/errors.ts';
-import {
-  type Actor,
-  auditActorOf,
-  auditKyc,
-  type Person,
-  requireActor,
-  requireNonEmpty,
-  requireRegistered,
-  subjectOf,
-} from '#src/kyc/guards.ts';
+import { type ActorWithReason, requireName, requireReason, requireRegistered } from '#src/kyc/guards.ts';
 
 /**
  * Delete every version of an application's KYC record, with data keys and fingerprints. The access log keeps
@@ -34,30 +26,26 @@ import {
 export const eraseKyc = async (
   sql: Database,
   application_id: string,
-  actor: Actor,
+  given: ActorWithReason,
   second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<number> => {
-  const person = requireActor(actor);
-  const { by, reason } = person;
-  const subject = subjectOf(application_id);
+  const actor = requireReason(given);
+  const { actor: accessed_by, reason } = actor;
+  const subject = `application:${application_id}`;
   const erase = async (tx: Queryable): Promise<number> => {
     const { now } = requireRegistered(await findKycState(tx, application_id), application_id);
     await lockKycState(tx, application_id);
     const version = (await findVersion(tx, 'erase', subject)) ?? '';
-    const use = { kind: 'erase', subject, version, actor: auditActorOf(person) } as const;
+    const use = { kind: 'erase', subject, version, actor } as const;
     const { entries, details } = await requireSecondPerson(tx, second, use);
-    await insertKycAccess(tx, { application_id, record_id: null, action: 'erase', accessed_by: by, reason });
+    await insertKycAccess(tx, { application_id, record_id: null, action: 'erase', accessed_by, reason });
     await saveKycState(tx, application_id, { state: 'erased', asked_at: now, refused_cp_id: null });
     const versions = await deleteKycRecords(tx, application_id);
-    await auditKyc(tx, 'kyc.erase', application_id, person, {
-      before: entries,
-      details: { versions, ...details },
-    });
+    const entry = { ...actor, action: 'kyc.erase', subject, details: { versions, ...details } } as const;
+    await recordAudit(tx, [...entries, entry]);
     return versions;
   };
-  return auditRefusal(sql, { ...auditActorOf(person), subject, approval_id: second.approval_id }, () =>
-    sql.begin(erase),
-  );
+  return auditRefusal(sql, { ...actor, subject, approval_id: second.approval_id }, () => sql.begin(erase));
 };
 
 /**
@@ -69,13 +57,12 @@ export const eraseKyc = async (
 export const acceptCpId = async (
   sql: Database,
   application_id: string,
-  { by, ...how }: Person,
+  given: Actor & { reason?: string },
   expected: string,
   second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<ContentProviderRow> => {
-  const accepted_by = requireNonEmpty(by, '--by');
-  const person = { ...how, by: accepted_by };
-  const subject = subjectOf(application_id);
+  const actor = requireName(given);
+  const subject = `application:${application_id}`;
   const accept = async (tx: Queryable): Promise<ContentProviderRow> => {
     requireRegistered(await findKycState(tx, application_id), application_id);
     const { refused_cp_id, asked_at } = await lockKycState(tx, application_id);
@@ -86,18 +73,20 @@ export const acceptCpId = async (
         `The cp_id of ${application_id} that waits to be accepted is ${refused_cp_id}, not ${expected}. Look at it (npx catalogue kyc show ${application_id}), then decide again.`,
       );
     }
-    const use = { kind: 'cp-id', subject, version: expected, actor: auditActorOf(person) } as const;
+    const use = { kind: 'cp-id', subject, version: expected, actor } as const;
     const { entries, details } = await requireSecondPerson(tx, second, use);
-    const provider = { cp_id: randomUUIDv7(), application_id, application_cp_id: refused_cp_id, accepted_by };
+    const provider = {
+      cp_id: randomUUIDv7(),
+      application_id,
+      application_cp_id: refused_cp_id,
+      accepted_by: actor.actor,
+    };
     await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
     const mapped = await mapContentProvider(tx, provider);
-    await auditKyc(tx, 'kyc.accept_cp_id', application_id, person, {
-      before: entries,
-      details: { cp_id: mapped.cp_id, ...details },
-    });
+    const accepted = { cp_id: mapped.cp_id, ...details };
+    const entry = { ...actor, action: 'kyc.accept_cp_id', subject, details: accepted } as const;
+    await recordAudit(tx, [...entries, entry]);
     return mapped;
   };
-  return auditRefusal(sql, { ...auditActorOf(person), subject, approval_id: second.approval_id }, () =>
-    sql.begin(accept),
-  );
+  return auditRefusal(sql, { ...actor, subject, approval_id: second.approval_id }, () => sql.begin(accept));
 };

@@ -6,7 +6,6 @@ import {
   listRemovedWithRecords,
   lockRemovedApplication,
 } from '#db/queries/kyc-retention.ts';
-import { subjectOf } from '#src/kyc/guards.ts';
 
 /** How long records are kept, in milliseconds. */
 export type KycRetention = {
@@ -34,7 +33,7 @@ export const expireFormerRecords = (
       deleted.map(({ application_id, versions }) => ({
         ...SYSTEM,
         action: 'kyc.expire' as const,
-        subject: subjectOf(application_id),
+        subject: `application:${application_id}`,
         reason: 'KYC_KEEP_FORMER',
         details: { versions },
       })),
@@ -66,7 +65,7 @@ export const expireRemovedRecords = async (
         asked_at: state?.now ?? null,
         refused_cp_id: null,
       });
-      const entry = { ...SYSTEM, action: 'kyc.expire', subject: subjectOf(application_id) } as const;
+      const entry = { ...SYSTEM, action: 'kyc.expire', subject: `application:${application_id}` } as const;
       await recordAudit(tx, [{ ...entry, reason: 'KYC_KEEP_REMOVED', details: { versions } }]);
       expired += 1;
     });

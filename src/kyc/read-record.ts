@@ -1,4 +1,5 @@
 import type { Database } from '#db/client.ts';
+import { recordAudit } from '#db/queries/audit.ts';
 import { findKycRecord, insertKycAccess, lockKycState } from '#db/queries/kyc.ts';
 import { findKycOverview, type KycOverview } from '#db/queries/kyc-overview.ts';
 import { auditRefusal } from '#src/approvals/requests.ts';
@@ -8,14 +9,7 @@ import {
   SECOND_PERSON_BY_DEFAULT,
   type SecondPerson,
 } from '#src/approvals/rule.ts';
-import {
-  type Actor,
-  auditActorOf,
-  auditKyc,
-  requireActor,
-  requireRegistered,
-  subjectOf,
-} from '#src/kyc/guards.ts';
+import { type ActorWithReason, requireReason, requireRegistered } from '#src/kyc/guards.ts';
 import { maskRecord } from '#src/kyc/mask.ts';
 import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -43,15 +37,14 @@ export const revealKyc = async (
   sql: Database,
   keys: KeyRing,
   application_id: string,
-  actor: Actor,
+  given: ActorWithReason,
   second: SecondPerson = SECOND_PERSON_BY_DEFAULT,
 ): Promise<KycView> => {
-  const person = requireActor(actor);
-  const auditActor = auditActorOf(person);
-  const subject = subjectOf(application_id);
+  const actor = requireReason(given);
+  const subject = `application:${application_id}`;
   const { approval_id } = second;
   const overview = await readOverview(sql, application_id);
-  const row = await auditRefusal(sql, { ...auditActor, subject, approval_id }, () =>
+  const row = await auditRefusal(sql, { ...actor, subject, approval_id }, () =>
     sql.begin(async (tx) => {
       // A writer that replaces the record waits for this lock: the approved version is the version that is shown.
       await lockKycState(tx, application_id);
@@ -63,14 +56,12 @@ export const revealKyc = async (
         return undefined;
       }
       const { record_id } = current;
-      const use = { kind: 'reveal', subject, version: record_id, actor: auditActor } as const;
+      const use = { kind: 'reveal', subject, version: record_id, actor } as const;
       const { entries, details } = await requireSecondPerson(tx, second, use);
-      const { by: accessed_by, reason } = person;
+      const { actor: accessed_by, reason } = actor;
       await insertKycAccess(tx, { application_id, record_id, action: 'reveal', accessed_by, reason });
-      await auditKyc(tx, 'kyc.reveal', application_id, person, {
-        before: entries,
-        details: { record_id, ...details },
-      });
+      const entry = { ...actor, action: 'kyc.reveal', subject, details: { record_id, ...details } } as const;
+      await recordAudit(tx, [...entries, entry]);
       return current;
     }),
   );

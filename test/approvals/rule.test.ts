@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await store(database.sql, keys, application_id, PLANTED);
 });
 
-const by = (login: string) => ({ by: login, reason: 'ticket 4711', actor_kind: 'operator' }) as const;
+const by = (login: string) => ({ ...operatorActor(login), reason: 'ticket 4711' });
 const ask = async (login = 'kim', kind: 'reveal' | 'erase' | 'cp-id' = 'reveal') =>
   (await askForApproval(database.sql, login, { kind, subject, reason: 'ticket 4711' })).approval_id;
 const approveBy = (login: string, approval_id: string) =>

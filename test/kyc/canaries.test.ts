@@ -8,6 +8,7 @@ import { openKycRecord } from '#src/kyc/record.ts';
 import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { addApplication, openTestPool, PLANTED, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');
@@ -138,7 +139,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
 
       const erased = await anApplication();
       await pull(erased, succeed());
-      await eraseKyc(sql, erased, { by: 'kim', reason: 'request' });
+      await eraseKyc(sql, erased, { ...KIM, reason: 'request' });
       expect(await pull(erased, succeed())).toEqual({ result: { skipped: 'erased' } });
 
       // The write itself fails: Postgres quotes the whole row in its error.

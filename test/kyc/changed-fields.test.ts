@@ -8,6 +8,7 @@ import { changedFields, fieldFingerprints } from '#src/kyc/fingerprints.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { KIM } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -108,10 +109,10 @@ it('an accepted cp_id is named, and a record after an erasure is a first one', a
   await store(sql, NEW, 'moved', PLANTED);
   const moved = { ...change(PLANTED, ['cp_name'], 'another'), cp_id: 'cp-second' };
   expect(await store(sql, NEW, 'moved', moved)).toBe('cp_id_changed');
-  await acceptCpId(sql, 'moved', { by: 'kim' }, 'cp-second');
+  await acceptCpId(sql, 'moved', KIM, 'cp-second');
   await store(sql, NEW, 'moved', moved);
   expect(await changedOf('moved')).toEqual(['cp_id', 'cp_name']);
-  await eraseKyc(sql, 'moved', { by: 'kim', reason: 'request' });
+  await eraseKyc(sql, 'moved', { ...KIM, reason: 'request' });
   await sql`update kyc_states set state = 'pending' where application_id = 'moved'`;
   await store(sql, NEW, 'moved', moved);
   expect(await changedOf('moved')).toEqual([]);

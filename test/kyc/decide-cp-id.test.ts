@@ -7,6 +7,7 @@ import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { asOperator } from '#test/support/roles.ts';
 
@@ -109,7 +110,7 @@ it('a pull in progress pulls again when its record was erased and an operator pu
   const pulled = fleet.finish(queryCpKyc, { application_id: 'acme' });
   await expect.poll(() => calls).toBe(before + 1);
   // Not as a process: the call that waits times out.
-  await eraseKyc(sql, 'acme', { by: 'kim', reason: 'request' });
+  await eraseKyc(sql, 'acme', { ...KIM, reason: 'request' });
   await reopenErased(sql, 'acme');
   gate = undefined;
   resolve();

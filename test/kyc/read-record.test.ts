@@ -6,6 +6,7 @@ import { revealKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { asOperator } from '#test/support/roles.ts';
 
@@ -156,7 +157,7 @@ describe('kyc show --reveal', () => {
       sql`select 1 from pg_locks where relation = 'kyc_access_log'::regclass and mode = 'ExclusiveLock'`;
     await expect.poll(locked).toHaveLength(1);
     const ring = { records: [counting], tokens: [] };
-    const revealing = revealKyc(sql, ring, 'acme', { by: 'kim', reason: 'ticket 4711' });
+    const revealing = revealKyc(sql, ring, 'acme', { ...KIM, reason: 'ticket 4711' });
     await expect.poll(waiting).toHaveLength(1);
     // Whatever does not wait for the log has the time of this statement to go on.
     await sql`select count(*) from pg_locks`;

@@ -15,6 +15,7 @@ import {
   store,
   storeOnce,
 } from '#test/kyc/support.ts';
+import { KIM } from '#test/support/factories.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 
@@ -131,7 +132,7 @@ describe('another cp_id', () => {
     ]);
 
     const first = await findContentProvider(sql, app);
-    const accepted = await acceptCpId(sql, app, { by: 'kim' }, 'cp-other');
+    const accepted = await acceptCpId(sql, app, KIM, 'cp-other');
     expect(accepted).toMatchObject({ application_cp_id: 'cp-other', accepted_by: 'kim' });
     expect(accepted.cp_id).not.toBe(first?.cp_id);
     expect(await listFailures(sql, { application_id: app, limit: 9 })).toEqual([]);
@@ -145,9 +146,9 @@ describe('another cp_id', () => {
     await store(sql, keys, app, PLANTED);
     const first = await findContentProvider(sql, app);
     await store(sql, keys, app, OTHER);
-    await acceptCpId(sql, app, { by: 'kim' }, 'cp-other');
+    await acceptCpId(sql, app, KIM, 'cp-other');
     await store(sql, keys, app, PLANTED);
-    expect((await acceptCpId(sql, app, { by: 'kim' }, PLANTED.cp_id)).cp_id).toBe(first?.cp_id);
+    expect((await acceptCpId(sql, app, KIM, PLANTED.cp_id)).cp_id).toBe(first?.cp_id);
   });
 
   it('waits to be accepted though a later pull fails or brings nothing', async () => {
@@ -158,7 +159,7 @@ describe('another cp_id', () => {
     await recordKycFailure(sql, { application_id: app, asked_at: new Date() }, { kind, reasons: [] });
     await store(sql, keys, app, null);
     expect(await findKycState(sql, app)).toMatchObject({ state: 'not_provided', refused_cp_id: 'cp-other' });
-    expect(await acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).toMatchObject({
+    expect(await acceptCpId(sql, app, KIM, 'cp-other')).toMatchObject({
       application_cp_id: 'cp-other',
     });
     expect(await findKycState(sql, app)).toMatchObject({ state: 'pending', refused_cp_id: null });
@@ -167,13 +168,11 @@ describe('another cp_id', () => {
   it('can be accepted only while one waits', async () => {
     const app = await anApplication();
     await store(sql, keys, app, PLANTED);
-    await expect(acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).rejects.toThrow(
-      `No other cp_id of ${app} waits`,
-    );
+    await expect(acceptCpId(sql, app, KIM, 'cp-other')).rejects.toThrow(`No other cp_id of ${app} waits`);
     await store(sql, keys, app, OTHER);
     await store(sql, keys, app, PLANTED);
-    await expect(acceptCpId(sql, app, { by: 'kim' }, 'cp-other')).rejects.toThrow('waits to be accepted');
-    await expect(acceptCpId(sql, app, { by: ' ' }, 'cp-other')).rejects.toThrow('--by');
+    await expect(acceptCpId(sql, app, KIM, 'cp-other')).rejects.toThrow('waits to be accepted');
+    await expect(acceptCpId(sql, app, { ...KIM, actor: ' ' }, 'cp-other')).rejects.toThrow('--by');
   });
 });
 
@@ -182,7 +181,7 @@ describe('erasing', () => {
     const app = await anApplication();
     await store(sql, keys, app, PLANTED);
     await store(sql, keys, app, { ...PLANTED, cp_name: 'Changed' });
-    expect(await eraseKyc(sql, app, { by: 'kim', reason: 'request of 3 May' })).toBe(2);
+    expect(await eraseKyc(sql, app, { ...KIM, reason: 'request of 3 May' })).toBe(2);
     expect(await sql`select 1 from kyc_records where application_id = ${app}`).toHaveLength(0);
     expect(await sql`select 1 from kyc_former_records where application_id = ${app}`).toHaveLength(0);
     expect(await stateOf(app)).toBe('erased');
@@ -194,7 +193,7 @@ describe('erasing', () => {
   it('wins over a pull that is under way, and over one that began while it ran', async () => {
     const app = await anApplication();
     const underWay = { application_id: app, asked_at: (await findKycState(sql, app))?.now ?? new Date() };
-    await eraseKyc(sql, app, { by: 'kim', reason: 'request' });
+    await eraseKyc(sql, app, { ...KIM, reason: 'request' });
     expect(await storeOnce(sql, keys, underWay, PLANTED)).toBe('overtaken');
     const later = { application_id: app, asked_at: new Date(Date.now() + 60_000) };
     expect(await storeOnce(sql, keys, later, PLANTED)).toBe('overtaken');
@@ -205,11 +204,9 @@ describe('erasing', () => {
     const app = await anApplication();
     await store(sql, keys, app, PLANTED);
     await sql`update applications set status = 'removed' where application_id = ${app}`;
-    await expect(eraseKyc(sql, app, { by: '', reason: 'request' })).rejects.toThrow('--by');
-    expect(await eraseKyc(sql, app, { by: 'kim', reason: 'request' })).toBe(1);
-    await expect(eraseKyc(sql, 'nobody', { by: 'kim', reason: 'r' })).rejects.toThrow(
-      'no application "nobody"',
-    );
+    await expect(eraseKyc(sql, app, { ...KIM, actor: '', reason: 'request' })).rejects.toThrow('--by');
+    expect(await eraseKyc(sql, app, { ...KIM, reason: 'request' })).toBe(1);
+    await expect(eraseKyc(sql, 'nobody', { ...KIM, reason: 'r' })).rejects.toThrow('no application "nobody"');
   });
 });
 

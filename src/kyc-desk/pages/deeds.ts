@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findApproval } from '#db/queries/approvals.ts';
+import { operatorActor } from '#db/queries/audit.ts';
 import { askForApproval } from '#src/approvals/requests.ts';
 import type { SecondPerson } from '#src/approvals/rule.ts';
 import { operatorOf, orNotice, redirectWith } from '#src/console/answers.ts';
@@ -12,7 +13,7 @@ import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator } from '#src/identity/sign-in.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
-import type { Actor } from '#src/kyc/guards.ts';
+import type { ActorWithReason } from '#src/kyc/guards.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
@@ -50,8 +51,9 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
     if (form.approval !== undefined && approval === undefined)
       throw new CatalogueError('There is no such request.');
     const { login } = operatorOf(request);
-    const actor: Actor = { by: login, reason: approval?.reason ?? form.reason, actor_kind: 'operator' };
-    if (actor.reason === '') throw new CatalogueError('Give a reason: the audit log needs it.');
+    const reason = approval?.reason ?? form.reason;
+    const actor: ActorWithReason = { ...operatorActor(login), reason };
+    if (reason === '') throw new CatalogueError('Give a reason: the audit log needs it.');
     const second: SecondPerson = { fourEyes, approval_id: form.approval };
     return { form, login, actor, second };
   };
