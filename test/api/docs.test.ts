@@ -1,7 +1,6 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApi, type TestApi } from '#test/api/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -31,11 +30,7 @@ test('the root says what the API is, and its links open', async () => {
 });
 
 describe.runIf(hasBrowser())('/docs in Chromium', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
+  const browser = useBrowser();
 
   test.for([1280, 390])(
     'at %i pixels shows the whole contract, and loads nothing from other hosts',

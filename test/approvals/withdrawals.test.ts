@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
@@ -10,7 +10,7 @@ import { commandLineActor } from '#src/cli/actor.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, startTestConsole, useTestConsole } from '#test/console/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
@@ -18,7 +18,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const GAMES = 12;
-let served: TestConsole;
+const served = useTestConsole(database);
 const cookies: Record<string, string> = {};
 let next = 0;
 let application_id: string;
@@ -26,7 +26,6 @@ let run_id: string;
 let game_ids: string[];
 
 beforeAll(async () => {
-  served = await startTestConsole(database);
   for (const [login, role] of [
     ['rita', 'reviewer'],
     ['hana', 'reviewer'],
@@ -36,7 +35,6 @@ beforeAll(async () => {
     cookies[login] = await signIn(served.url, login);
   }
 });
-afterAll(() => served?.stop());
 
 /** A suspect run whose games would all vanish. */
 beforeEach(async () => {

@@ -4,19 +4,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type CliResult, documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
-import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { type BackendKind, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** A fleet for the tests of one `describe`, driven by commands. */
 export const useCommandLine = (kind: BackendKind) => {
-  let fleet: TestFleet;
+  const fleet = useTestFleet(kind);
   let home: string;
   let env: Record<string, string>;
   /** Output of every command. */
   const written: string[] = [];
 
   beforeAll(async () => {
-    fleet = await startTestFleet(kind);
     home = await mkdtemp(join(tmpdir(), 'catalogue-cli-'));
     await writeFile(join(home, 'token'), `${ACCESS_TOKEN}\n`);
     env = {
@@ -31,7 +30,6 @@ export const useCommandLine = (kind: BackendKind) => {
     };
   });
   afterAll(async () => {
-    await fleet.stop();
     await rm(home, { recursive: true, force: true });
   });
 

@@ -6,13 +6,13 @@ import { goodDetail, goodRow, idsOf, success } from '#test/hostile/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { addApplication, decideGame } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 
-let fleet: TestFleet;
+const fleet = useTestFleet('postgres');
 let env: Record<string, string>;
 let gate: Gate;
 const servers: RawServer[] = [];
@@ -20,7 +20,6 @@ const terminals = new Map<number, Terminal>();
 const terminal = (columns: number): Terminal => terminals.get(columns) as Terminal;
 
 beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
   const { sql, databaseUrl, prefix } = fleet;
   env = { ...asOperator(databaseUrl), QUEUE_PREFIX: prefix, TZ: 'Asia/Kolkata' };
   const { server } = await fleet.addApplication('acme', 30);
@@ -51,7 +50,6 @@ afterAll(async () => {
   for (const each of terminals.values()) await each.close();
   for (const each of servers) await each.close();
   await gate?.close();
-  await fleet?.stop();
 });
 
 /** Attaches to the open run, which goes on then. */

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { lockKycState, saveKycState } from '#db/queries/kyc.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** Sets the title of the window, clears the screen with the one-character form of ESC [, reverses the direction, and ends the line. */
@@ -11,12 +11,11 @@ const HOSTILE = 'Lantern\u001b]0;owned\u0007 \u009b2J\u202eHarbour\u2066\nReject
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
-let fleet: TestFleet;
+const fleet = useTestFleet('postgres');
 let env: Record<string, string>;
 let game_id: string;
 
 beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
   const { sql, databaseUrl } = fleet;
   env = asOperator(databaseUrl);
   await addApplication(sql, 'acme');
@@ -26,7 +25,6 @@ beforeAll(async () => {
   await lockKycState(sql, 'acme');
   await saveKycState(sql, 'acme', { state: 'cp_id_changed', refused_cp_id: HOSTILE, asked_at: new Date() });
 });
-afterAll(() => fleet.stop());
 
 const READABLE = /Lantern\ufffd\]0;owned\ufffd \ufffd2J\ufffdHarbour\ufffd Rejected: nothing/;
 

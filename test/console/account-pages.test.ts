@@ -1,32 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { findOverflow, findViolations } from '#test/console/every-page.ts';
-import {
-  addTestOperator,
-  PASSWORD,
-  signIn,
-  signInPage,
-  startTestConsole,
-  type TestConsole,
-} from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signIn, signInPage, useTestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const NEW = 'seven quiet herons leap';
 
 describe.runIf(hasBrowser())('the page of the own account', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
-
-  beforeAll(async () => {
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
-  });
+  const browser = useBrowser();
+  const served = useTestConsole(database);
 
   const fill = async (page: Page, current: string, password: string): Promise<void> => {
     await page.getByLabel('Current password').fill(current);

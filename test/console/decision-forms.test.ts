@@ -1,21 +1,19 @@
 // What the forms of a decision send, as a browser sends it, and what the page says then.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let served: TestConsole;
+const served = useTestConsole(database);
 let cookie: string;
 
 beforeAll(async () => {
-  served = await startTestConsole(database);
   await addTestOperator(database.sql, 'olga', 'reviewer');
   cookie = await signIn(served.url, 'olga');
 });
-afterAll(() => served?.stop());
 
 let next = 0;
 const land = async (count: number) => {

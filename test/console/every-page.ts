@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
 import { fillConsole } from '#test/console/world.ts';
-import { collectErrors, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, useBrowser } from '#test/support/browser.ts';
 import { type Scheme, takeDocsPicture, takeScreenshot } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -115,8 +115,8 @@ export const emptyPages: Prepare = async () => ({
 /** Serves a console. @returns visits its pages */
 export const usePages = (prepare: Prepare) => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
   let visits: Record<string, Visit>;
 
   beforeAll(async () => {
@@ -124,12 +124,6 @@ export const usePages = (prepare: Prepare) => {
     await addTestOperator(sql, 'olga', 'reviewer', 'admin');
     await sql`update operators set name = 'Olga Reyes' where login = 'olga'`;
     visits = await prepare(sql);
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   /** Expects of every page that axe-core finds nothing, nothing overflows, no error occurs and no request leaves. */

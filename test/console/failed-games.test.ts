@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let served: TestConsole;
+const served = useTestConsole(database);
 let cookie: string;
 
 beforeAll(async () => {
   const { sql } = database;
-  served = await startTestConsole(database);
   await addTestOperator(sql, 'olga', 'viewer');
   cookie = await signIn(served.url, 'olga');
   await addApplication(sql, 'acme');
@@ -25,7 +24,6 @@ beforeAll(async () => {
   ]);
   await upsertGames(sql, 'acme', [fetchedGame({ game_id: ' stored ', game_name: 'Lantern' })]);
 });
-afterAll(() => served?.stop());
 
 const get = async (path: string): Promise<string> =>
   (await fetch(new URL(path, served.url), { headers: { cookie } })).text();

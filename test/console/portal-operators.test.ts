@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { finishCheck, listChecks } from '#db/queries/application-checks.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
@@ -7,7 +7,7 @@ import { closeRun, findRun } from '#db/queries/runs.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { cancelRun } from '#src/actions/runs.ts';
 import { addToken } from '#test/api/support.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -29,7 +29,7 @@ const PAGES = [
 ];
 
 const database = useTestDatabase();
-let site: TestConsole;
+const site = useTestConsole(database);
 let operator: string;
 let developer: string;
 
@@ -57,7 +57,6 @@ const pagesWith = async (text: string): Promise<string[]> => {
 
 beforeAll(async () => {
   const { sql } = database;
-  site = await startTestConsole(database);
   await addTestOperator(sql, LOGIN, 'admin', 'reviewer');
   operator = await signIn(site.url, LOGIN);
   await addApplication(sql, 'acme');
@@ -67,7 +66,6 @@ beforeAll(async () => {
   const url = 'https://acme.example/events';
   await upsertEventWebhook(sql, { application_id: 'acme', url, secret: Buffer.alloc(0), secret_keys: [] });
 });
-afterAll(() => site?.stop());
 
 test('no page of the portal names the operator who did everything', async () => {
   const { sql } = database;

@@ -8,23 +8,20 @@ import { startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { giveAddress } from '#test/events/support.ts';
 import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
 import { decideGame } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
 import { until } from '#test/support/until.ts';
 
-let fleet: TestFleet;
+const fleet = useTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis', 1);
 let portal: TestConsole;
 let browser: Browser;
 beforeAll(async () => {
-  fleet = await startTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis');
-  await fleet.startWorker();
   portal = await startTestConsole(fleet, { prefix: fleet.prefix });
   if (hasBrowser()) browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
   await portal?.stop();
-  await fleet?.stop();
 });
 
 /** An application with a rejected game, an invalid one, events that do not arrive, and a token. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
@@ -6,16 +6,12 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { revokeToken } from '#db/queries/tokens.ts';
 import { addToken } from '#test/api/support.ts';
-import { startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { useTestConsole } from '#test/console/support.ts';
 import { addApplication, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let portal: TestConsole;
-beforeAll(async () => {
-  portal = await startTestConsole(database);
-});
-afterAll(() => portal?.stop());
+const portal = useTestConsole(database);
 
 const call = (path: string, cookie = '', method = 'GET', body?: Record<string, string>) =>
   fetch(new URL(path, portal.url), {

@@ -1,21 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 describe.runIf(hasBrowser())('Bull Board in Chromium', () => {
-  let fleet: TestFleet;
-  let browser: Browser;
+  const fleet = useTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis');
+  const browser = useBrowser();
   let served: TestConsole;
 
   beforeAll(async () => {
-    fleet = await startTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis');
     served = await startTestConsole(fleet, { prefix: fleet.prefix });
-    browser = await launchBrowser();
     await addTestOperator(fleet.sql, 'olga', 'admin');
     await addTestOperator(fleet.sql, 'vera', 'viewer');
     // A payload that does not parse fails at the first attempt.
@@ -26,9 +24,7 @@ describe.runIf(hasBrowser())('Bull Board in Chromium', () => {
     await worker.stop(5_000);
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
-    await fleet?.stop();
   });
 
   const openFailedJobs = async (login: string): Promise<{ page: Page; errors: string[] }> => {

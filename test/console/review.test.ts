@@ -1,9 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -11,17 +11,11 @@ import { until } from '#test/support/until.ts';
 
 describe.runIf(hasBrowser())('reviewing in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
-  let served: TestConsole;
+  const browser = useBrowser();
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
-    served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(database.sql, 'olga', 'reviewer', 'admin');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await served?.stop();
   });
 
   const land = async (application_id: string, count: number) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import { updateOperator } from '#db/queries/operators.ts';
@@ -35,6 +35,14 @@ export const startTestConsole = async (
   const place = { sql, databaseUrl, redisUrl: inject('redisUrl') ?? undefined, prefix };
   const site = await serveSite(place, (each) => buildConsole({ ...each, ...given }));
   return { ...site, stop: () => site.stop().then(() => sql.end({ timeout: 1 })) };
+};
+
+/** A console for the tests of one file or `describe`: started before them, stopped after them. It is empty until then. */
+export const useTestConsole = (database: { databaseUrl: string }): TestConsole => {
+  const served = {} as TestConsole;
+  beforeAll(async () => void Object.assign(served, await startTestConsole(database)));
+  afterAll(() => served.stop?.());
+  return served;
 };
 
 /** Signs in by password. @returns the cookie */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -7,14 +7,9 @@ import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { addApplication, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 
-let fleet: TestFleet;
-beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
-  await fleet.startWorker();
-});
-afterAll(() => fleet.stop());
+const fleet = useTestFleet('postgres', 1);
 
 type Written = { type: string; data: EventData };
 let seen = 0;

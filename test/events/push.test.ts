@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { aReceiver, withEvents } from '#test/events/support.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 onBothBackends('Deliveries', (kind) => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-  });
-  afterAll(() => fleet.stop());
+  const fleet = useTestFleet(kind);
 
   const states = async (): Promise<Record<string, number>> => {
     const rows = await fleet.sql<{ state: string; count: number }[]>`

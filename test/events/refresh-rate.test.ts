@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { pullGames } from '#src/actions/pull-games.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { aDetail, decideGame, KIM, moveWebhooks } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
 import { until } from '#test/support/until.ts';
 
@@ -13,16 +13,10 @@ const CONCURRENCY = 4;
 /** Seconds that calls to an application that answers at once may be late: jobs write between their calls. */
 const LATE_S = 0.5;
 
-let fleet: TestFleet;
+const fleet = useTestFleet('postgres', 2);
 const gates: Gate[] = [];
-beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
-  await fleet.startWorker();
-  await fleet.startWorker();
-});
 afterAll(async () => {
   for (const gate of gates) await gate.close();
-  await fleet.stop();
 });
 
 const addJobs = () => addUrgentJobs(fleet.sql, fleet.producer);

@@ -7,16 +7,14 @@ import { LIST_EVENTS_PATH, REFRESH_PATH } from '#src/contract/events.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { addToken, post } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 import { listRuns } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
-let fleet: TestFleet;
+const fleet = useTestFleet('postgres', 1);
 let url: string;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
-  await fleet.startWorker();
   const logger = pino({ level: 'silent' });
   const api = await buildApi({ sql: fleet.sql, auditTimeZone: 'UTC', logger, ready: async () => {} });
   url = await api.listen({ host: '127.0.0.1', port: 0 });
@@ -24,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await close();
-  await fleet.stop();
 });
 
 const addJobs = () => addUrgentJobs(fleet.sql, fleet.producer);

@@ -1,22 +1,20 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { tickOffset } from '#src/ingest/schedules.ts';
 import { jobSpecs, tick } from '#src/ingest/specs.ts';
 import { addApplication } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
 
 const silent = pino({ level: 'silent' });
 
 onBothBackends('the reconciler', (kind) => {
-  let fleet: TestFleet;
+  const fleet = useTestFleet(kind);
   beforeAll(async () => {
-    fleet = await startTestFleet(kind);
     for (const id of ['acme', 'beta', 'gamma']) await addApplication(fleet.sql, id);
   });
-  afterAll(() => fleet?.stop());
 
   const pass = () => reconcile({ ...fleet, logger: silent }, new AbortController().signal);
   const ticks = () => fleet.producer.queue(tick);

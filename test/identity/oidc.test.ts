@@ -1,26 +1,24 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import { switchOperator } from '#src/identity/operators.ts';
 import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/console/support.ts';
 import { goToProvider, signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let provider: TestProvider;
   let served: TestConsole;
 
   beforeAll(async () => {
-    browser = await launchBrowser();
     provider = await startProvider('client_secret_post');
     served = await startTestConsole(database, { oidc: provider.settings });
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
     await provider?.stop();
   });

@@ -1,18 +1,14 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { reconcileSchedules } from '#src/ingest/schedules.ts';
 import { tick } from '#src/ingest/specs.ts';
-import { type BackendKind, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { type BackendKind, useTestFleet } from '#test/support/fleet.ts';
 
 const live = new AbortController().signal;
 
 /** A fleet for the tests of one `describe`. Each test begins without applications, whatever the last one pulled, and with empty queues. */
 export const useScheduledFleet = (kind: BackendKind) => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-  });
-  afterAll(() => fleet.stop());
+  const fleet = useTestFleet(kind);
   beforeEach(async () => {
     await fleet.flushQueue();
     await fleet.sql`truncate applications cascade`;

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { listRevisions } from '#db/queries/games.ts';
 import { asSent, gamesOf, oneGame, rowVersions } from '#test/ingest/landed.ts';
 import { decideGame } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
 
 onBothBackends('A whole run', (kind) => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-    await fleet.startWorker();
-  });
-  afterAll(() => fleet.stop());
+  const fleet = useTestFleet(kind, 1);
 
   /** How many games are not withdrawn: of those it always had, and of those named new-. */
   const shownOf = async (application_id: string) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { findOpenRun } from '#db/queries/runs.ts';
 import { jobs, mediaJobs } from '#jobs/index.ts';
@@ -7,7 +7,7 @@ import { jobSpecs, prune, pullGameDetail, queryGameDetail, queryGameList, tick }
 import { type AnySpec, defineJobs, type JobResult } from '#src/queue/job.ts';
 import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, anOpenRun, moveWebhooks } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { onBothBackends, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { listFailures, listRuns } from '#test/support/stored-rows.ts';
@@ -39,12 +39,7 @@ describe('The list of jobs', () => {
 });
 
 onBothBackends('A job', (kind) => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet(kind);
-    await fleet.startWorker();
-  });
-  afterAll(() => fleet.stop());
+  const fleet = useTestFleet(kind, 1);
 
   /** Add a job and wait for its end. */
   const finish = async (definition: AnySpec, payload: object): Promise<JobResult> => {

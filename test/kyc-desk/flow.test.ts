@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { switchOperator } from '#src/identity/operators.ts';
@@ -6,7 +6,7 @@ import { actionsOn, passMinutes } from '#test/approvals/support.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';
 import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -16,7 +16,7 @@ const { cp_id: _cp_id, ...FIELDS } = PLANTED;
 
 describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser(['--disable-back-forward-cache']);
   let desk: TestDesk;
   let kim: Page;
   let lee: Page;
@@ -43,12 +43,10 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await addTestOperator(sql, 'olga', 'kyc_officer', 'admin');
     desk = await startTestDesk(database);
     // The back-forward cache is on, as in the browser of an officer.
-    browser = await launchBrowser(['--disable-back-forward-cache']);
     [kim, lee] = await Promise.all([open('kim'), open('lee')]);
     errors = [...collectErrors(kim), ...collectErrors(lee)];
   });
   afterAll(async () => {
-    await browser?.close();
     await desk?.stop();
   });
 

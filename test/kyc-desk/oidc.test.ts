@@ -1,14 +1,14 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let provider: TestProvider;
   let desk: TestDesk;
 
@@ -22,10 +22,8 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
     });
     provider.serve(desk.url);
     provider.groups.set('kira', ['kyc-team']);
-    browser = await launchBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await desk?.stop();
     await provider?.stop();
   });

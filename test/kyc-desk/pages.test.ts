@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approve, askForApproval } from '#src/approvals/requests.ts';
 import { APPROVAL_KINDS, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
@@ -6,7 +5,7 @@ import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -14,7 +13,7 @@ const IDS = ['lantern-works', 'northwind-play', 'paper-kite', 'studio-mizu', 've
 
 describe.runIf(hasBrowser())('every page of the KYC desk', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let desk: TestDesk;
 
   beforeAll(async () => {
@@ -46,10 +45,8 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
     const { approval_id } = await ask('kim', 'reveal', 'studio-mizu');
     await approve(sql, 'lee', KYC_APPROVAL_KINDS, approval_id);
     desk = await startTestDesk(database, { fourEyes: { kinds: APPROVAL_KINDS, onceTwo: true } });
-    browser = await launchBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await desk?.stop();
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { reseal } from '#src/kyc/reseal.ts';
@@ -10,7 +10,7 @@ import { sealValue } from '#src/sealing/sealed-value.ts';
 import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { aServer, envelope } from '#test/webhooks/support.ts';
@@ -28,12 +28,7 @@ const unboundToken = async (keys: KeyRing, application_id: string) => {
 };
 
 describe('a person who writes to the database', () => {
-  let fleet: TestFleet;
-  beforeAll(async () => {
-    fleet = await startTestFleet('postgres');
-    await fleet.startWorker();
-  });
-  afterAll(() => fleet.stop());
+  const fleet = useTestFleet('postgres', 1);
 
   /** Their server, with the requests that reached it. */
   const anAttacker = async () => {

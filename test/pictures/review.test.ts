@@ -1,10 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '#src/roles/role.ts';
 import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/pictures/support-media.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -14,7 +14,7 @@ const SCREENSHOTS = process.env.SCREENSHOTS;
 describe.runIf(hasBrowser())('pictures in Chromium', () => {
   const database = useTestDatabase();
   const prefix = newPrefix();
-  let browser: Browser;
+  const browser = useBrowser();
   let served: TestConsole;
   let media: Role;
   let server: PictureServer;
@@ -27,10 +27,8 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await addTestOperator(database.sql, 'olga', 'reviewer');
     served = await startTestConsole(database, { prefix });
     media = await startTestMedia(database.databaseUrl, prefix);
-    browser = await launchBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
     await media?.stop();
     await server?.close();

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { listVanishingGames } from '#db/queries/vanishing-games.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { KIM } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
-let fleet: TestFleet;
-beforeAll(async () => {
-  fleet = await startTestFleet('postgres');
-  await fleet.startWorker();
-});
-afterAll(() => fleet.stop());
+const fleet = useTestFleet('postgres', 1);
 
 const vanishing = (run_id: string, page = { limit: 100 }) => listVanishingGames(fleet.sql, run_id, page);
 const present = async (application_id: string): Promise<number> => {

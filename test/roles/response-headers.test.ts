@@ -10,7 +10,7 @@ import {
   PASSWORD,
   signIn,
   startTestConsole,
-  type TestConsole,
+  useTestConsole,
 } from '#test/console/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -31,19 +31,17 @@ const exchange = async (url: string, bytes: string): Promise<string> => {
 
 describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
   const database = useTestDatabase();
-  let served: TestConsole;
+  const served = useTestConsole(database);
   let api: TestApi;
   let metrics: Awaited<ReturnType<typeof buildMetricsApp>>;
 
   beforeAll(async () => {
     await addTestOperator(database.sql, 'olga', 'admin');
-    served = await startTestConsole(database);
     api = await startApi();
     metrics = await buildMetricsApp({ registry: new Registry(), ready: async () => true, logger });
     await metrics.listen({ host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {
-    await served?.stop();
     await api?.close();
     await metrics?.close();
   });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 
 const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 /** The browser itself sends nothing to other hosts. */
@@ -26,6 +27,19 @@ export const hasBrowser = (): boolean => {
 /** @param ignoreDefaultArgs switches of Playwright's that the browser of a person does not have */
 export const launchBrowser = (ignoreDefaultArgs: string[] = []): Promise<Browser> =>
   chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS, ignoreDefaultArgs });
+
+/** A browser for the tests of one file or `describe`: launched before them, closed after them. */
+export const useBrowser = (ignoreDefaultArgs?: string[]): Pick<Browser, 'newContext' | 'newPage'> => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser(ignoreDefaultArgs);
+  });
+  afterAll(() => browser?.close());
+  return {
+    newContext: (options) => browser.newContext(options),
+    newPage: (options) => browser.newPage(options),
+  };
+};
 
 /** @returns the errors of a page, appended as they occur: console errors, which include CSP violations, and exceptions */
 export const collectErrors = (page: Page): string[] => {

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { describe, inject } from 'vitest';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
@@ -21,10 +21,8 @@ import { type SampleApplication, startSampleApplication } from '#src/sample-appl
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createEgressPolicy } from '#src/webhooks/egress.ts';
-
 import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace } from '#src/webhooks/pace.ts';
-
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
@@ -194,6 +192,20 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
     disconnect: () => started.disposeAsync(),
     stop: () => all.disposeAsync(),
   };
+};
+
+/**
+ * A fleet for the tests of one file or `describe`: started before them, with this many workers, and stopped after them.
+ * It is empty until then.
+ */
+export const useTestFleet = (kind: BackendKind, workers = 0): TestFleet => {
+  const fleet = {} as TestFleet;
+  beforeAll(async () => {
+    Object.assign(fleet, await startTestFleet(kind));
+    for (let started = 0; started < workers; started += 1) await fleet.startWorker();
+  });
+  afterAll(() => fleet.stop?.());
+  return fleet;
 };
 
 /** The three webhooks of the sample application at this address, or behind a gate at it. */
