@@ -13,7 +13,7 @@ import {
   isWaiting,
   type PictureSet,
 } from '#src/console/pages/pictures.ts';
-import { isId } from '#src/console/query.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 
 type Iconed = { game_id: string; game_icon: readonly string[] };
 
@@ -51,7 +51,7 @@ const query = z.object({
   games: z
     .string()
     .max(ASKED_MAX * 37)
-    .transform((ids) => ids.split(' ').filter(isId))
+    .transform((ids) => ids.split(' ').filter(isUuid))
     .catch([]),
   size: z.enum(ICON_SIZES).catch('small'),
   polls: z.coerce.number().int().min(0).catch(POLLS_MAX),
