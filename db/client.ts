@@ -3,7 +3,7 @@ import { ARRAY_TYPES } from '#db/array-types.ts';
 import { onlyValue } from '#db/rows.ts';
 import { guardTransactions } from '#db/transactions.ts';
 
-/** A pool of connections to Postgres. Its `begin` has the type of what the transaction returns, which the driver's has not. */
+/** A pool of connections to Postgres. `begin` resolves to what `work` returns: the driver's type is less exact. */
 export type Database = {
   begin<Result>(work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
   begin<Result>(options: string, work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;

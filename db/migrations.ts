@@ -39,7 +39,7 @@ export const readApplied = async (sql: Queryable): Promise<Set<number>> => {
 /** Writers queue behind a statement that waits for a table lock, for at most this time. */
 const LOCK_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
-/** `migrate` fails if a statement still meets a lock or a deadlock after this time. The next `migrate` continues at that statement. */
+/** After this time with a lock or a deadlock, `migrate` fails. The next `migrate` continues at that statement. */
 const GIVE_UP_AFTER_MS = 600_000;
 
 const CONCURRENTLY = /^(\s|--.*\n)*(create|drop)\s+(unique\s+)?index\s+concurrently\b/i;

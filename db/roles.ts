@@ -32,7 +32,8 @@ const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, clos
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 /**
- * The rights on every table. `migrate` grants them, docs/security.md shows them, and a test tries each. A lock (`for update`, `for share`) needs `update` of some column.
+ * The rights on every table. `migrate` grants them, docs/security.md shows them, and a test tries each. A lock
+ * (`for update`, `for share`) needs `update` of some column.
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   api_tokens: {

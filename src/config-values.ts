@@ -1,14 +1,16 @@
-/** The kinds of values that environment variables hold. Each message names what the value should be, without the value of a secret. */
+/** The kinds of values that environment variables hold. A message names what a value should be, never a secret. */
 import { z } from 'zod';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
+import { parseDuration, UNIT_MS } from '#src/lib/duration.ts';
 import { parseNetwork } from '#src/webhooks/networks.ts';
 
 export const flag = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })
   .default(false);
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** `now()` minus much more would be before 4713 BC, which is no time of Postgres. */
+const DURATION_MAX_MS = 1_000_000 * UNIT_MS.d;
 
 /** A duration such as `7d`, in milliseconds. */
 export const duration = (fallback: string, minMs: number) =>
@@ -16,9 +18,8 @@ export const duration = (fallback: string, minMs: number) =>
     .string()
     .default(fallback)
     .transform((text, context) => {
-      const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-      const ms = Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
-      if (ms >= minMs) return ms;
+      const ms = parseDuration(text);
+      if (ms >= minMs && ms <= DURATION_MAX_MS) return ms;
       context.addIssue(`is not a duration such as ${fallback}, of at least ${minMs / 1_000} s`);
       return z.NEVER;
     });

@@ -15,7 +15,7 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type ApprovalRow = InferSelectModel<typeof approvals> & { state: ApprovalState };
 
-/** A request with the state of now. */
+/** The columns of a request, and its present state. */
 const columns = (sql: Queryable) => sql`
   *, case when used_at is not null then 'used'
           when closed_at is not null then closed_as

@@ -22,7 +22,7 @@ export const listDueApplications = (sql: Queryable, limit: number) =>
       where d.application_id = w.application_id and d.state = 'pending' and d.next_attempt_at <= now())
     order by next_attempt_at limit ${limit}`);
 
-/** An event that this worker sends, with how long it is to be sent already. */
+/** An event that this worker sends. `age_ms`: the time since its delivery was requested. */
 export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_ms: number };
 
 /** Take events that are due, oldest first. For `leaseMs` no other worker takes them. */
@@ -69,7 +69,7 @@ export const releaseDeliveries = async (sql: Queryable, event_ids: readonly stri
     where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
 };
 
-/** The address answered. */
+/** Record that the address answered. Without a change, it writes at most once a minute. */
 export const recordAddressSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update event_webhooks
@@ -80,7 +80,7 @@ export const recordAddressSuccess = async (tx: Queryable, application_id: string
 };
 
 /**
- * The address failed. Events that are older than `lifetimeMs` end as failed.
+ * Record that the address failed. Events that are older than `lifetimeMs` end as failed.
  * @returns for how long it has failed, in milliseconds
  */
 export const recordAddressFailure = async (

@@ -19,7 +19,7 @@ const itemColumns = (sql: Queryable) => sql`
 
 /**
  * The games that have this id, either the platform's or an application's. The index of the latter begins with the
- * application, so each application is asked.
+ * application, so the id is looked up in each.
  */
 const findGamesById = (sql: Queryable, text: string, id: string): Promise<GameItem[]> =>
   sql<GameItem[]>`

@@ -154,14 +154,6 @@ export const listGamePage = (
   });
 };
 
-export const countGames = async (sql: Queryable): Promise<Record<AuditStatus, number>> => {
-  const rows = await sql<{ audit_status: AuditStatus; count: number }[]>`
-    select audit_status, count(*)::int as count from games where withdrawn_at is null group by audit_status`;
-  const counts: Record<AuditStatus, number> = { pending: 0, passed: 0, rejected: 0 };
-  for (const row of rows) counts[row.audit_status] = row.count;
-  return counts;
-};
-
 export const findGame = (sql: Queryable, game_id: string) =>
   firstRow(sql<GameRow[]>`select * from games where game_id = ${game_id}`);
 

@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
+import { SILENT_AFTER } from '#db/queries/workers.ts';
 import type { WrappedTable } from '#db/queries/wrapped-keys.ts';
 import { onlyRow } from '#db/rows.ts';
 import type { AuditStatus, Operation } from '#src/contract/words.ts';
@@ -31,7 +32,7 @@ export const readFleetFacts = (sql: Queryable) =>
       select count(*)::int as open_runs, min(started_at) as oldest_open_run
       from sync_runs where finished_at is null
     ), w as (
-      select count(*)::int as live_workers from workers where seen_at > now() - interval '30 seconds'
+      select count(*)::int as live_workers from workers where seen_at > now() - ${SILENT_AFTER}::interval
     )
     select * from a, r, w`);
 

@@ -60,8 +60,8 @@ export const findContents = async (
   return new Map(rows.map((row) => [row.sha256, row]));
 };
 
-/** A look is noted at most once in this time: it delays `prune` by as much. */
-const NOTED_EVERY = '1 day';
+/** A look is recorded at most once in this time, so `prune` may delete a thumbnail this much early. */
+const RECORDED_EVERY = '1 day';
 
 /**
  * Reads a thumbnail, the largest up to `width`, and records that it was shown.
@@ -72,11 +72,11 @@ export const readThumbnail = async (
   sha256: string,
   width: ThumbnailWidth,
 ): Promise<Buffer | undefined> => {
-  const row = await firstRow(sql<{ webp: Buffer; unnoted: boolean }[]>`
-    select t.webp, c.looked_at < now() - ${NOTED_EVERY}::interval as unnoted
+  const row = await firstRow(sql<{ webp: Buffer; is_old: boolean }[]>`
+    select t.webp, c.looked_at < now() - ${RECORDED_EVERY}::interval as is_old
     from picture_thumbnails t join picture_contents c using (sha256)
     where t.sha256 = decode(${sha256}, 'hex') and t.width <= ${width} order by t.width desc limit 1`);
-  if (row?.unnoted)
+  if (row?.is_old)
     await sql`update picture_contents set looked_at = now() where sha256 = decode(${sha256}, 'hex')`;
   return row?.webp;
 };

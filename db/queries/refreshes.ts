@@ -8,7 +8,7 @@ const WHOLE_LIST = '';
 const WAITING_MAX = 10_000;
 
 /**
- * Request that games are pulled, each once until that has begun. Ids that are not stored request the list instead: new
+ * Request that games be pulled. Requests of a game that arrive before its pull begins cause one pull. Ids that are not stored request the list instead: new
  * games come in by it, within the budgets of a run. No ids: the whole list, with every detail.
  * @returns the number of different requests; undefined if too many wait already: then none is accepted
  */

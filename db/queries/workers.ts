@@ -6,7 +6,7 @@ import type { workers } from '#db/schema/workers.ts';
 export type WorkerRow = InferSelectModel<typeof workers>;
 
 /** A worker without a heartbeat for this time is not live; heartbeats are 10 s apart. */
-const SILENT_AFTER = '30 seconds';
+export const SILENT_AFTER = '30 seconds';
 
 /** Records that this worker runs. */
 export const recordHeartbeat = async (

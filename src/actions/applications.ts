@@ -11,17 +11,16 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
-import { changeAudited } from '#src/actions/audited.ts';
+import { changeAudited, describeUrl } from '#src/actions/audited.ts';
 
-/** Settings for the audit log: no token, and addresses without query and fragment, which may contain secrets. */
+/** Settings for the audit log: no token, and no secret in an address. */
 const describeSettings = (settings: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(settings)
       .filter(([name]) => name !== 'access_token_keys')
       .map(([name, value]) => {
         if (name === 'access_token') return [name, 'changed'];
-        const url = typeof value === 'string' ? URL.parse(value) : null;
-        return [name, name.endsWith('_webhook') && url !== null ? `${url.origin}${url.pathname}` : value];
+        return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
       }),
   );
 

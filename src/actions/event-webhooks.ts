@@ -11,17 +11,11 @@ import {
   switchEventWebhookOn,
   upsertEventWebhook,
 } from '#db/queries/event-webhooks.ts';
-import { changeAudited } from '#src/actions/audited.ts';
+import { changeAudited, describeUrl } from '#src/actions/audited.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 export const BOTH_SECRETS_MS = 24 * 60 * 60_000;
-
-/** The URL without query and fragment, which may contain secrets. */
-const describeUrl = (text: string): string => {
-  const url = URL.parse(text);
-  return url === null ? '' : `${url.origin}${url.pathname}`;
-};
 
 /**
  * Sets where an application's events are sent, and the secret that signs them.

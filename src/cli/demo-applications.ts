@@ -21,7 +21,7 @@ const NAMES = [
   'Salt Road',
 ];
 
-/** What `demo.json` keeps of the last demo. On the same ports, a second demo finds no change: URLs of pictures contain them. */
+/** What `demo.json` keeps of the last demo. URLs of pictures contain the port: on the same ports, no game changes. */
 const stateSchema = z.object({ games: z.int(), ports: z.record(z.string(), z.int()) });
 type DemoState = z.infer<typeof stateSchema>;
 
@@ -64,15 +64,13 @@ const idOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+
 const startOne = async (
   sql: Database,
   keys: KeyRing,
-  {
-    application_id,
-    name,
-    games,
-    port,
-  }: { application_id: string; name: string; games: number; port: number },
+  sample: { application_id: string; name: string; games: number; port: number },
+  resources: AsyncDisposableStack,
 ): Promise<DemoApplication> => {
+  const { application_id, name, games, port } = sample;
   const accessToken = randomBytes(32).toString('base64url');
   const server = await startServer(port, { accessToken, games, seed: name });
+  resources.defer(() => server.close());
   const webhooks = {
     query_game_list_webhook: server.webhooks.query_game_list,
     query_game_detail_webhook: server.webhooks.query_game_detail,
@@ -99,8 +97,7 @@ export const startDemoApplications = async (
     const name = NAMES[index] ?? `Sample Application ${index + 1}`;
     const application_id = idOf(name);
     const port = ports[application_id] ?? 0;
-    const each = await startOne(sql, keys, { application_id, name, games, port });
-    resources.defer(() => each.server.close());
+    const each = await startOne(sql, keys, { application_id, name, games, port }, resources);
     ports[application_id] = Number(new URL(each.server.url).port);
     started.push(each);
   }
@@ -124,9 +121,7 @@ export const restartDemoApplications = async (
     const registered = await findApplication(sql, application_id);
     if (registered === undefined) continue;
     const name = NAMES.find((each) => idOf(each) === application_id) ?? registered.name;
-    const each = await startOne(sql, keys, { application_id, name, games, port });
-    resources.defer(() => each.server.close());
-    started.push(each);
+    started.push(await startOne(sql, keys, { application_id, name, games, port }, resources));
   }
   return started;
 };

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
-import { countGames, listGamePage } from '#db/queries/games.ts';
+import { listGamePage } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
+import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { defineCommand } from '#src/cli/command.ts';
@@ -58,13 +59,14 @@ const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly
 /** Syncs the applications once and prints what was stored. */
 const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
-  // With a smaller --games than last time, withdrawals are intended. If two reviewers were added, the two must accept them.
+  // A smaller --games than last time withdraws games on purpose. If there are two reviewers, both must accept it.
   const need = await readNeed(sql, FOUR_EYES_BY_DEFAULT, 'withdrawals');
   const options = { full: false, accept_withdrawals: need !== 'needed' };
   const { opened, alreadyRunning } = await startRuns(foundation, ids, options, DEMO_ACTOR);
   const runs = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
   const kyc = await pullKycRecords(foundation, out, ids);
-  const { pending } = await countGames(sql);
+  const lanes = await countLanes(sql);
+  const pending = lanes.new + lanes.changed;
   out.document({ runs: runs.map(toRunDocument), kyc, games: { pending } });
   out.table(runs, RUN_COLUMNS);
   out.line();

@@ -1,10 +1,4 @@
-const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
-
-/** Parses a duration such as `30s`, `15m`, `24h` or `90d`. @returns milliseconds, NaN if it is none */
-export const parseDuration = (text: string): number => {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  return Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
-};
+import { UNIT_MS } from '#src/lib/duration.ts';
 
 /** The shortest form of a duration: 900000 ms is `15m`. */
 export const formatDuration = (ms: number): string => {

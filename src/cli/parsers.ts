@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { formatDuration, parseDuration } from '#src/cli/format.ts';
+import { formatDuration } from '#src/cli/format.ts';
+import { parseDuration } from '#src/lib/duration.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];

@@ -88,8 +88,8 @@ const loginOf = (claims: Record<string, unknown>): string => {
     .slice(0, 100);
 };
 
-/** Gives a known operator the roles of now; a change is in the audit log. */
-const takeOver = async (
+/** Updates the roles and the name of a known operator. A change of roles is written to the audit log. */
+const updateKnown = async (
   tx: Queryable,
   { login, roles: from, name: formerName }: OperatorRow,
   roles: Role[],
@@ -100,7 +100,7 @@ const takeOver = async (
   await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });
 };
 
-/** Finds or adds the operator of this subject, and takes over the roles of now. @returns the login */
+/** Finds or adds the operator of this subject, with the roles of this sign-in. @returns the login, and why it is refused */
 const admit = async (
   tx: Queryable,
   subject: string,
@@ -111,7 +111,7 @@ const admit = async (
   const login = known?.login ?? loginOf(claims);
   if (roles.length === 0) {
     if (known !== undefined) {
-      await takeOver(tx, known, roles);
+      await updateKnown(tx, known, roles);
       await deleteSessionsOf(tx, login);
     }
     return { login, refusal: 'None of your groups has a role here: ask an administrator.' };
@@ -121,7 +121,7 @@ const admit = async (
   const name =
     typeof claims.name === 'string' && claims.name.trim() !== '' ? claims.name.slice(0, 200) : login;
   if (known !== undefined) {
-    await takeOver(tx, known, roles, name);
+    await updateKnown(tx, known, roles, name);
     return { login };
   }
   if (!(await insertOperator(tx, { login, name, roles, oidc_subject: subject }))) {

@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { CatalogueError } from '#src/errors.ts';
-import { limitConcurrency } from '#src/lib/limit-concurrency.ts';
+import { shareConcurrency } from '#src/lib/share-concurrency.ts';
 
 /** NIST SP 800-63B-4, section 3.1.1.2: a password that is the only factor has at least 15 characters. */
 export const PASSWORD_MIN = 15;
@@ -16,14 +16,14 @@ const SALT_BYTES = 16;
 
 const argon2Async = promisify(argon2);
 
-/** Hashes at once: more would take the memory of the process. */
-const limitHashes = limitConcurrency(4);
+/** Hashes at once: more would take the memory of the process. They have one owner, so they wait in order. */
+const shareHashes = shareConcurrency(4);
 
 const derive = (password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> => {
   // SP 800-63B: the same characters typed on different keyboards give the same password.
   const message = password.normalize('NFKC');
   const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
-  return limitHashes(() => argon2Async('argon2id', parameters));
+  return shareHashes('hashes', () => argon2Async('argon2id', parameters));
 };
 
 /** @returns the password's argon2id hash in PHC format */

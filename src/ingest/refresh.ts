@@ -54,8 +54,9 @@ const readList = async (
 };
 
 /**
- * Pull what applications have requested by `game/refresh`: at most one job an application at a time, at its own rate, which
- * the job shares with a run by turns (src/ingest/for-each-paced.ts). A request is deleted when its job is in the queue, so none is lost; one that is repeated meanwhile is pulled again.
+ * Pull what applications have requested by `game/refresh`: at most one job an application at a time. The job shares the
+ * application's rate with a run by turns (src/ingest/for-each-paced.ts). A request is deleted when its job is in the
+ * queue, so none is lost; one that is repeated meanwhile is pulled again.
  */
 export const addRefreshes = async (foundation: Foundation): Promise<void> => {
   const due = await listDueRefreshes(foundation.sql, BATCH, STORAGE.bytesPerDay);

@@ -53,7 +53,8 @@ const FLEET_GAUGES: Record<string, [help: string, value: (fleet: FleetFacts) => 
 
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
- * with `max without (instance, role)`, because each series also has the role of its process. If the database does not answer, `catalogue_database_up` is 0 and the others are absent.
+ * with `max without (instance, role)`, because each series also has the role of its process. If the database does not
+ * answer, `catalogue_database_up` is 0 and the others are absent.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>

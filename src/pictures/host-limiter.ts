@@ -15,7 +15,10 @@ const HOST_FAILURES: ReadonlySet<FetchFailure> = new Set([
 ]);
 /** After this many failures in a row, a host is in backoff. */
 const FAILURES_MAX = 2;
-/** The same of an application, for hosts in a row that begin to fail: one with a wildcard domain has a new host for each picture. */
+/**
+ * After this many hosts in a row that begin to fail, an application is in backoff: with a wildcard domain, each picture
+ * has a host of its own.
+ */
 const APPLICATION_FAILURES_MAX = 6;
 /** Each backoff in a row is twice as long as the one before. */
 const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
@@ -44,7 +47,7 @@ type Host = Backoff & { earlier: Promise<unknown> };
 export type HostLimiter = {
   /**
    * Runs a request after the earlier ones to its host.
-   * @param onBackoff called instead of `request` while the host or the application is in backoff; `retryAfterMs` is the rest of the backoff
+   * @param onBackoff called instead of `request` while the host or the application is in backoff, with what is left of it
    */
   run: <Result extends RequestResult>(
     from: { url: string; application_id: string },

@@ -78,8 +78,8 @@ const checkReason = async (sql: Queryable, { audit_status, reason }: DecisionReq
 
 /**
  * Pass or reject games at the revisions that the reviewer saw, in one transaction with the audit log. A game whose
- * content has moved since, or that is withdrawn, keeps its status; the others are decided. Several games make a batch, which can be read
- * (`listBatch`) and undone later.
+ * content has moved since, or that is withdrawn, keeps its status; the others are decided. Several games make a batch,
+ * which can be read (`listBatch`) and undone later.
  * @returns one result for each different pair of `seen`, in its order
  * @throws UsageError for too many games, a wrong reason, or a text that is too long
  */

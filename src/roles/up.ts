@@ -22,9 +22,9 @@ export type Everything = {
 };
 
 /**
- * Starts worker, API, media, console and KYC desk in one process, on `DATABASE_URL` or, without it, on the embedded Postgres of this
- * directory. Migrates the database first.
- * @param beforeRoles called between the migration and the start of the roles: what it writes, overdue jobs find
+ * Starts worker, API, media, console and KYC desk in one process, on `DATABASE_URL` or, without it, on the embedded
+ * Postgres of this directory. Migrates the database first.
+ * @param beforeRoles called after the migration. Overdue jobs, which run when the roles start, read what it writes
  */
 export const startEverything = async (
   config: Config,

@@ -156,7 +156,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'src/logger.ts': { imports: ['src/errors.ts', 'src/lib'] },
-  'src/config-values.ts': { imports: ['src/contract', 'src/webhooks'], packages: ['zod'] },
+  'src/config-values.ts': { imports: ['src/lib', 'src/contract', 'src/webhooks'], packages: ['zod'] },
   'src/config.ts': {
     imports: [
       'src/errors.ts',

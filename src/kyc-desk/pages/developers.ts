@@ -48,7 +48,7 @@ const query = z.object({
   page: z.coerce.number().int().min(1).max(10_000).catch(1),
 });
 
-const twins = ({ same_tax_id }: Developer) =>
+const sameTaxId = ({ same_tax_id }: Developer) =>
   same_tax_id.length === 0
     ? html`<span class="none">–</span>`
     : html`<span class="badge warn">same tax_id</span> ${same_tax_id.slice(0, 3).map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`)}${same_tax_id.length > 3 ? `, ${same_tax_id.length - 3} more` : ''}`;
@@ -70,7 +70,7 @@ const COLUMNS: Column<Developer>[] = [
     head: 'Changed fields',
     cell: (row) => (row.received_at === null ? null : fieldNames(row.changed_fields)),
   },
-  { head: 'Look at', cell: twins },
+  { head: 'Look at', cell: sameTaxId },
 ];
 
 const REQUEST_COLUMNS: Column<ApprovalRow>[] = [

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { limitConcurrency } from '#src/lib/limit-concurrency.ts';
+import { shareConcurrency } from '#src/lib/share-concurrency.ts';
 
-test('at most two tasks run at once, the others wait in order, and one that fails makes room', async () => {
-  const limit = limitConcurrency(2);
+test('at most two tasks of one owner run at once, the others wait in order, and one that fails makes room', async () => {
+  const share = shareConcurrency(2);
   const started: string[] = [];
   const ends: Record<string, PromiseWithResolvers<string>> = {};
   const run = (name: string) =>
-    limit(async () => {
+    share('owner', async () => {
       started.push(name);
       ends[name] = Promise.withResolvers();
       return ends[name].promise;
