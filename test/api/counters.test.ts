@@ -1,18 +1,16 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
 import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, fetchedGame, startApi, type TestApi } from '#test/api/support.ts';
+import { addApplication, fetchedGame, useTestApi } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
 
-let api: TestApi;
+const api = useTestApi();
 beforeAll(async () => {
-  api = await startApi();
   for (const id of ['one', 'two', 'three']) await addApplication(api.sql, id);
 });
-afterAll(() => api.close());
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

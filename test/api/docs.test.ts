@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApi, type TestApi } from '#test/api/support.ts';
+import { describe, expect, test } from 'vitest';
+import { useTestApi } from '#test/api/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = useTestApi();
 
 test('/docs needs no token, and its policy allows nothing from other hosts and nothing inline', async () => {
   const response = await fetch(`${api.url}/docs`);

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Queryable } from '#db/client.ts';
 import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, startApi, type TestApi } from '#test/api/support.ts';
+import { addApplication, useTestApi } from '#test/api/support.ts';
 
 const GAMES = 1_000;
 const PAGE_SIZE = 50;
 const SCOPES: readonly Scope[] = [null, 'one'];
 
-let api: TestApi;
+const api = useTestApi();
 beforeAll(async () => {
-  api = await startApi();
   for (const id of ['one', 'two']) await addApplication(api.sql, id);
 });
-afterAll(() => api.close());
 
 /** Games of two applications, alternating, a minute apart: every third is passed, the others are pending. */
 beforeEach(async () => {

@@ -50,20 +50,24 @@ export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestA
   };
 };
 
-/** An API for the tests of one file: started before them, closed after them. */
+/** An API for the tests of one file: started before them, closed after them. It is empty until then. */
+export const useTestApi = (options: Partial<ApiOptions> = {}): TestApi => {
+  const api = {} as TestApi;
+  beforeAll(async () => void Object.assign(api, await startApi(options)));
+  afterAll(() => api.close?.());
+  return api;
+};
+
+/** The same with a token of an operator, and helpers that call it. */
 export const useApi = (options: Partial<ApiOptions> = {}) => {
-  let api: TestApi;
+  const api = useTestApi(options);
   let operatorToken: string;
   beforeAll(async () => {
-    api = await startApi(options);
     operatorToken = (await addToken(api.sql, null)).token;
   });
-  afterAll(() => api.close());
   let applications = 0;
   return {
-    get api() {
-      return api;
-    },
+    api,
     get operatorToken() {
       return operatorToken;
     },

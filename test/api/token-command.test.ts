@@ -3,18 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApplication, LIST, post, startApi, type TestApi } from '#test/api/support.ts';
+import { addApplication, LIST, post, useTestApi } from '#test/api/support.ts';
 import { asOperator } from '#test/support/roles.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-tokens-'));
-  api = await startApi();
   await addApplication(api.sql, 'acme');
 });
 afterAll(async () => {
-  await api.close();
   await rm(home, { recursive: true, force: true });
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
@@ -15,13 +15,10 @@ import {
   post,
   startApi,
   type TestApi,
+  useTestApi,
 } from '#test/api/support.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = useTestApi();
 
 const list = (token: string | null, on: TestApi = api) =>
   post(on.url, LIST, token, { audit_status: 'pending' });

@@ -13,21 +13,19 @@ import {
 import type { OpenApiDocument } from '#src/contract/openapi.ts';
 import { openapiApplication } from '#src/contract/openapi-application.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
-import { addApplication, addGames, addToken, startApi, type TestApi } from '#test/api/support.ts';
+import { addApplication, addGames, addToken, useTestApi } from '#test/api/support.ts';
 
-let api: TestApi;
+const api = useTestApi();
 let token: string;
 let game_ids: string[];
 let directory: string;
 beforeAll(async () => {
-  api = await startApi();
   await addApplication(api.sql, 'acme');
   token = (await addToken(api.sql, 'acme')).token;
   game_ids = await addGames(api.sql, 'acme', 25);
   directory = await mkdtemp(join(tmpdir(), 'catalogue-contract-'));
 });
 afterAll(async () => {
-  await api.close();
   await rm(directory, { recursive: true });
 });
 

@@ -6,10 +6,10 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, openTestPool, PLANTED, ringOf, TOKEN } from '#test/kyc/support.ts';
+import { addApplication, PLANTED, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');
 /** The job with two attempts and no delay between them. */
@@ -66,7 +66,7 @@ const FAILURES: Record<string, { answer: (response: ServerResponse) => unknown; 
 };
 
 describe.each(['redis', 'postgres'] as const)('on %s, after successes and failures', (kind) => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let sql: Database;
   let server: RawServer;
   let answer: (response: ServerResponse) => unknown = (response) => response.end(envelope(PLANTED));
@@ -75,8 +75,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
 
   beforeAll(async () => {
     if (kind === 'redis' && inject('redisUrl') === null) return;
-    database = await createTestDatabase();
-    sql = openTestPool(database.databaseUrl);
+    sql = database.sql;
     server = await startRawServer((request, response) => {
       request.resume().on('end', () => answer(response));
     });
@@ -85,8 +84,6 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
   afterAll(async () => {
     for (const fleet of fleets) await fleet.stop();
     await server?.close();
-    await sql?.end();
-    await database?.drop();
   });
 
   const pull = async (application_id: string, then: typeof answer, fleet = fleets[0] as TestFleet) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
 import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
@@ -7,23 +7,18 @@ import { reseal } from '#src/kyc/reseal.ts';
 import { KycConflictError } from '#src/kyc/store-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, openTestPool, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
+import { addApplication, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const signal = new AbortController().signal;
 const CHANGED = { ...PLANTED, opening_bank: 'Another Bank' };
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
+beforeAll(() => {
+  sql = database.sql;
 });
 beforeEach(async () => {
   await sql`truncate kyc_records, kyc_former_records, kyc_states, kyc_keys, content_providers, ingest_failures`;

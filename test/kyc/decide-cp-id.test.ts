@@ -5,14 +5,14 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
-import { addApplication, keysText, openTestPool, PLANTED, ringOf } from '#test/kyc/support.ts';
+import { addApplication, keysText, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1']);
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 let server: RawServer;
 let fleet: TestFleet;
@@ -22,8 +22,7 @@ let calls = 0;
 let gate: Promise<void> | undefined;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
+  sql = database.sql;
   server = await startRawServer(async (request, response) => {
     calls += 1;
     await gate;
@@ -41,8 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await fleet.stop();
   await server.close();
-  await sql.end();
-  await database.drop();
 });
 
 const kyc = async (...args: string[]) => {

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
-import { addApplication, keysText, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { addApplication, keysText, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1']);
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
+  sql = database.sql;
   // A home that can't be made: the command line works from ENCRYPTION_KEYS alone.
   env = {
     ...asOperator(database.databaseUrl),
@@ -26,10 +25,6 @@ beforeAll(async () => {
   };
   await addApplication(sql, 'acme', keys);
   await store(sql, keys, 'acme', PLANTED);
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
 });
 beforeEach(() => sql`truncate kyc_access_log`.then(() => {}));
 

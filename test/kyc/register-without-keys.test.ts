@@ -1,24 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
-import { aHome, keyErrorOf, keysText, openTestPool, ringOf, TOKEN } from '#test/kyc/support.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { aHome, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
+beforeAll(() => {
+  sql = database.sql;
 });
 
 const URL_OPTIONS = ['game-list', 'game-detail', 'cp-kyc'].flatMap((name) => [

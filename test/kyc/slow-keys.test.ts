@@ -6,27 +6,24 @@ import { reseal } from '#src/kyc/reseal.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, openTestPool, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const CONNECTIONS = 2;
 const PULLS = 10;
 const APPLICATION_NAME = 'a small pool';
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 let small: Database;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
+  sql = database.sql;
   small = openDatabase(database.databaseUrl, { max: CONNECTIONS, applicationName: APPLICATION_NAME });
 });
 afterAll(async () => {
   await small.end();
-  await sql.end();
-  await database.drop();
 });
 
 /** A ring whose one key answers no call until it is released, and counts the calls. */

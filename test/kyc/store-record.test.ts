@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { removeApplication } from '#db/queries/applications.ts';
 import { findContentProvider, findKycRecord, findKycState, listKycStates } from '#db/queries/kyc.ts';
@@ -6,31 +6,18 @@ import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { recordKycFailure } from '#src/kyc/store-record.ts';
-import {
-  addApplication,
-  keyErrorOf,
-  openTestPool,
-  PLANTED,
-  ringOf,
-  store,
-  storeOnce,
-} from '#test/kyc/support.ts';
+import { addApplication, keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1']);
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 let next = 0;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
+beforeAll(() => {
+  sql = database.sql;
 });
 
 const anApplication = async (): Promise<string> => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Database, openDatabase } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
 import { insertApplication } from '#db/queries/applications.ts';
 import { findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
@@ -48,10 +48,6 @@ export const ringOf = (ids: readonly string[], home?: string): KeyRing => {
     tokens: ids.length > 0 ? ids.slice(0, 1).map(provider) : own,
   };
 };
-
-/** A pool that is closed with its test file; call in beforeAll. */
-export const openTestPool = (databaseUrl: string): Database =>
-  openDatabase(databaseUrl, { max: 6, applicationName: 'kyc test' });
 
 export const addApplication = async (
   sql: Database,

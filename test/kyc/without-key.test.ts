@@ -8,17 +8,16 @@ import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, openTestPool, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { addApplication, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let sql: Database;
 let application: SampleApplication;
 let fleet: TestFleet;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = openTestPool(database.databaseUrl);
+  sql = database.sql;
   application = await startSampleApplication({ accessToken: TOKEN, games: 150 });
   const right = ringOf(['k1'], 'home-aaaaaaaa');
   // Registered before ENCRYPTION_KEYS was set: the installation's own key wraps the tokens.
@@ -43,8 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await fleet.stop();
   await application.close();
-  await sql.end();
-  await database.drop();
 });
 
 it('without the right key games land, and KYC fails closed with a clear reason', async () => {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildMetricsApp } from '#src/metrics/app.ts';
-import { startApi, type TestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/api/support.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -32,17 +32,15 @@ const exchange = async (url: string, bytes: string): Promise<string> => {
 describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
   const database = useTestDatabase();
   const served = useTestConsole(database);
-  let api: TestApi;
+  const api = useTestApi();
   let metrics: Awaited<ReturnType<typeof buildMetricsApp>>;
 
   beforeAll(async () => {
     await addTestOperator(database.sql, 'olga', 'admin');
-    api = await startApi();
     metrics = await buildMetricsApp({ registry: new Registry(), ready: async () => true, logger });
     await metrics.listen({ host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {
-    await api?.close();
     await metrics?.close();
   });
 
