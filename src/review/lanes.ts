@@ -33,11 +33,11 @@ const LANE_PAGE_MAX = 500;
 export const toCursor = ({ game_id, since }: LanePlace): string => `${since.getTime()}_${game_id}`;
 
 /** Thirteen digits of milliseconds reach the year 2286. */
-const CURSOR = /^(\d{1,13})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+export const LANE_CURSOR = /^(\d{1,13})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 const parseCursor = (cursor: string | undefined): LanePlace | undefined => {
   if (cursor === undefined) return undefined;
-  const [, ms, game_id] = CURSOR.exec(cursor) ?? [];
+  const [, ms, game_id] = LANE_CURSOR.exec(cursor) ?? [];
   if (game_id === undefined)
     throw new UsageError('This is not the cursor of a lane: begin without a cursor.');
   return { game_id, since: new Date(Number(ms)) };

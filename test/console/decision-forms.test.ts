@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -138,4 +138,21 @@ test('a decision on a game that does not exist leads back to the lane with its f
     });
     expect(answer.headers.get('location')).toBe('/review?lane=changed&application=app-1&q=kite');
   }
+});
+
+test('a reviewer whose game was decided meanwhile goes on with the next one of the lane', async () => {
+  const [first = '', second = ''] = (await land(2)).toSorted();
+  const lane = { lane: 'new', application: `app-${next}` };
+  const page = await get(`/games/${first}?${new URLSearchParams(lane)}`);
+  const cursor = /name="cursor" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  await decideGame(database.sql, { game_id: first, audit_status: 'passed' });
+  const answer = await fetch(new URL(`/games/${first}`, served.url), {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams({ act: 'pass', revision: '1', seen_status: 'pending', cursor, ...lane }),
+    redirect: 'manual',
+  });
+  const stayed = await get(answer.headers.get('location') ?? '');
+  expect(stayed).toMatch(new RegExp(`href="/games/${second}[^"]*" data-key="j"`));
+  expect(await get(`/games/${first}?lane=new&after=x`)).not.toContain('data-key="j"');
 });

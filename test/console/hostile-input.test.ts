@@ -17,7 +17,7 @@ const CURSOR = '1700000000000_019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const QUERIES: Fields = {
   '/review': { lane: 'changed', application: '', q: '', at: CURSOR },
   '/games': { q: 'x', status: 'pending', application: '', before: '' },
-  '/games/:game_id': { lane: 'changed', back: '', from: '1', to: '2' },
+  '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
   '/applications': { q: 'x', status: 'failing', after: '' },
   '/runs': { application: '', outcome: 'failed', before: '' },

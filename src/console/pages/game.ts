@@ -16,7 +16,7 @@ import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { decideGames, type GameDecision } from '#src/review/decide.ts';
-import { readLane, toCursor } from '#src/review/lanes.ts';
+import { LANE_CURSOR, readLane, toCursor } from '#src/review/lanes.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 
@@ -31,6 +31,8 @@ const UPCOMING = 4;
 const revision = revisionNumber.optional().catch(undefined);
 const query = laneFilters.extend({
   back: optionalId,
+  /** Where the lane goes on, for a game that has left it. */
+  after: z.string().regex(LANE_CURSOR).optional().catch(undefined),
   from: revision,
   to: revision,
 });
@@ -75,7 +77,7 @@ const explainUndecided = ({ result, game }: GameDecision, seen: number): string 
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get<Params>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
-    const { lane: opened, application, q, back, from, to } = query.parse(request.query);
+    const { lane: opened, application, q, back, after, from, to } = query.parse(request.query);
     const game_id = toId(request.params.game_id);
     const game = game_id === undefined ? undefined : await findGame(sql, game_id);
     if (game_id === undefined || game === undefined)
@@ -93,7 +95,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const lane = opened ?? waiting?.lane;
     const filters = { lane, application, q };
     const among = { application_id: application, text: q };
-    const cursor = waiting === null ? undefined : toCursor({ game_id, since: waiting.since });
+    const cursor = waiting === null ? after : toCursor({ game_id, since: waiting.since });
     const { games: upcoming, next: further } =
       lane === undefined || cursor === undefined
         ? { games: [], next: null }
@@ -172,7 +174,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const why = explainUndecided(decided, form.revision);
         if (why !== undefined) {
           const hasMoved = decided.result === 'moved' && decided.game?.revision !== form.revision;
-          const url = hasMoved ? link(`/games/${game_id}`, { ...filters, from: form.revision }) : here;
+          const seen = hasMoved ? { from: form.revision } : { after: cursor };
+          const url = link(`/games/${game_id}`, { ...filters, ...seen });
           return redirectWith(reply, url, `Nothing was decided: ${why}`, 'bad');
         }
         const following =
