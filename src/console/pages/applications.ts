@@ -82,7 +82,7 @@ export const addApplications = (app: FastifyInstance, { sql, producer }: Console
 ${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
 <button class="button">Filter</button></form>
 ${tableSection('Applications', items, COLUMNS, {
-  empty: html`No application matches. An access token is sealed where the keys are, so applications are added on the command line: <code>npx catalogue app add --help</code>`,
+  empty: html`${q === undefined && status === undefined ? 'There is no application yet.' : 'No application matches.'} An access token is sealed where the keys are, so applications are added on the command line: <code>npx catalogue app add --help</code>`,
 })}
 ${pager([
   ['First', after === undefined ? null : link('/applications', filters)],

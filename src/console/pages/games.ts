@@ -115,8 +115,9 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
     ]);
     const pictures = await wantPictures(options, games);
     const filters = { q, status, application };
-    const empty =
-      next === null
+    const empty = Object.values(filters).every((value) => value === undefined)
+      ? 'No game is stored yet: they come with the first run of an application.'
+      : next === null
         ? 'No game matches. To find a withdrawn game, or why an id has no game, search for the id in its application.'
         : 'No match among the games that this page searched: search further back.';
     const timeline =

@@ -97,7 +97,7 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
 <label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label>
 ${select('outcome', 'Outcome', [['', 'every outcome'], ...OUTCOMES.map((each) => [each, each] as const)], outcome ?? '')}
 <button class="button">Filter</button></form>
-${tableSection('Runs, latest first', runs, RUN_COLUMNS, { empty: 'No run matches.', label: 'Runs' })}
+${tableSection('Runs, latest first', runs, RUN_COLUMNS, { empty: application === undefined && outcome === undefined ? 'No application has run yet.' : 'No run matches.', label: 'Runs' })}
 ${pager([
   ['Latest', before === undefined ? null : link('/runs', filters)],
   ['Earlier', runs.length === PAGE ? link('/runs', { ...filters, before: runs.at(-1)?.run_id }) : null],

@@ -1,0 +1,29 @@
+// What the lists say before anything is there, and when nothing matches.
+import { beforeAll, expect, test } from 'vitest';
+import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const served = useTestConsole(database);
+let cookie: string;
+
+beforeAll(async () => {
+  await addTestOperator(database.sql, 'olga', 'viewer');
+  cookie = await signIn(served.url, 'olga');
+});
+
+test.each([
+  ['/games', 'No game is stored yet', '?q=x', 'No game matches'],
+  ['/runs', 'No application has run yet', '?outcome=failed', 'No run matches'],
+  ['/applications', 'There is no application yet', '?status=paused', 'No application matches'],
+])(
+  '%s without filters says that nothing is there yet, and with a filter that nothing matches',
+  async (path, none, filter, unmatched) => {
+    const get = async (query: string) =>
+      (await fetch(new URL(path + query, served.url), { headers: { cookie } })).text();
+    const first = await get('');
+    expect(first).toContain(none);
+    expect(first).not.toContain(unmatched);
+    expect(await get(filter)).toContain(unmatched);
+  },
+);
