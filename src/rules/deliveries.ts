@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Waits after the first, second, … attempt: the last one ends 24 hours after the first attempt. */
+/** Waits after the first, second, … attempt: nearly 24 hours in all. The attempt after them is made at 24 hours. */
 const WAITS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
