@@ -122,6 +122,10 @@ export const sendError = (
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
   const home = url.startsWith('/portal') ? '/portal' : '/';
   const isLost = operator !== null || status === 404;
-  const back = isLost ? html`<p><a class="button" href="${home}">Back to the overview</a></p>` : null;
+  const back = isLost
+    ? html`<p><a class="button" href="${home}">Back to the overview</a></p>`
+    : status === 401
+      ? html`<p><a class="button" href="/sign-in">Sign in</a></p>`
+      : null;
   return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${back}`);
 };

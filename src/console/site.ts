@@ -115,7 +115,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     if (operator === null) {
       if (request.method === 'GET' && !isPolling(request))
         return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
-      const message = 'Your session has ended, or you did not sign in: sign in at /sign-in.';
+      const message = 'Your session has ended, or you did not sign in.';
       return sendError(reply, 401, 'Not signed in', message);
     }
     if (right === 'signed_in' || hasRight(operator.roles, right)) return;

@@ -127,6 +127,17 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.keyboard.press('p');
     await page.getByRole('status').getByText('Your session has ended').waitFor();
     expect(await decided()).toEqual([]);
+    const [tab] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('link', { name: 'Sign in in another tab' }).click(),
+    ]);
+    await tab.getByLabel('Login').fill('olga');
+    await tab.getByLabel('Password').fill(PASSWORD);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('navigation', { name: 'Main' }).waitFor();
+    await tab.close();
+    await page.keyboard.press('p');
+    await page.getByText(`${names[1]}: passed.`).waitFor();
     await page.close();
   });
 

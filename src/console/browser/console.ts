@@ -107,12 +107,22 @@ const requestOf = (event: Event): HtmxRequest | undefined =>
 
 const NOT_REFRESHED = 'not-refreshed';
 
-/** Puts a notice above the page. @param id of a notice that a later request removes */
-const notify = (text: string, id = ''): void => {
+/**
+ * Puts a notice above the page.
+ * @param id of a notice that a later request removes
+ * @param signIn link to the sign-in: it opens a tab, so that what was typed stays
+ */
+const notify = (text: string, id: string, signIn?: Element | null): void => {
   const notice = document.createElement('p');
   notice.className = 'notice bad';
   notice.id = id;
   notice.textContent = text;
+  if (signIn) {
+    signIn.setAttribute('target', '_blank');
+    signIn.className = '';
+    signIn.textContent = 'Sign in in another tab';
+    notice.append(' ', signIn, ', then retry here.');
+  }
   document.querySelector('.notices')?.replaceChildren(notice);
 };
 
@@ -121,11 +131,11 @@ const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
   sourceElement?.hasAttribute('hx-boost') === true;
 
 /** The page stays as it is, with what was typed, and says why. @param reason a sentence, or a few */
-const keepPage = (request: HtmxRequest, reason: string): void => {
+const keepPage = (request: HtmxRequest, reason: string, signIn?: Element | null): void => {
   if (isInPlace(request)) {
-    notify(reason);
+    notify(reason, '', signIn);
     scrollTo({ top: 0 });
-  } else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED);
+  } else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED, signIn);
 };
 
 /** Does a page have the scripts and styles of this one? Not if the console was replaced by another version. */
@@ -141,8 +151,10 @@ addEventListener('htmx:after:request', (event) => {
   const { status, raw } = request.response;
   if (status >= 400) {
     event.preventDefault();
-    const error = new DOMParser().parseFromString(request.text, 'text/html').querySelector('main > h1 + p');
-    keepPage(request, error?.textContent ?? `The console answered with the status ${status}.`);
+    const answer = new DOMParser().parseFromString(request.text, 'text/html');
+    const error = answer.querySelector('main > h1 + p');
+    const signIn = status === 401 ? answer.querySelector('main a.button') : null;
+    keepPage(request, error?.textContent ?? `The console answered with the status ${status}.`, signIn);
   } else if (!isInPlace(request)) {
     document.getElementById(NOT_REFRESHED)?.remove();
   } else if (!isSameVersion(request.text)) {
