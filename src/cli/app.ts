@@ -77,7 +77,7 @@ export const register = (program: Command): void => {
     summary: 'register an application',
     details: 'Its schedule starts its first run. To start a run now, use sync.',
     examples: [
-      'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list \\\n      --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc \\\n      --access-token-file acme.token',
+      'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc --access-token-file acme.token',
     ],
     parameters: (command) => {
       addSettings(command, 'add');

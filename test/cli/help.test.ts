@@ -51,7 +51,7 @@ it.each(tree.filter(([, command]) => command.commands.length === 0))(
     expect(help).toContain(`Usage: ${path}`);
     expect(help).toContain('--json');
     expect(help).toMatch(new RegExp(`Examples:\n  \\$ npx ${path}`));
-    expect(help).not.toMatch(/\\$/m);
+    expect(help).not.toContain('\\');
   },
 );
 
