@@ -1,5 +1,6 @@
 import { findApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
+import { isWebhookError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { failureReasons } from '#src/ingest/explain-failures.ts';
@@ -8,7 +9,6 @@ import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { type KycPull, recordKycFailure, storeKycRecord } from '#src/kyc/store-record.ts';
 import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
-import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /** Pull the KYC record of one application (cp.queryKYC, section 4.3): fetch, validate, seal, store. */
 export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, context: JobContext) => {

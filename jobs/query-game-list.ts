@@ -3,6 +3,7 @@ import { insertUnreadPage } from '#db/queries/run-pages.ts';
 import { findRunStep, type RunStep, type StoredPage } from '#db/queries/run-steps.ts';
 import { type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
+import { isWebhookError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainWebhookError } from '#src/ingest/explain-failures.ts';
@@ -21,7 +22,6 @@ import {
 import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { findFault, maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
-import { isWebhookError } from '#src/webhooks/errors.ts';
 
 /**
  * Details are still open after their job when that job was lost: the database was down at each attempt, or every worker

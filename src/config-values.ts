@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
+import { parseNetwork } from '#src/egress/networks.ts';
 import { parseDuration, UNIT_MS } from '#src/lib/duration.ts';
-import { parseNetwork } from '#src/webhooks/networks.ts';
 
 export const flag = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })

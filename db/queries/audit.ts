@@ -3,7 +3,7 @@
  *
  * `await recordAudit(tx, [{ ...actor, action: 'application.pause', subject: 'application:acme', reason }])` is the last
  * statement of the transaction that makes the change: it locks the head of the chain until the transaction ends. The
- * actor comes from the caller: `commandLineActor(by)` (src/cli/actor.ts), or the signed-in operator of a page.
+ * actor comes from the caller: `commandLineActor(by)` (src/cli/kit/actor.ts), or the signed-in operator of a page.
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';

@@ -5,8 +5,8 @@ import { listCases } from '#src/check/cases/list.ts';
 import { lastCases, responseCases } from '#src/check/cases/responses.ts';
 import { openSession, type Session } from '#src/check/session.ts';
 import { describeRequest, describeResponse } from '#src/check/show.ts';
+import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
-import type { EgressPolicy } from '#src/webhooks/egress.ts';
 
 /** Every case of `app check`, in the order in which to fix them. */
 export const CASES: readonly Case[] = [

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from '#src/contract/words.ts';
+import type { EgressPolicy } from '#src/egress/egress.ts';
+import { isWebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
-import type { EgressPolicy } from '#src/webhooks/egress.ts';
-import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { readJson } from '#src/webhooks/read-json.ts';
 
 /** The token of a request: the application's own, a random one, or none. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import '#src/cli/thread-pool-size.ts';
+import '#src/cli/kit/thread-pool-size.ts';
 import { CommanderError } from '@commander-js/extra-typings';
-import { createProgram } from '#src/cli/commands.ts';
+import { createProgram } from '#src/cli/program.ts';
 import { EXIT } from '#src/errors.ts';
 
 const [firstArgument = '', secondArgument = ''] = process.argv.slice(2);

@@ -1,8 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
 import { describeSinglePersonActions } from '#src/approvals/rule.ts';
-import { NAVIGATION } from '#src/console/layout.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
@@ -15,11 +13,13 @@ import { addPictures } from '#src/console/pages/picture-routes.ts';
 import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
-import { addPortalGames } from '#src/console/portal/games.ts';
-import { addPortalOverview } from '#src/console/portal/overview.ts';
-import { addPortalSession } from '#src/console/portal/session.ts';
 import { addQueues } from '#src/console/queues.ts';
-import { createSite } from '#src/console/site.ts';
+import { addPortalGames } from '#src/portal/games.ts';
+import { addPortalOverview } from '#src/portal/overview.ts';
+import { addPortalSession } from '#src/portal/session.ts';
+import { NAVIGATION } from '#src/site/layout.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { createSite } from '#src/site/site.ts';
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {

@@ -1,6 +1,7 @@
 /** Charts as SVG, made on the server, each with its figures as a table behind it. */
-import { html, number, type SafeHtml, type Tone, toneOf } from '#src/console/html.ts';
+
 import { RUN_OUTCOMES, type RunOutcome } from '#src/contract/words.ts';
+import { html, number, type SafeHtml, type Tone, toneOf } from '#src/site/html.ts';
 
 export type Series = {
   name: string;

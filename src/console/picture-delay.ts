@@ -1,8 +1,8 @@
 /** Why pictures that were requested do not come: what the queue of the media process tells. */
 import pTimeout from 'p-timeout';
-import { clock, html, type SafeHtml } from '#src/console/html.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import { clock, html, type SafeHtml } from '#src/site/html.ts';
 
 /** A page waits for the queue at most this long. */
 const QUEUE_WAIT_MS = 1_000;

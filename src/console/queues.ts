@@ -9,12 +9,12 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { describeSinglePersonActions } from '#src/approvals/rule.ts';
-import { operatorOf, SECURITY_HEADERS, sendError } from '#src/console/answers.ts';
-import { ASSETS } from '#src/console/assets.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { changesState } from '#src/console/origin.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { createServer } from '#src/http/create-server.ts';
+import { operatorOf, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
+import { ASSETS } from '#src/site/assets.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { changesState } from '#src/site/origin.ts';
 
 const BASE = '/queues';
 

@@ -1,8 +1,8 @@
 /** Requests the pictures of games that an operator is about to see from the media process. */
 import { findPictures } from '#db/queries/pictures.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { isWaiting, type PictureSet } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Without `game_store_pic`, only the icons of a game are wanted. */
 type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic?: readonly string[] };

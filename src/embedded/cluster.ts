@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type Binaries, canRun, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { readOrCreateFile } from '#src/read-or-create-file.ts';
+import { readOrCreateFile } from '#src/lib/read-or-create-file.ts';
 
 const run = promisify(execFile);
 

@@ -1,4 +1,5 @@
 import type { Database } from '#db/client.ts';
+import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { EventSender } from '#src/events/deliver.ts';
 import type { TargetRow } from '#src/ingest/open-target.ts';
 import type { KycRetention } from '#src/kyc/expire.ts';
@@ -7,7 +8,6 @@ import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
-import type { EgressPolicy } from '#src/webhooks/egress.ts';
 import type { Pace } from '#src/webhooks/pace.ts';
 
 /** What the handlers in jobs/ work with; built once by the worker role. */

@@ -1,7 +1,7 @@
 import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
+import type { WebhookError } from '#src/egress/errors.ts';
 import type { FailedCall } from '#src/ingest/fetch-details.ts';
-import type { WebhookError } from '#src/webhooks/errors.ts';
 
 const REASONS_SHOWN = 3;
 

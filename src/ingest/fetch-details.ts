@@ -2,12 +2,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedGame } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
 import { coerceError } from '#src/errors.ts';
 import { forEachPaced, type Pace } from '#src/ingest/for-each-paced.ts';
 import { contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
 import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
-import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
 
 /** A game whose detail is wanted, with the hash of its list entry ("" if unknown). */
 export type WantedGame = readonly [application_game_id: string, list_hash: string];

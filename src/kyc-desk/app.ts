@@ -1,14 +1,14 @@
 /** The KYC desk: the only web process with keys, and its only page that opens a record in clear. */
 import type { FastifyInstance } from 'fastify';
 import { describeSinglePersonActions } from '#src/approvals/rule.ts';
-import type { Navigation } from '#src/console/layout.ts';
-import { createSite } from '#src/console/site.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { addDeeds } from '#src/kyc-desk/pages/deeds.ts';
 import { addDeveloper } from '#src/kyc-desk/pages/developer.ts';
 import { addDevelopers } from '#src/kyc-desk/pages/developers.ts';
 import { addRequests } from '#src/kyc-desk/pages/requests.ts';
 import { addReveals } from '#src/kyc-desk/pages/reveals.ts';
+import type { Navigation } from '#src/site/layout.ts';
+import { createSite } from '#src/site/site.ts';
 
 const NAVIGATION: Navigation = [
   ['/', 'Developers', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'kyc'],

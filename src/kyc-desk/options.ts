@@ -1,6 +1,6 @@
-import type { SiteOptions } from '#src/console/options.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
+import type { SiteOptions } from '#src/site/options.ts';
 
 export type DeskOptions = SiteOptions & {
   producer: Producer;

@@ -1,8 +1,8 @@
 import type { Operation } from '#src/contract/words.ts';
+import { isWebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
 import { defineChannel } from '#src/lib/channel.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
-import { isWebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 
 /** A webhook call that ended. */
 export type WebhookCall = {

@@ -3,9 +3,9 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Response, TimeoutError } from 'got';
 import type { FetchFailure } from '#src/contract/pictures.ts';
+import { type EgressPolicy, NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
 import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { WAITING } from '#src/rules/waiting.ts';
-import { type EgressPolicy, NO_ALLOWED_ADDRESS } from '#src/webhooks/egress.ts';
 
 export type PictureRequest = {
   url: string;

@@ -14,12 +14,12 @@ import {
 } from '#db/queries/picture-fetches.ts';
 import { applyPins } from '#db/queries/picture-pins.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
+import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
-import type { EgressPolicy } from '#src/webhooks/egress.ts';
 
 /** Stands for bytes that were not read to their end. */
 const TOO_LARGE = Buffer.from([0]);

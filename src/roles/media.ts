@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
@@ -12,7 +13,6 @@ import { startRunner } from '#src/queue/runner.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 
 const DATABASE_CONNECTIONS = 10;
 /** Running jobs are aborted after it. Longer than one request with its decoding. */

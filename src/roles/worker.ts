@@ -6,6 +6,8 @@ import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
 import { EXIT } from '#src/errors.ts';
 import { createEventSender } from '#src/events/deliver.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
@@ -26,8 +28,6 @@ import { STORAGE } from '#src/rules/budgets.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace } from '#src/webhooks/pace.ts';
 
 const DATABASE_CONNECTIONS = 20;

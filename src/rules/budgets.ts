@@ -29,7 +29,7 @@ export const WIRE = {
 };
 
 /**
- * Look-ups of names that run at once. libuv has 64 threads for them (src/cli/thread-pool-size.ts); eight are left for
+ * Look-ups of names that run at once. libuv has 64 threads for them (src/cli/kit/thread-pool-size.ts); eight are left for
  * Postgres, Redis and the key service.
  */
 export const LOOKUPS = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '#src/errors.ts';
-import { readOrCreateFile } from '#src/read-or-create-file.ts';
+import { readOrCreateFile } from '#src/lib/read-or-create-file.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { type KeyProvider, type KeyRing, localKey } from '#src/sealing/key-provider.ts';
 

@@ -1,5 +1,5 @@
+import { aborted } from '#src/egress/errors.ts';
 import { MEMORY } from '#src/rules/budgets.ts';
-import { aborted } from '#src/webhooks/errors.ts';
 
 /** Answers that one job has read and not written yet. Disposing it forgets them. */
 export type UnwrittenAnswers = Disposable & {

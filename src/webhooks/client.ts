@@ -10,12 +10,12 @@ import {
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
+import { aborted, isWebhookError, WebhookError } from '#src/egress/errors.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
+import type { HttpPostOptions } from '#src/egress/post.ts';
 import { CALL_TIMEOUT_MS, MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { aborted, isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
-import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** Addresses and token of one application. */

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
+import { WebhookError } from '#src/egress/errors.ts';
+import { ACCEPT_ENCODING } from '#src/egress/http-post.ts';
+import type { PostResponse } from '#src/egress/post.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES, MEMORY } from '#src/rules/budgets.ts';
-import { WebhookError } from '#src/webhooks/errors.ts';
-import { ACCEPT_ENCODING } from '#src/webhooks/http-post.ts';
-import type { PostResponse } from '#src/webhooks/post.ts';
 import { takeTurn } from '#src/webhooks/turns.ts';
 
 const DECODERS = {

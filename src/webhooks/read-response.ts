@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/text.ts';
+import { isWebhookError, WebhookError } from '#src/egress/errors.ts';
+import type { PostResponse } from '#src/egress/post.ts';
 import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
 import { WAITING } from '#src/rules/waiting.ts';
-import { isWebhookError, WebhookError } from '#src/webhooks/errors.ts';
-import type { PostResponse } from '#src/webhooks/post.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */

@@ -6,7 +6,7 @@ import { closeRun } from '#db/queries/runs.ts';
 import { tickJob } from '#jobs/tick.ts';
 import { switchApplication } from '#src/actions/applications.ts';
 import { startManualRun } from '#src/actions/start-runs.ts';
-import { commandLineActor } from '#src/cli/actor.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
@@ -12,7 +13,6 @@ import { startRunner } from '#src/queue/runner.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { createPace } from '#src/webhooks/pace.ts';
 
 const key = localKey('bench', new Uint8Array(32).fill(7));

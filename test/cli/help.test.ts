@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import stringWidth from 'string-width';
 import { expect, it, onTestFinished } from 'vitest';
-import { createProgram } from '#src/cli/commands.ts';
+import { createProgram } from '#src/cli/program.ts';
 import { runCli } from '#test/support/cli.ts';
 import { openTerminal } from '#test/support/terminal.ts';
 

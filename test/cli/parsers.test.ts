@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { formatCount, formatDuration, formatTime } from '#src/cli/format.ts';
+import { parseApplicationGameId } from '#src/cli/commands/pull.ts';
+import { formatCount, formatDuration, formatTime } from '#src/cli/kit/format.ts';
 import {
   durationBetween,
   integerBetween,
@@ -10,8 +11,7 @@ import {
   parseSince,
   parseUuid,
   variadic,
-} from '#src/cli/parsers.ts';
-import { parseApplicationGameId } from '#src/cli/pull.ts';
+} from '#src/cli/kit/parsers.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

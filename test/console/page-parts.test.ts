@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { outcomeSeries } from '#src/console/charts.ts';
-import { describeAddress, eventColumns } from '#src/console/event-tables.ts';
+import { describeAddress, eventColumns } from '#src/site/event-tables.ts';
 
-import { badge, gameName, nameInText } from '#src/console/html.ts';
+import { badge, gameName, nameInText } from '#src/site/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
   ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;

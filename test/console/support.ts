@@ -5,10 +5,10 @@ import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import { updateOperator } from '#db/queries/operators.ts';
 import { buildConsole } from '#src/console/app.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { addOperator } from '#src/identity/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 import { openAs } from '#test/support/roles.ts';
 import { serveSite, type TestSite } from '#test/support/site.ts';
 

@@ -6,7 +6,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { retryEvents } from '#src/actions/event-webhooks.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
 import { runCli } from '#test/support/cli.ts';
 import { decideGame, KIM } from '#test/support/factories.ts';

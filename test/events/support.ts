@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { setEventWebhook } from '#src/actions/event-webhooks.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
+import type { HttpPostOptions } from '#src/egress/post.ts';
 import { createEventSender, type EventSender } from '#src/events/deliver.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
-import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { addApplication, decideGame, fetchedGame, KIM, testKeys } from '#test/support/factories.ts';
 import { aServer, loopback } from '#test/webhooks/support.ts';
 

@@ -1,5 +1,5 @@
 // The real worker of the fleet, with waits that tests shorten: the first argument, as JSON.
-import { runUntilSignal } from '#src/cli/run-until-signal.ts';
+import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { isWebhookError } from '#src/webhooks/errors.ts';
+import { isWebhookError } from '#src/egress/errors.ts';
 import { aFleet, goodDetail, idsOf, startHostileApplication, success } from '#test/hostile/support.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import { watchTurns } from '#test/support/longest-turn.ts';

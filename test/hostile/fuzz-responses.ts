@@ -7,10 +7,10 @@ import {
   kycRecordSchema,
 } from '#src/contract/application.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
+import { isWebhookError } from '#src/egress/errors.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { readPage } from '#src/rules/listing.ts';
 import { contentHash, toGameContent } from '#src/rules/mapping.ts';
-import { isWebhookError } from '#src/webhooks/errors.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** CPU time that one response may cost. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOfRuns } from '#src/cli/runs.ts';
+import { exitCodeOfRuns } from '#src/cli/commands/runs.ts';
 import { DETAIL_POISONS, NAMED_ROW_POISONS, namedRow, UNNAMED_ROWS } from '#test/hostile/poisons.ts';
 import {
   aFleet,

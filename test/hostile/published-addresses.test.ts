@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { aClient, askDetail, detail, envelope, errorOf, respondWith } from '#test/webhooks/support.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
 import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
 import {

@@ -6,10 +6,10 @@ import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
+import { WebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
 import type { DetailResult, FailedCall } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
-import { WebhookError, type WebhookErrorCode } from '#src/webhooks/errors.ts';
 import {
   aDetail,
   addApplication,

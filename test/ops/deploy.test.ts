@@ -94,7 +94,7 @@ test('the startup, liveness and readiness probes of every role use ports that it
   }
 });
 
-/** Maximum time that the program takes to stop (src/cli/run-until-signal.ts). */
+/** Maximum time that the program takes to stop (src/cli/kit/run-until-signal.ts). */
 const STOP_SECONDS = 40;
 
 test('a server listens until no call is routed to it, and then has the time to stop', () => {

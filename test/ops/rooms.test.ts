@@ -49,7 +49,7 @@ const FORBIDDEN: Record<string, string[]> = {
   'src/api/a.ts': ['#src/webhooks/client.ts', '#src/queue/producer.ts', '#jobs/tick.ts'],
   'src/identity/a.ts': ['#src/queue/producer.ts', '#src/console/app.ts'],
   'src/console/a.ts': ['#src/sealing/key-ring.ts', '#src/kyc/record.ts', '#src/roles/api.ts'],
-  'src/roles/a.ts': ['#src/cli/command.ts', '#src/sample-application/start.ts'],
+  'src/roles/a.ts': ['#src/cli/kit/command.ts', '#src/sample-application/start.ts'],
   'src/new-room/a.ts': ['#src/errors.ts', 'zod'],
 };
 

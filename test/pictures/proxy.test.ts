@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createPictureAgent, fetchPicture } from '#src/pictures/fetch-picture.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 
 /** A proxy that answers every plain request with bytes, and opens tunnels to a port of this machine. */
 const startProxy = async (tunnelPort: number) => {

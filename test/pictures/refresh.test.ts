@@ -2,10 +2,10 @@ import type { LookupAddress } from 'node:dns';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

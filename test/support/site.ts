@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { listen } from '#src/roles/listen.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Where a site reads and writes; without a `redisUrl` its queues are in the database. */
 type Place = { sql: Database; databaseUrl: string; redisUrl: string | undefined; prefix: string };

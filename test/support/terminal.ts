@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { quoteForShell } from '#src/cli/format.ts';
+import { quoteForShell } from '#src/cli/kit/format.ts';
 import { until } from '#test/support/until.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));

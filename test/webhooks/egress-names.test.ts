@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
-import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
+import { createEgressPolicy, type EgressOptions } from '#src/egress/egress.ts';
 import { aClient, aServer, errorOf, targetAt } from '#test/webhooks/support.ts';
 
 const NAMES: Record<string, string[]> = {

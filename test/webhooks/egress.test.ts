@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { UsageError } from '#src/errors.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
 import { aClient, aServer, askDetail, detail, envelope, errorOf } from '#test/webhooks/support.ts';
 
 const strict = createEgressPolicy({ allowHttp: true, allowNetworks: [] });

@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ApplicationGameDetail, applicationGameDetailSchema } from '#src/contract/application.ts';
-import { isWebhookError } from '#src/webhooks/errors.ts';
+import { isWebhookError } from '#src/egress/errors.ts';
 import {
   aClient,
   aServer,
@@ -139,7 +139,7 @@ test('proxies of the environment are not used', async () => {
   const server = await respondWith(envelope(detail()));
   const script = `
     import { createWebhookClient } from '#src/webhooks/client.ts';
-    import { createEgressPolicy } from '#src/webhooks/egress.ts';
+    import { createEgressPolicy } from '#src/egress/egress.ts';
     const client = createWebhookClient({ egress: createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.1'] }) });
     const url = process.argv[1];
     const target = { application_id: 'a', query_game_list_webhook: url, query_game_detail_webhook: url, query_cp_kyc_webhook: url, accessToken: 't' };

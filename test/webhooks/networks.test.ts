@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createForbiddenCheck, parseNetwork } from '#src/webhooks/networks.ts';
+import { createForbiddenCheck, parseNetwork } from '#src/egress/networks.ts';
 
 const isForbidden = createForbiddenCheck([]);
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
 import { aClient, envelope, errorOf, live, respondWith, TOKEN, targetAt } from '#test/webhooks/support.ts';

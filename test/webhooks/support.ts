@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { createEgressPolicy } from '#src/egress/egress.ts';
+import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
+import type { HttpPostOptions } from '#src/egress/post.ts';
 import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import { isWebhookError, type WebhookError } from '#src/webhooks/errors.ts';
 import type { Cost } from '#src/webhooks/pace.ts';
-import type { HttpPostOptions } from '#src/webhooks/post.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 
 export const TOKEN = 'token-5f1c0c9ae2b74d0e';

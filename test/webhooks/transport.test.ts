@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { createEgressPolicy, type EgressOptions } from '#src/webhooks/egress.ts';
-import type { WebhookErrorCode } from '#src/webhooks/errors.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
-import type { HttpPostOptions } from '#src/webhooks/post.ts';
+import { createEgressPolicy, type EgressOptions } from '#src/egress/egress.ts';
+import type { WebhookErrorCode } from '#src/egress/errors.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
+import type { HttpPostOptions } from '#src/egress/post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
 import {

@@ -6,8 +6,11 @@ import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
-import { checkSection } from '#src/console/check-report.ts';
-import { addressBadge, describeAddress, eventColumns } from '#src/console/event-tables.ts';
+import { PROBLEM_COLUMNS } from '#src/console/pages/failures.ts';
+import { RUN_COLUMNS } from '#src/console/pages/runs.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { checkSection } from '#src/site/check-report.ts';
+import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
 import {
   action,
   ago,
@@ -24,11 +27,8 @@ import {
   section,
   table,
   tableSection,
-} from '#src/console/html.ts';
-import type { Page } from '#src/console/layout.ts';
-import { PROBLEM_COLUMNS } from '#src/console/pages/failures.ts';
-import { RUN_COLUMNS } from '#src/console/pages/runs.ts';
-import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+} from '#src/site/html.ts';
+import type { Page } from '#src/site/layout.ts';
 
 const RECENT_RUNS = 8;
 

@@ -17,7 +17,11 @@ import { switchApplication } from '#src/actions/applications.ts';
 import { requestCheck } from '#src/actions/checks.ts';
 import { retryEvents } from '#src/actions/event-webhooks.ts';
 import { startManualRun } from '#src/actions/start-runs.ts';
-import { operatorOf, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import { applicationPage } from '#src/console/pages/application.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { PermanentError } from '#src/errors.ts';
+import { readNextTick } from '#src/ingest/schedules.ts';
+import { operatorOf, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,
   badge,
@@ -30,13 +34,9 @@ import {
   pager,
   select,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { applicationPage } from '#src/console/pages/application.ts';
-import { type ById, optionalText, optionalWord } from '#src/console/query.ts';
-import { hasRight } from '#src/contract/roles.ts';
-import { PermanentError } from '#src/errors.ts';
-import { readNextTick } from '#src/ingest/schedules.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, optionalText, optionalWord } from '#src/site/query.ts';
 
 const PAGE = 100;
 const RUNS_SHOWN = 40;

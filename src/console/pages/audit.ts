@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
-import { sendPage } from '#src/console/answers.ts';
+import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+import { sendPage } from '#src/site/answers.ts';
 import {
   clock,
   FILTERS,
@@ -13,10 +14,9 @@ import {
   type SafeHtml,
   select,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { optionalText } from '#src/console/query.ts';
-import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { optionalText } from '#src/site/query.ts';
 
 const PAGE = 100;
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
 /** What the forms of a decision have in common: on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
-import { html, type SafeHtml, select } from '#src/console/html.ts';
 import { DECISION_TEXT_MAX } from '#src/review/decide.ts';
+import { html, type SafeHtml, select } from '#src/site/html.ts';
 
 /** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */
 const CHARACTER_MAX_BYTES = 12;

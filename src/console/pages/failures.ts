@@ -1,10 +1,13 @@
 /** `/failures`: what was not stored, grouped by what the application must fix. */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { type FailureGroup, groupFailures } from '#db/queries/console.ts';
 import { retryFailedGames } from '#src/actions/pull-games.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/console/answers.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { explainFailure } from '#src/site/explain-failure.ts';
 import {
   action,
   ago,
@@ -14,62 +17,12 @@ import {
   html,
   link,
   number,
-  type SafeHtml,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { optionalText } from '#src/console/query.ts';
-import { hasRight } from '#src/contract/roles.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { optionalText } from '#src/site/query.ts';
 
 const GROUPS_MAX = 200;
-
-/** What each kind means to the application's developer (docs/application-developers.md). */
-const KINDS: Record<string, string> = {
-  invalid_item: 'A row of the list does not match section 2.4.',
-  invalid_data: 'The answer does not match the interface document.',
-  ret_code: 'The webhook returned a failure.',
-  http_status: 'The webhook answered with an HTTP error.',
-  not_envelope: 'The answer has no ret_code and ret_msg.',
-  not_json: 'The answer is not JSON.',
-  not_utf8: 'The answer is not UTF-8.',
-  too_deep: 'The answer is nested too deeply.',
-  not_decodable: 'The answer has a compression that was not requested.',
-  body_too_large: 'The answer is too large.',
-  redirect: 'The address redirects: register the final one.',
-  timeout: 'No complete answer in time.',
-  connect_failed: 'No connection.',
-  connection_lost: 'The connection broke.',
-  name_not_found: 'The name of the server does not resolve.',
-  tls_failed: 'The certificate is not valid.',
-  forbidden_address: 'The address is not public.',
-  not_asked: 'The batch ended before this game.',
-  cp_id_changed: 'The cp_id of the KYC record changed.',
-};
-
-const CODES: Record<string, string> = {
-  invalid_type: 'missing or of another type',
-  too_small: 'empty',
-  too_long: 'too long',
-  too_big: 'too many',
-  not_http_url: 'not an http or https address',
-  not_storable: 'has a character that cannot be stored',
-  mismatch: 'of another game',
-  without_length: 'without a length: it may have been cut',
-  unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
-};
-
-/** What is wrong, in words and with the fields. */
-export const explainFailure = ({
-  kind,
-  reasons,
-  operation,
-}: Pick<FailureGroup, 'kind' | 'reasons' | 'operation'>): SafeHtml => {
-  const fields = reasons
-    .slice(0, 5)
-    .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)
-    .join(', ');
-  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${operation}${fields === '' ? '' : `: ${fields}`}</small>`;
-};
 
 /** What is wrong, with how many games. */
 export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [

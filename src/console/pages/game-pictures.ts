@@ -4,13 +4,13 @@ import type { GameRow } from '#db/queries/games.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
 import { type ContentView, findContents, findPictures } from '#db/queries/pictures.ts';
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
-import { gameName, html, link, type SafeHtml } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/review/diff.ts';
+import { gameName, html, link, type SafeHtml } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 export type ListDiff = Extract<FieldDiff, { kind: 'list' }>;
 

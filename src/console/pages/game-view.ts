@@ -1,9 +1,22 @@
 /** The page of one game. */
+
 import type { GameRow } from '#db/queries/games.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
+import { rejectionFields } from '#src/console/pages/decision-form.ts';
+import {
+  DECISION_FORMS,
+  type GamePictures,
+  pictureList,
+  similarIcons,
+} from '#src/console/pages/game-pictures.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
+import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
+import { nameOr } from '#src/lib/printable.ts';
+import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { FieldDiff, TextPart } from '#src/review/diff.ts';
+import type { Timeline } from '#src/review/timeline.ts';
 import {
   action,
-  ago,
   applicationLink,
   badge,
   clock,
@@ -19,22 +32,10 @@ import {
   section,
   select,
   statusBadges,
-} from '#src/console/html.ts';
-import type { Page } from '#src/console/layout.ts';
-import { rejectionFields } from '#src/console/pages/decision-form.ts';
-import {
-  DECISION_FORMS,
-  type GamePictures,
-  pictureList,
-  similarIcons,
-} from '#src/console/pages/game-pictures.ts';
-import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
-import type { LaneFilters } from '#src/console/query.ts';
-import { nameOr } from '#src/lib/printable.ts';
-import type { GameDiff } from '#src/review/compare-revisions.ts';
-import type { FieldDiff, TextPart } from '#src/review/diff.ts';
-import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
+} from '#src/site/html.ts';
+import type { Page } from '#src/site/layout.ts';
+import type { LaneFilters } from '#src/site/query.ts';
+import { timelineCard } from '#src/site/timeline.ts';
 
 export type GameView = {
   game: GameRow;
@@ -104,33 +105,6 @@ const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView): SafeH
   const aside = isCompared || view.pictures.former.size > 0 ? mark : undefined;
   return section(TITLES[field.field], fieldBody(field, isCompared, view), { aside });
 };
-
-const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
-  passed: 'good',
-  rejected: 'bad',
-  failed: 'bad',
-  withdrawn: 'warn',
-  unlisted: 'warn',
-  picture: 'warn',
-  event_failed: 'warn',
-};
-
-/** What happened to a game, latest first, below why it is live or not. */
-export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'entries'>): SafeHtml =>
-  section(
-    'Timeline',
-    html`<p class="answer">${answer.text}</p><ol class="timeline">${entries
-      .toReversed()
-      .map(
-        (entry) =>
-          html`<li class="${ENTRY_TONES[entry.kind] ?? ''}"><span dir="auto">${entry.text}</span>${ago(entry.at)}${
-            entry.by || entry.note
-              ? html`<p>${entry.by ? `by ${entry.by}` : ''}${entry.by && entry.note ? ': ' : ''}${entry.note ?? ''}</p>`
-              : null
-          }</li>`,
-      )}</ol>`,
-    { id: 'timeline' },
-  );
 
 /** The form of a decision, on the revision that the page shows. */
 const decisionCard = (view: GameView): SafeHtml => {

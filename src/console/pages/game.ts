@@ -6,12 +6,8 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
-import { html, link, nameInText, type SafeHtml } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
-import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/console/query.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
@@ -19,6 +15,10 @@ import { decideGames, type GameDecision } from '#src/review/decide.ts';
 import { LANE_CURSOR, readLane, toCursor } from '#src/review/lanes.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
+import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import { html, link, nameInText, type SafeHtml } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/site/query.ts';
 
 /** A decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
 const FORM_MAX_BYTES = 144 * 1024;

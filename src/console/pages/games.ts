@@ -1,10 +1,17 @@
 /** `/games`: search by name, by `game_id` (the platform's or the application's), by application and by status. */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { listApplicationNames } from '#db/queries/console.ts';
 import { type GameItem, searchGames } from '#db/queries/game-search.ts';
-import { sendPage } from '#src/console/answers.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
+import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { UsageError } from '#src/errors.ts';
+import { readTimeline } from '#src/review/timeline.ts';
+import { sendPage } from '#src/site/answers.ts';
 import {
   ago,
   applicationLink,
@@ -19,16 +26,10 @@ import {
   select,
   statusBadges,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { timelineCard } from '#src/console/pages/game-view.ts';
-import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { optionalExactText, optionalId, optionalText, optionalWord } from '#src/console/query.ts';
-import { wantPictures } from '#src/console/want-pictures.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { UsageError } from '#src/errors.ts';
-import { readTimeline } from '#src/review/timeline.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { optionalExactText, optionalId, optionalText, optionalWord } from '#src/site/query.ts';
+import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
 /** Applications that the filter offers. For another one, put its id into the URL: `?application=`. */

@@ -1,13 +1,19 @@
 /** `/`: what needs a person now, and the last 24 hours. */
+
 import type { FastifyInstance } from 'fastify';
 import pTimeout from 'p-timeout';
 import { type ApprovalRow, listWithdrawalRequests } from '#db/queries/approvals.ts';
 import { groupFailures, type HourRow, listTrouble, readDecisionHours } from '#db/queries/console.ts';
 import { type EventWebhook, listTroubledEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import { sendPage } from '#src/console/answers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
-import { addressBadge, describeAddress } from '#src/console/event-tables.ts';
+import { describeDelay, readPictureDelay } from '#src/console/picture-delay.ts';
+import { createRunHours } from '#src/console/run-hours.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import { summariseLanes } from '#src/review/lanes.ts';
+import { sendPage } from '#src/site/answers.ts';
+import { addressBadge, describeAddress } from '#src/site/event-tables.ts';
+import { explainFailure } from '#src/site/explain-failure.ts';
 import {
   ago,
   applicationLink,
@@ -20,14 +26,9 @@ import {
   section,
   table,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { explainFailure } from '#src/console/pages/failures.ts';
-import { describeDelay, readPictureDelay } from '#src/console/picture-delay.ts';
-import { requestBadge } from '#src/console/requests.ts';
-import { createRunHours } from '#src/console/run-hours.ts';
-import type { Producer } from '#src/queue/producer.ts';
-import { summariseLanes } from '#src/review/lanes.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { requestBadge } from '#src/site/requests.ts';
 
 const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;

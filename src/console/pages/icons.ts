@@ -3,9 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { findPictures } from '#db/queries/pictures.ts';
-import { HTML } from '#src/console/answers.ts';
-import { html, link, type SafeHtml } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import {
   ICON_SIZES,
   type IconSize,
@@ -14,6 +11,9 @@ import {
   type PictureSet,
 } from '#src/console/pages/pictures.ts';
 import { isUuid } from '#src/lib/uuid.ts';
+import { HTML } from '#src/site/answers.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 type Iconed = { game_id: string; game_icon: readonly string[] };
 

@@ -3,9 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { listOperators, type Operator } from '#db/queries/operators.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/console/answers.ts';
-import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import {
@@ -17,6 +14,9 @@ import {
   signOutOperator,
   switchOperator,
 } from '#src/identity/operators.ts';
+import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 const words = (text: string): string => text.replaceAll('_', ' ');
 

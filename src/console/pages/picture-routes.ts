@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { readThumbnail } from '#db/queries/pictures.ts';
-import { sendError } from '#src/console/answers.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import type { ById } from '#src/console/query.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import { sendError } from '#src/site/answers.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import type { ById } from '#src/site/query.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const [, medium] = THUMBNAIL_WIDTHS;

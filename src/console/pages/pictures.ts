@@ -1,7 +1,7 @@
 /** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
 import type { ContentView, PictureView } from '#db/queries/pictures.ts';
-import { badge, html, number, type SafeHtml } from '#src/console/html.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
+import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** Pictures by their address. */
 export type PictureSet = ReadonlyMap<string, PictureView>;

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/console/answers.ts';
-import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { addReason, retireReasonCode } from '#src/review/reasons.ts';
+import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 
 const form = z.object({
   act: z.enum(['add', 'retire']),

@@ -7,7 +7,19 @@ import { listBatch } from '#db/queries/decisions.ts';
 import { COMPARED_MAX } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/console/answers.ts';
+import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
+import { applicationChoices } from '#src/console/pages/games.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
+import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { LANES } from '#src/contract/words.ts';
+import { nameOr } from '#src/lib/printable.ts';
+import { isUuid } from '#src/lib/uuid.ts';
+import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+import type { DecisionResult } from '#src/review/verdicts.ts';
+import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
   ago,
@@ -25,21 +37,9 @@ import {
   type SafeHtml,
   select,
   tableSection,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
-import { applicationChoices } from '#src/console/pages/games.ts';
-import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { type ById, type LaneFilters, laneFilters, optionalText, toId } from '#src/console/query.ts';
-import { wantPictures } from '#src/console/want-pictures.ts';
-import { hasRight } from '#src/contract/roles.ts';
-import { LANES } from '#src/contract/words.ts';
-import { nameOr } from '#src/lib/printable.ts';
-import { isUuid } from '#src/lib/uuid.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
-import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
-import type { DecisionResult } from '#src/review/verdicts.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, type LaneFilters, laneFilters, optionalText, toId } from '#src/site/query.ts';
 
 const PAGE = 60;
 /** Bytes of one selected game: name, id, revision. */

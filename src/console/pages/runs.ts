@@ -3,7 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listRunItems, listRunPages, type RunPageItem } from '#db/queries/console.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
-import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
+import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
+import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { withoutAdvice } from '#src/review/answer.ts';
+import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,
   applicationLink,
@@ -22,12 +25,9 @@ import {
   select,
   tableSection,
   toneOf,
-} from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
-import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
-import { type ById, optionalId, optionalText, optionalWord, toId } from '#src/console/query.ts';
-import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
-import { withoutAdvice } from '#src/review/answer.ts';
+} from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, optionalId, optionalText, optionalWord, toId } from '#src/site/query.ts';
 
 const PAGE = 50;
 const PAGES_SHOWN = 200;

@@ -8,18 +8,18 @@ import type { SignedIn } from '#db/queries/sign-in.ts';
 import { findLaterRun, listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { MissingRoleError, readNeed } from '#src/approvals/rule.ts';
-import { operatorOf, redirectWith, sendError } from '#src/console/answers.ts';
-import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/console/html.ts';
-import type { ConsoleOptions } from '#src/console/options.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
-import { toId } from '#src/console/query.ts';
-import { requestCard } from '#src/console/requests.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight, type Right } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
+import { operatorOf, redirectWith, sendError } from '#src/site/answers.ts';
+import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { toId } from '#src/site/query.ts';
+import { requestCard } from '#src/site/requests.ts';
 
 /** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
 const GALLERY_MAX = 120;

@@ -5,9 +5,6 @@ import { findApproval } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
 import { askForApproval } from '#src/approvals/requests.ts';
 import type { SecondPerson } from '#src/approvals/rule.ts';
-import { operatorOf, orNotice, redirectWith } from '#src/console/answers.ts';
-import type { ById } from '#src/console/query.ts';
-import { readSessionCookie } from '#src/console/sign-in.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator } from '#src/identity/sign-in.ts';
@@ -18,6 +15,9 @@ import { revealKyc } from '#src/kyc/read-record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
 import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
+import { operatorOf, orNotice, redirectWith } from '#src/site/answers.ts';
+import type { ById } from '#src/site/query.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
 
 const REASON_MAX = 1_000;
 /** Room for the longest form in any script: a character takes up to nine bytes in a form. */

@@ -5,19 +5,6 @@ import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
 import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
-import { operatorOf, sendError, sendPage } from '#src/console/answers.ts';
-import {
-  ago,
-  clock,
-  facts,
-  html,
-  link,
-  mono,
-  type SafeHtml,
-  section,
-  tableSection,
-} from '#src/console/html.ts';
-import { readSessionCookie } from '#src/console/sign-in.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { readConfirmationMethod } from '#src/identity/sign-in.ts';
@@ -34,6 +21,9 @@ import {
   stateBadge,
 } from '#src/kyc-desk/pages/parts.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
+import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
+import { ago, clock, facts, html, link, mono, type SafeHtml, section, tableSection } from '#src/site/html.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
 
 const FORMER_SHOWN = 50;
 const ENTRIES_SHOWN = 30;

@@ -10,20 +10,6 @@ import {
   listRefusedCpIds,
 } from '#db/queries/kyc-desk.ts';
 import { refreshOpenRequests } from '#src/approvals/requests.ts';
-import { operatorOf, sendPage } from '#src/console/answers.ts';
-import {
-  ago,
-  type Column,
-  FILTERS,
-  html,
-  link,
-  number,
-  pager,
-  select,
-  tableSection,
-} from '#src/console/html.ts';
-import { optionalText, optionalWord } from '#src/console/query.ts';
-import { requestBadge } from '#src/console/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { KYC_STATES } from '#src/contract/words.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -37,6 +23,20 @@ import {
   stateText,
   whatOf,
 } from '#src/kyc-desk/pages/parts.ts';
+import { operatorOf, sendPage } from '#src/site/answers.ts';
+import {
+  ago,
+  type Column,
+  FILTERS,
+  html,
+  link,
+  number,
+  pager,
+  select,
+  tableSection,
+} from '#src/site/html.ts';
+import { optionalText, optionalWord } from '#src/site/query.ts';
+import { requestBadge } from '#src/site/requests.ts';
 
 const PAGE = 50;
 const REFUSED_SHOWN = 50;

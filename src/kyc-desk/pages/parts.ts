@@ -1,9 +1,9 @@
 /** Parts of several pages of the desk. */
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-desk.ts';
-import { action, badge, html, type SafeHtml } from '#src/console/html.ts';
-import { requestCard } from '#src/console/requests.ts';
 import type { KycState } from '#src/contract/words.ts';
+import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
+import { requestCard } from '#src/site/requests.ts';
 
 const STATES: Record<KycState, { text: string; tone: string }> = {
   pending: { text: 'pending', tone: 'info' },

@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ApprovalRow, listApprovals } from '#db/queries/approvals.ts';
 import { approve, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/console/answers.ts';
-import { clock, tableSection } from '#src/console/html.ts';
-import { requestBadge } from '#src/console/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { applicationOf, developerLink, developerPath, whatOf } from '#src/kyc-desk/pages/parts.ts';
+import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { clock, tableSection } from '#src/site/html.ts';
+import { requestBadge } from '#src/site/requests.ts';
 
 const SHOWN = 200;
 const params = z.object({ approval_id: z.guid() });

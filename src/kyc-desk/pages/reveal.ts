@@ -4,10 +4,10 @@
  * page is left.
  */
 import type { FastifyReply } from 'fastify';
-import { sendPage } from '#src/console/answers.ts';
-import { facts, html, section } from '#src/console/html.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
+import { sendPage } from '#src/site/answers.ts';
+import { facts, html, section } from '#src/site/html.ts';
 
 /** Sends the page. @param how where to go after `revealMs` */
 export const sendReveal = (

@@ -2,11 +2,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
-import { sendPage } from '#src/console/answers.ts';
-import { clock, FILTERS, html, link, pager, tableSection } from '#src/console/html.ts';
-import { optionalText } from '#src/console/query.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerLink } from '#src/kyc-desk/pages/parts.ts';
+import { sendPage } from '#src/site/answers.ts';
+import { clock, FILTERS, html, link, pager, tableSection } from '#src/site/html.ts';
+import { optionalText } from '#src/site/query.ts';
 
 const PAGE = 100;
 const query = z.object({

@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
 import got from 'got';
 import { Agent as UndiciAgent } from 'undici';
+import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createHttpPost } from '#src/egress/http-post.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createEgressPolicy } from '#src/webhooks/egress.ts';
-import { createHttpPost } from '#src/webhooks/http-post.ts';
 import { startApplications } from '#test/bench/fleet.ts';
 import { median, type Row } from '#test/bench/report.ts';
 

@@ -1,0 +1,50 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { CaseResult } from '#src/check/check-application.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { APPLICATION } from '#src/cli/kit/parsers.ts';
+import { requireApplication } from '#src/cli/kit/require-application.ts';
+import { EXIT } from '#src/errors.ts';
+
+const LABELS = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' };
+
+const formatCase = ({ outcome, name, section, rule, ...details }: CaseResult): string[] => {
+  const title = `${LABELS[outcome]}  ${name}`;
+  const { problem = '', sent = '', came = '' } = details;
+  if (outcome === 'passed') return [title];
+  if (outcome === 'skipped') return [`${title}: ${problem}`];
+  return [
+    `${title}: ${problem}`,
+    `           sent: ${sent}`,
+    `           came: ${came}`,
+    `           ${section === null ? 'the platform' : `section ${section}`} says: ${rule}`,
+  ];
+};
+
+/** Defines `app check`: tests an application's webhooks against the interface document. */
+export const defineCheck = (app: CommandUnknownOpts): void =>
+  defineCommand(app, 'check', {
+    summary: 'call its webhooks and check the answers against the interface document',
+    details:
+      'Calls the three webhooks from this machine, one after another, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.',
+    examples: ['app check acme', 'app check acme --json'],
+    parameters: (command) => command.argument(...APPLICATION),
+    run: async ({ config, openDatabase, openKeys, out }, application_id) => {
+      const { createTargetOpener } = await import('#src/ingest/open-target.ts');
+      const { checkApplication } = await import('#src/check/check-application.ts');
+      const { createEgressPolicy } = await import('#src/egress/egress.ts');
+      const application = await requireApplication(await openDatabase(), application_id);
+      const target = await createTargetOpener(await openKeys())(application);
+      const onResult = (result: CaseResult) => {
+        for (const line of formatCase(result)) out.line(line);
+      };
+      const egress = createEgressPolicy(config.webhooks);
+      const cases = await checkApplication(target, egress, onResult, new AbortController().signal);
+      const counts = { passed: 0, failed: 0, skipped: 0 };
+      for (const { outcome } of cases) counts[outcome] += 1;
+      out.answer(
+        { application_id, ...counts, cases },
+        `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+      );
+      return counts.failed > 0 ? EXIT.partial : EXIT.done;
+    },
+  });

@@ -1,0 +1,233 @@
+import { text } from 'node:stream/consumers';
+import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Database } from '#db/client.ts';
+import { listBatch } from '#db/queries/decisions.ts';
+import { DONE, exitCodeOf, explainResult } from '#src/cli/commands/decision-results.ts';
+import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import type { CommandContext } from '#src/cli/kit/context.ts';
+import type { Output } from '#src/cli/kit/output.ts';
+import { integerBetween, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
+import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
+import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { DECISION_VERBS, type Decision } from '#src/contract/words.ts';
+import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
+import { compareRevisions } from '#src/review/compare-revisions.ts';
+import {
+  type DecidedBatch,
+  type DecisionRequest,
+  decideGames,
+  type GameDecision,
+  type GameUndo,
+  undoGameDecisions,
+} from '#src/review/decide.ts';
+import type { SeenRevision } from '#src/review/verdicts.ts';
+
+/** A game as a decision names it; without a revision the operator is asked. */
+type NamedGame = { prefix: string; revision: number | undefined };
+
+const parseRevision = integerBetween(1, 2 ** 31 - 1);
+const GAME_AT_REVISION = 'Give an id with the revision that you saw, such as 019a…@2.';
+
+/** `019a…@2`, or an id alone. */
+const parseNamedGame = (given: string): NamedGame => {
+  const [id = '', revision, ...rest] = given.split('@');
+  if (rest.length > 0) throw new InvalidArgumentError(GAME_AT_REVISION);
+  return { prefix: parseShortId(id), revision: revision === undefined ? undefined : parseRevision(revision) };
+};
+
+const parseDecisionId = (given: string): number | string => {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  try {
+    return parseUuid(given);
+  } catch {
+    throw new InvalidArgumentError('Give the number of a decision, or the whole id of a batch.');
+  }
+};
+
+/** The header of `game list` and its last line. */
+const NOT_GAMES = /^game\s+application\s|^\d+ of .*, next: /;
+
+/** Reads games from lines: the first word of each is a game, as `game list` prints them. */
+const readStdin = async (out: Output): Promise<NamedGame[]> => {
+  const lines = (await text(process.stdin)).split('\n').map((line, index) => ({
+    line,
+    number: index + 1,
+    word: line.trim().split(/\s+/)[0] ?? '',
+  }));
+  const more = lines.find(({ line }) => /^\d+ of .*, next: /.test(line));
+  if (more !== undefined) out.note(`The input is not the whole list: ${more.line}`);
+  return lines
+    .filter(({ word, line }) => word !== '' && !word.startsWith('#') && !NOT_GAMES.test(line))
+    .map(({ number, word }) => {
+      try {
+        return parseNamedGame(word);
+      } catch {
+        throw new UsageError(`Line ${number} of the input begins with "${word}". ${GAME_AT_REVISION}`);
+      }
+    });
+};
+
+const printResults = (out: Output, document: object, games: readonly (GameDecision | GameUndo)[]): void =>
+  out.list(
+    document,
+    games,
+    [
+      ['game', ({ game_id, revision }) => `${game_id}@${revision}`],
+      ['game_name', ({ game }) => game?.game_name.slice(0, 40)],
+      ['result', explainResult],
+    ],
+    'No games.',
+  );
+
+/** One game: its document and a sentence, as for a game that is shown. */
+const printOne = async (sql: Database, out: Output, decided: GameDecision): Promise<ExitCode> => {
+  const { game_id, revision, result, game } = decided;
+  const current = await requireGame(sql, game_id);
+  if (result === 'withdrawn')
+    throw new CatalogueError(
+      `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
+    );
+  if (!DONE.includes(result))
+    throw new CatalogueError(
+      `The content of ${game_id} is at revision ${current.revision}, not ${revision}. Read it with npx catalogue game show ${game_id}, then decide again.`,
+    );
+  const undo = game?.last == null ? [] : [`Undo: npx catalogue game undo ${game.last.audit_id} --by NAME`];
+  out.answer(
+    toGameDocument(current),
+    `${current.game_name}: ${current.audit_status} at revision ${current.revision}.`,
+    ...(result === 'decided' ? undo : []),
+  );
+  return EXIT.done;
+};
+
+const toResultDocument = <Result extends GameDecision | GameUndo>({ game, ...each }: Result) => ({
+  ...each,
+  game_name: game?.game_name ?? null,
+  audit_status: game?.audit_status ?? null,
+  current_revision: game?.revision ?? null,
+});
+
+const printBatch = (out: Output, { batch_id, games }: DecidedBatch): ExitCode => {
+  printResults(out, { batch_id, games: games.map(toResultDocument) }, games);
+  if (batch_id !== null) out.line(`Undo: npx catalogue game undo ${batch_id} --by NAME`);
+  return exitCodeOf(games);
+};
+
+/** Adds the revision of each game: the operator confirms it on a terminal, after the game was shown. */
+const confirmRevisions = async (
+  sql: Database,
+  out: Output,
+  games: readonly NamedGame[],
+  verb: string,
+): Promise<SeenRevision[]> => {
+  const seen: SeenRevision[] = [];
+  for (const { prefix, revision } of games) {
+    const game_id = await requireId(sql, 'games', prefix);
+    if (revision !== undefined) {
+      seen.push({ game_id, revision });
+      continue;
+    }
+    if (!isInteractive(out))
+      throw new UsageError(
+        `Name the revision of ${game_id} that you saw: npx catalogue game show ${game_id} prints the command.`,
+      );
+    const diff = await compareRevisions(sql, game_id);
+    out.styled(describeDiff(diff));
+    if (await askYesNo(`${verb} this game at revision ${diff.to}?`))
+      seen.push({ game_id, revision: diff.to });
+  }
+  return seen;
+};
+
+const GAMES = ['[games...]', 'the games, each with the revision: 019a…@2', variadic(parseNamedGame)] as const;
+const BY = ['--by <who>', 'name of the operator who decides', parseNonEmpty] as const;
+const REVISION = [
+  '--revision <revision>',
+  'revision of the game, if only one is given',
+  parseRevision,
+] as const;
+const NOTE = ['--note <private>', 'a note for operators', parseNonEmpty] as const;
+const DETAILS =
+  'A decision names the revision that you saw: a game whose content has moved since is not decided, nor is a withdrawn game. Without games, they are read from stdin, one a line, as game list prints them. Exit 3 if some were not decided.';
+
+type DecisionOptions = Omit<DecisionRequest, 'audit_status'> & { by: string; revision?: number | undefined };
+
+const runDecision = async (
+  { openDatabase, out }: CommandContext,
+  audit_status: Decision,
+  given: readonly NamedGame[],
+  { by, revision, reason, text: publicText, note }: DecisionOptions,
+): Promise<ExitCode> => {
+  if (revision !== undefined && (given.length !== 1 || given[0]?.revision !== undefined))
+    throw new UsageError(`--revision names the revision of a single game. ${GAME_AT_REVISION}`);
+  const games = given.length > 0 ? given : await readStdin(out);
+  if (games.length === 0) throw new UsageError(`No games are given. ${GAME_AT_REVISION}`);
+  const sql = await openDatabase();
+  const named = games.map((game) => ({ ...game, revision: game.revision ?? revision }));
+  const seen = await confirmRevisions(sql, out, named, DECISION_VERBS[audit_status]);
+  const request = { audit_status, reason, text: publicText, note };
+  const decided = await decideGames(sql, seen, request, commandLineActor(by));
+  const [only] = decided.games;
+  return only !== undefined && games.length === 1 ? printOne(sql, out, only) : printBatch(out, decided);
+};
+
+/** Defines `game pass`, `game reject` and `game undo`. */
+export const registerDecisions = (game: CommandUnknownOpts): void => {
+  defineCommand(game, 'pass', {
+    summary: 'approve games',
+    details: DETAILS,
+    examples: [
+      'game pass 019a…@2 019b…@1 --by kim',
+      'game pass 019a… --revision 2 --by kim',
+      'game list --status pending | npx catalogue game pass --by kim',
+    ],
+    parameters: (command) =>
+      command
+        .argument(...GAMES)
+        .requiredOption(...BY)
+        .option(...REVISION)
+        .option(...NOTE),
+    run: (context, games = [], options) => runDecision(context, 'passed', games, options),
+  });
+
+  defineCommand(game, 'reject', {
+    summary: 'reject games',
+    details: `${DETAILS} The application's developer reads the reason (reason list) and the text.`,
+    examples: [
+      'game reject 019a…@2 --by kim --reason broken_media --text "The icon is missing."',
+      'game reject 019a…@1 019b…@1 --by kim --reason duplicate --note "see 019c…"',
+    ],
+    parameters: (command) =>
+      command
+        .argument(...GAMES)
+        .requiredOption(...BY)
+        .requiredOption('--reason <code>', 'why: a code of reason list', parseNonEmpty)
+        .option('--text <public>', "a text for the application's developer", parseNonEmpty)
+        .option(...NOTE)
+        .option(...REVISION),
+    run: (context, games = [], options) => runDecision(context, 'rejected', games, options),
+  });
+
+  defineCommand(game, 'undo', {
+    summary: 'undo a decision, or all decisions of a batch',
+    details:
+      'Each game returns to the status that it had before, unless its content has changed or there is a later decision.',
+    examples: ['game undo 4711 --by kim', 'game undo 019a2b3c-… --by kim'],
+    parameters: (command) =>
+      command
+        .argument('<decision>', 'the number of a decision (game show), or the id of a batch', parseDecisionId)
+        .requiredOption(...BY),
+    run: async ({ openDatabase, out }, decision, { by }) => {
+      const sql = await openDatabase();
+      const audit_ids =
+        typeof decision === 'number'
+          ? [decision]
+          : (await listBatch(sql, decision)).map(({ audit_id }) => audit_id);
+      const games = await undoGameDecisions(sql, audit_ids, commandLineActor(by));
+      printResults(out, { games: games.map(toResultDocument) }, games);
+      return exitCodeOf(games);
+    },
+  });
+};

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import type { Actor } from '#db/queries/audit.ts';
+import type { PackageUrl } from '#db/queries/package-urls.ts';
+import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import type { Output } from '#src/cli/kit/output.ts';
+import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { openProgress } from '#src/cli/kit/progress.ts';
+import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { optionalHttpUrl } from '#src/contract/text.ts';
+import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
+import { type PackageResult, setPackageUrls, UnknownGamesError } from '#src/review/package-urls.ts';
+
+const packageUrlSchema = z.object({
+  game_id: z
+    .guid('is not a whole id: a file does not cut ids short (npx catalogue game list --json prints them)')
+    .toLowerCase(),
+  game_package_url: optionalHttpUrl,
+});
+
+/** What stands in one line of a file: a record, or why it is none. */
+type Line = { line: number; record?: unknown; problem?: string };
+
+const PROBLEMS_SHOWN = 20;
+
+const parseJsonLine = (text: string, index: number): Line[] => {
+  const line = index + 1;
+  if (text.trim() === '') return [];
+  try {
+    return [{ line, record: JSON.parse(text) }];
+  } catch {
+    return [{ line, problem: 'is not JSON' }];
+  }
+};
+
+/** The records of a file: NDJSON, or CSV with a header. @throws an error of the parser that names the line */
+const parseLines = (text: string): Line[] => {
+  if (text.trimStart().startsWith('{')) return text.split('\n').flatMap(parseJsonLine);
+  const options = { columns: true, skip_empty_lines: true, bom: true, trim: true, info: true } as const;
+  const rows = parse(text, options) as unknown as { record: unknown; info: { lines: number } }[];
+  return rows.map(({ record, info }) => ({ line: info.lines, record }));
+};
+
+/** One error for all lines that are wrong. */
+const refuseLines = (path: string, problems: readonly { line: number; problem: string }[]): UsageError => {
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
+  const more = problems.length - shown.length;
+  return new UsageError(
+    [
+      `${path} was not applied, nothing was changed. Each record has game_id and game_package_url; "" clears the URL.`,
+      ...shown,
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ].join('\n'),
+  );
+};
+
+/**
+ * Reads games with their package URLs from a file.
+ * @returns the URLs, and the line of each game
+ * @throws UsageError that names every wrong line
+ */
+const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; lines: Map<string, number> }> => {
+  let read: Line[];
+  try {
+    read = parseLines(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  const urls: PackageUrl[] = [];
+  const lines = new Map<string, number>();
+  const problems = read.flatMap(({ line, record, problem }) => {
+    if (problem !== undefined) return [{ line, problem }];
+    const checked = packageUrlSchema.safeParse(record);
+    if (!checked.success) {
+      const [issue] = checked.error.issues;
+      return [{ line, problem: `${issue?.path.join('.')} ${issue?.message}` }];
+    }
+    const first = lines.get(checked.data.game_id);
+    if (first !== undefined) return [{ line, problem: `the game is named twice, first in line ${first}` }];
+    lines.set(checked.data.game_id, line);
+    urls.push(checked.data);
+    return [];
+  });
+  if (problems.length > 0) throw refuseLines(path, problems);
+  return { urls, lines };
+};
+
+/** Applies a file as a whole. */
+const applyFile = async (sql: Database, path: string, actor: Actor, out: Output): Promise<PackageResult> => {
+  const { urls, lines } = await readPackageUrls(path);
+  const progress = openProgress(out, [path], 'games');
+  const onProgress = (done: number) => progress?.update(path, done, urls.length);
+  try {
+    return await setPackageUrls(sql, urls, actor, { allMustExist: true, onProgress });
+  } catch (error) {
+    if (!(error instanceof UnknownGamesError)) throw error;
+    const unknown = error.game_ids.map((id) => ({
+      line: lines.get(id) ?? 0,
+      problem: `there is no game ${id}`,
+    }));
+    throw refuseLines(path, unknown);
+  } finally {
+    progress?.stop();
+  }
+};
+
+/** Defines `game package`. */
+export const registerPackage = (game: CommandUnknownOpts): void =>
+  defineCommand(game, 'package', {
+    summary: 'set the package URL that game.queryDetail serves',
+    details:
+      'It is no content: no revision and no status changes. --from reads many: CSV with the header game_id,game_package_url, or one JSON object a line. A file with a wrong line is not applied at all; the error names the lines.',
+    examples: [
+      'game package 019a… --url https://cdn.example/game.zip --by kim',
+      'game package 019a… --clear --by kim',
+      'game package --from packages.csv --by kim',
+    ],
+    parameters: (command) =>
+      command
+        .argument('[game_id]', 'the game', parseShortId)
+        .option('--url <url>', 'the address, http or https', parseNonEmpty)
+        .option('--clear', 'remove the address')
+        .option('--from <file>', 'read games and addresses from this file', parseNonEmpty)
+        .requiredOption('--by <who>', 'name of the operator', parseNonEmpty),
+    run: async ({ openDatabase, out }, prefix, { url, clear, from, by }): Promise<ExitCode> => {
+      const isOne = prefix !== undefined && from === undefined && (url === undefined) === (clear === true);
+      if (!isOne && (from === undefined || prefix !== undefined || url !== undefined || clear === true))
+        throw new UsageError('Give a game with --url or --clear, or a file with --from.');
+      const sql = await openDatabase();
+      const actor = commandLineActor(by);
+      if (prefix !== undefined) {
+        const game_id = await requireId(sql, 'games', prefix);
+        await setPackageUrls(sql, [{ game_id, game_package_url: url ?? '' }], actor);
+        const row = await requireGame(sql, game_id);
+        const text = row.game_package_url === '' ? 'no package URL' : row.game_package_url;
+        out.answer(toGameDocument(row), `${row.game_name}: ${text}`);
+        return EXIT.done;
+      }
+      const result = await applyFile(sql, from ?? '', actor, out);
+      out.answer(result, `${result.changed.length} changed, ${result.unchanged.length} unchanged.`);
+      return EXIT.done;
+    },
+  });

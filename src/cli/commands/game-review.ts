@@ -1,0 +1,160 @@
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import type { Database } from '#db/client.ts';
+import type { Actor } from '#db/queries/audit.ts';
+import { recordViewer } from '#db/queries/game-viewers.ts';
+import type { LaneFilter } from '#db/queries/lanes.ts';
+import { listReasons } from '#db/queries/reasons.ts';
+import { explainResult } from '#src/cli/commands/decision-results.ts';
+import { describeDiff } from '#src/cli/commands/game-text.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { formatAge, formatCount } from '#src/cli/kit/format.ts';
+import type { Output } from '#src/cli/kit/output.ts';
+import { parseApplicationId, parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
+import { isInteractive, openPrompt, type Prompt } from '#src/cli/kit/prompt.ts';
+import { checkListFilter } from '#src/cli/kit/require-application.ts';
+import { LANES, type Lane } from '#src/contract/words.ts';
+import { coerceError, UsageError } from '#src/errors.ts';
+import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
+import { type DecisionRequest, decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+
+const LINES_SHOWN = 30;
+const KEYS = 'p pass, r reject, s skip, d show all, u undo, q quit';
+
+/** The state of a review. */
+type Session = {
+  sql: Database;
+  out: Output;
+  prompt: Prompt;
+  actor: Actor;
+  lane: Lane;
+  filter: LaneFilter;
+  /** The place after which the next game is read. */
+  cursor: string | undefined;
+  /** Decisions that can be undone, with the place of the session before each. */
+  decided: { audit_id: number; cursor: string | undefined }[];
+};
+
+const showGame = async ({ sql, out, actor }: Session, game: LaneGame): Promise<GameDiff> => {
+  const diff = await compareRevisions(sql, game.game_id);
+  const lines = describeDiff(diff);
+  out.line();
+  out.styled(lines.slice(0, LINES_SHOWN));
+  if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
+  const others = await recordViewer(sql, game.game_id, actor.actor);
+  if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
+  out.line(`Waits since ${formatAge(game.since)}.`);
+  return diff;
+};
+
+/** Asks for the reason and the texts of a rejection. @returns undefined when there is no answer */
+const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequest | undefined> => {
+  const reasons = (await listReasons(sql)).filter((reason) => reason.retired_at === null);
+  for (const [index, { code, label }] of reasons.entries()) out.line(`  ${index + 1}. ${code}: ${label}`);
+  const chosen = (await prompt.ask('Reason (number or code, empty: do not reject): ')) ?? '';
+  const reason = reasons[Number(chosen) - 1]?.code ?? chosen;
+  if (reason === '') return undefined;
+  const text = await prompt.ask("Text for the application's developer (may be empty): ");
+  const note = text === undefined ? undefined : await prompt.ask('Note for operators (may be empty): ');
+  return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
+};
+
+const decide = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
+  const { sql, out, actor } = session;
+  const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
+  const { games } = await decideGames(sql, seen, { ...request, seen_status: 'pending' }, actor);
+  for (const decision of games) {
+    out.line(`${diff.game.game_name}: ${explainResult(decision)}.`);
+    // A game that has moved is shown again.
+    if (decision.result === 'moved') return;
+    const { last } = decision.game ?? {};
+    if (decision.result === 'decided' && last)
+      session.decided.push({ audit_id: last.audit_id, cursor: session.cursor });
+  }
+  session.cursor = next;
+};
+
+const undo = async (session: Session): Promise<void> => {
+  const last = session.decided.pop();
+  if (last === undefined) {
+    session.out.line('There is nothing to undo.');
+    return;
+  }
+  for (const undone of await undoGameDecisions(session.sql, [last.audit_id], session.actor))
+    session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
+  session.cursor = last.cursor;
+};
+
+/** Asks what to do with a game. @returns whether the review goes on */
+const handleGame = async (session: Session, game: LaneGame): Promise<boolean> => {
+  const diff = await showGame(session, game);
+  for (;;) {
+    const key = await session.prompt.ask(`${KEYS}: `);
+    try {
+      if (key === undefined || key === 'q') return false;
+      if (key === 'p') await decide(session, diff, game.cursor, { audit_status: 'passed' });
+      else if (key === 'r') {
+        const request = await askRejection(session);
+        if (request === undefined) continue;
+        await decide(session, diff, game.cursor, request);
+      } else if (key === 's') session.cursor = game.cursor;
+      else if (key === 'u') await undo(session);
+      else {
+        if (key === 'd') session.out.styled(describeDiff(diff));
+        continue;
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      session.out.error(coerceError(error).message);
+    }
+  }
+};
+
+/** Defines `game review`. */
+export const registerReview = (game: CommandUnknownOpts): void =>
+  defineCommand(game, 'review', {
+    summary: 'walk through the games that wait, one by one',
+    details: `On a terminal. Keys: ${KEYS}.`,
+    examples: ['game review --by kim', 'game review --by kim --lane changed --application acme'],
+    parameters: (command) =>
+      command
+        .requiredOption('--by <who>', 'name of the operator who decides', parseNonEmpty)
+        .addOption(
+          new Option('--lane <lane>', 'games never decided, or changed since')
+            .choices(LANES)
+            .default('new' as const),
+        )
+        .option('--application <application_id>', 'only games of this application', parseApplicationId)
+        .option(...searchIn('the name')),
+    run: async ({ openDatabase, out }, { by, lane, application: application_id, search: text }) => {
+      if (!isInteractive(out))
+        throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
+      const sql = await openDatabase();
+      await checkListFilter(sql, application_id);
+      const summary = await summariseLanes(sql, application_id);
+      out.line(LANES.map((each) => `${each} lane: ${formatCount(summary[each].games, 'game')}`).join(', '));
+      using prompt = openPrompt();
+      const filter = { application_id, text };
+      const session: Session = {
+        sql,
+        out,
+        prompt,
+        lane,
+        filter,
+        actor: commandLineActor(by),
+        cursor: undefined,
+        decided: [],
+      };
+      for (;;) {
+        const { cursor } = session;
+        const { games, next } = await readLane(sql, lane, { ...filter, cursor, limit: 1 });
+        const [first] = games;
+        if (first === undefined && next === null) break;
+        if (first === undefined) session.cursor = next ?? undefined;
+        else if (!(await handleGame(session, first))) break;
+      }
+      out.line(`${formatCount(session.decided.length, 'decision')}.`);
+    },
+  });

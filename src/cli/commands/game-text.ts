@@ -1,0 +1,58 @@
+import type { Database } from '#db/client.ts';
+import { findGame, type GameRow } from '#db/queries/games.ts';
+import { style } from '#src/cli/kit/table.ts';
+import { UsageError } from '#src/errors.ts';
+import { toPrintable } from '#src/lib/printable.ts';
+import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { FieldDiff, ListItem, TextPart } from '#src/review/diff.ts';
+
+/** @throws UsageError when there is no such game */
+export const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
+  const game = await findGame(sql, game_id);
+  if (game !== undefined) return game;
+  throw new UsageError(`There is no game ${game_id}. List them: npx catalogue game list`);
+};
+
+/** The JSON document of a game: its row without the hashes. */
+export const toGameDocument = ({ content_hash: _content, list_hash: _list, ...game }: GameRow) => game;
+
+/** Marks a part as `git diff --word-diff` does: `[-removed-]` in red, `{+added+}` in green. */
+const markPart = ({ type, text }: TextPart): string => {
+  if (type === 'same') return text.split('\n').map(toPrintable).join('\n');
+  const [open, close, colour] =
+    type === 'removed' ? (['[-', '-]', 'red'] as const) : (['{+', '+}', 'green'] as const);
+  const lines = `${open}${text}${close}`.split('\n');
+  return lines.map((line) => style(colour, toPrintable(line))).join('\n');
+};
+
+/** `  2. text`: the item's position in the new list, or in the old one if it was removed. */
+const describeItem = ({ type, value, from, to }: ListItem): string => {
+  if (type === 'moved') return `  ${to}. ${toPrintable(value)} (moved from ${from})`;
+  return `  ${to ?? from}. ${markPart({ type, text: value })}`;
+};
+
+const describeField = (diff: FieldDiff): string[] => {
+  if (diff.kind === 'list') return [`${diff.field}:`, ...diff.items.map(describeItem)];
+  return `${diff.field}: ${diff.parts.map(markPart).join('')}`.split('\n');
+};
+
+/** A field that was compared with nothing: the whole text would be marked as added. */
+const withoutMarks = (diff: FieldDiff): FieldDiff =>
+  diff.kind === 'text'
+    ? { ...diff, parts: diff.parts.map((part) => ({ ...part, type: 'same' })) }
+    : { ...diff, items: diff.items.map((item) => ({ ...item, type: 'same' })) };
+
+/** Describes a difference in lines: the changed fields, or every field if no earlier revision was decided. */
+export const describeDiff = ({ game, from, to, fields }: GameDiff): string[] => {
+  const { game_name, application_id, application_game_id, audit_status } = game;
+  const title = `${game_name} (${application_id}, ${application_game_id}): ${audit_status}`;
+  const head = style('bold', toPrintable(title));
+  if (from === null)
+    return [
+      `${head}. Revision ${to}; no earlier revision was passed or rejected.`,
+      ...fields.map(withoutMarks).flatMap(describeField),
+    ];
+  const changed = fields.filter((field) => field.changed);
+  if (changed.length === 0) return [`${head}. Revisions ${from} and ${to} do not differ.`];
+  return [`${head}. Differences of revisions ${from} and ${to}:`, ...changed.flatMap(describeField)];
+};

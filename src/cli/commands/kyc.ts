@@ -1,0 +1,214 @@
+import type { Command } from '@commander-js/extra-typings';
+import { findKycState } from '#db/queries/kyc.ts';
+import { defineKycList } from '#src/cli/commands/kyc-list.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
+import type { Output } from '#src/cli/kit/output.ts';
+import { APPLICATION, APPROVAL, WAIT } from '#src/cli/kit/parsers.ts';
+import { openProgress } from '#src/cli/kit/progress.ts';
+import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
+import { requireApplication } from '#src/cli/kit/require-application.ts';
+import { waitForJobs, warnWithoutWorker } from '#src/cli/kit/wait.ts';
+import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+/**
+ * Lets an erased record be pulled again, with an entry in the audit log: who allowed it and why.
+ * @returns whether it was erased
+ */
+const reopen = async ({ sql }: Foundation, application_id: string, by?: string, reason?: string) => {
+  const isErased = (await findKycState(sql, application_id))?.state === 'erased';
+  if (!isErased) return false;
+  if (!by?.trim() || !reason?.trim()) {
+    throw new UsageError(
+      `The KYC record of ${application_id} was erased. To pull it again, give --by and --reason: both are written to the audit log.`,
+    );
+  }
+  const { allowErasedRecord } = await import('#src/actions/kyc.ts');
+  return allowErasedRecord(sql, commandLineActor(by.trim()), application_id, reason.trim());
+};
+
+/** The `cp_id` to accept: the given one, or the one that an operator on a terminal confirms. */
+const confirmCpId = async (
+  { sql }: Foundation,
+  out: Output,
+  application_id: string,
+  given: string | undefined,
+): Promise<string> => {
+  if (given !== undefined) return given;
+  const waiting = (await findKycState(sql, application_id))?.refused_cp_id ?? null;
+  const command = `npx catalogue kyc accept-cp-id ${application_id} --by WHO --cp-id ID`;
+  if (waiting === null) throw new CatalogueError(`No other cp_id of ${application_id} waits to be accepted.`);
+  if (!isInteractive(out)) {
+    throw new UsageError(
+      `Name the cp_id that you saw (npx catalogue kyc show ${application_id} prints it): ${command}`,
+    );
+  }
+  out.note(`The cp_id of ${application_id} that waits to be accepted is ${waiting}.`);
+  if (await askYesNo('Accept it?')) return waiting;
+  throw new CatalogueError('Nothing was accepted.');
+};
+
+/** `catalogue kyc …` */
+export const register = (program: Command): void => {
+  const kyc = program.command('kyc');
+  defineKycList(kyc);
+
+  defineCommand(kyc, 'pull', {
+    summary: 'pull the KYC record of an application now',
+    details:
+      'A record that kyc erase deleted is pulled with --by and --reason only. With --wait: exit 3 if the cp_id has changed and must be accepted.',
+    examples: ['kyc pull acme --wait', 'kyc pull acme --by kim --reason "the application asked for it"'],
+    parameters: (command) =>
+      command
+        .argument(...APPLICATION)
+        .option(...WAIT)
+        .option('--by <who>', 'name of the operator who pulls an erased record again')
+        .option('--reason <why>', 'reason for pulling an erased record again'),
+    run: async ({ openQueues, out }, application_id, { wait, by, reason }) => {
+      const foundation = await openQueues();
+      const { sql } = foundation;
+      await requireApplication(sql, application_id);
+      const { pullKycRecord, requestKycRecord } = await import('#src/actions/kyc.ts');
+      const job = (await reopen(foundation, application_id, by, reason))
+        ? await requestKycRecord(foundation.producer, application_id)
+        : await pullKycRecord(foundation, commandLineActor(by), application_id, reason);
+      if (wait === true) {
+        const { queryCpKyc } = await import('#src/ingest/specs.ts');
+        const exitCode = await waitForJobs(foundation, out, queryCpKyc, [job]);
+        const current = await findKycState(sql, application_id);
+        return exitCode === EXIT.done && current?.state === 'cp_id_changed' ? EXIT.partial : exitCode;
+      }
+      await warnWithoutWorker(sql, out);
+      out.answer({ application_id, job: job.id }, `Requested the KYC record of ${application_id}.`);
+      return EXIT.done;
+    },
+  });
+
+  defineCommand(kyc, 'show', {
+    summary: 'show the KYC record of an application, masked',
+    details:
+      'With --reveal the values are shown in clear, after the name and the reason are written to the access log and the audit log.',
+    examples: ['kyc show acme', 'kyc show acme --reveal --by kim --reason "ticket 4711"'],
+    parameters: (command) =>
+      command
+        .argument(...APPLICATION)
+        .option('--reveal', 'show the values in clear; requires --by and --reason')
+        .option('--by <who>', 'name of the operator who reads the record')
+        .option('--reason <why>', 'reason for reading it')
+        .option(...APPROVAL),
+    run: async (
+      { config, openDatabase, openKeys, out },
+      application_id,
+      { reveal, by, reason, approval: approval_id },
+    ) => {
+      if (reveal !== true && (by ?? reason ?? approval_id) !== undefined)
+        throw new UsageError(
+          '--by, --reason and --approval require --reveal: without it the record is shown masked.',
+        );
+      if (reveal === true && (by === undefined || reason === undefined))
+        throw new UsageError('--reveal requires --by and --reason: both are written to the access log.');
+      const { revealKyc, showKyc } = await import('#src/kyc/read-record.ts');
+      const keys = await openKeys();
+      const sql = await openDatabase();
+      const { record, ...state } = await (by !== undefined && reason !== undefined
+        ? revealKyc(
+            sql,
+            keys,
+            application_id,
+            { ...commandLineActor(by), reason },
+            { fourEyes: config.fourEyes, approval_id },
+          )
+        : showKyc(sql, keys, application_id));
+      out.record({ ...state, record }, { ...state, ...record });
+      if (record === null) out.line(`${application_id} has no KYC record.`);
+      if (state.refused_cp_id !== null)
+        out.line(
+          `refused_cp_id: the application now sends this cp_id. Accept it: npx catalogue kyc accept-cp-id ${application_id} --by WHO`,
+        );
+      if (state.same_tax_id.length > 0)
+        out.line('same_tax_id: other applications whose records have the same tax_id.');
+    },
+  });
+
+  defineCommand(kyc, 'accept-cp-id', {
+    summary: 'accept a new cp_id of an application',
+    details:
+      'The new cp_id gets its own platform cp_id, and its record is pulled. Without --cp-id, the command shows the cp_id that waits and asks; without a terminal it is refused.',
+    examples: ['kyc accept-cp-id acme --by kim --cp-id cp-7041'],
+    parameters: (command) =>
+      command
+        .argument(...APPLICATION)
+        .requiredOption('--by <who>', 'name of the operator who accepts it')
+        .option('--cp-id <id>', 'cp_id to accept, as kyc show prints it')
+        .option(...APPROVAL),
+    run: async ({ config, openQueues, out }, application_id, { by, cpId, approval: approval_id }) => {
+      const { acceptCpId } = await import('#src/kyc/decisions.ts');
+      const foundation = await openQueues();
+      const { cp_id, application_cp_id } = await acceptCpId(
+        foundation.sql,
+        application_id,
+        commandLineActor(by),
+        await confirmCpId(foundation, out, application_id, cpId),
+        { fourEyes: config.fourEyes, approval_id },
+      );
+      const { requestKycRecord } = await import('#src/actions/kyc.ts');
+      const job = await requestKycRecord(foundation.producer, application_id);
+      out.answer(
+        { application_id, cp_id, application_cp_id, job: job.id },
+        `${application_cp_id} of ${application_id} is now ${cp_id}. Requested its KYC record.`,
+      );
+    },
+  });
+
+  defineCommand(kyc, 'erase', {
+    summary: 'delete every version of the KYC record of an application',
+    details:
+      'The access log keeps the name, the time and the reason. Scheduled pulls skip the application until the next kyc pull. Backups keep the record.',
+    examples: ['kyc erase acme --by kim --reason "request of 3 May"'],
+    parameters: (command) =>
+      command
+        .argument(...APPLICATION)
+        .requiredOption('--by <who>', 'name of the operator who erases it')
+        .requiredOption('--reason <why>', 'reason for erasing it')
+        .option(...APPROVAL),
+    run: async ({ config, openDatabase, out }, application_id, { by, reason, approval: approval_id }) => {
+      const { eraseKyc } = await import('#src/kyc/decisions.ts');
+      const actor = { ...commandLineActor(by), reason };
+      const second = { fourEyes: config.fourEyes, approval_id };
+      const erased = await eraseKyc(await openDatabase(), application_id, actor, second);
+      const versions = formatCount(erased, 'version');
+      out.answer({ application_id, erased }, `Erased ${versions} of the KYC record of ${application_id}.`);
+    },
+  });
+
+  defineCommand(kyc, 'reseal', {
+    summary: 'wrap every data key with the first key of ENCRYPTION_KEYS',
+    details:
+      'Workers can keep running. Only the data keys are wrapped again; access tokens of an earlier release are also bound to the origins of their webhooks. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
+    examples: ['kyc reseal', 'kyc reseal --drop-wrap home-1a2b3c4d'],
+    parameters: (command) =>
+      command.option('--drop-wrap <key id>', 'also remove the wraps of access tokens by this key'),
+    run: async ({ openDatabase, openKeys, out }, { dropWrap }) => {
+      const { reseal } = await import('#src/kyc/reseal.ts');
+      const keys = await openKeys();
+      const sql = await openDatabase();
+      const aborter = new AbortController();
+      process.once('SIGINT', () => aborter.abort());
+      const progress = openProgress(out, ['reseal'], 'data keys');
+      const report = await reseal(sql, keys, {
+        actor: commandLineActor(),
+        signal: aborter.signal,
+        dropWrap,
+        onProgress: (done, total) => progress?.update('reseal', done, total),
+      }).finally(() => progress?.stop());
+      const { rewrapped, key_id, failed } = report;
+      const summary = `${formatCount(rewrapped, 'data key')} wrapped again. All are wrapped with ${key_id}`;
+      out.answer(report, failed.length === 0 ? `${summary}.` : `${summary}, except:`);
+      if (failed.length === 0) return EXIT.done;
+      out.table(failed, ['table', 'application_id', 'id', ['why', 'code']]);
+      return EXIT.partial;
+    },
+  });
+};

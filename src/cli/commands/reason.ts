@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { listReasonPage, REASON_SORTS } from '#db/queries/reasons.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { defineList } from '#src/cli/kit/list-command.ts';
+import { parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
+import { addReason, REASON_CODE, retireReasonCode } from '#src/review/reasons.ts';
+
+const parseCode = (text: string): string => {
+  if (REASON_CODE.test(text)) return text;
+  throw new InvalidArgumentError('Give lower-case letters, digits and "_", at most 40 characters.');
+};
+const CODE = ['<code>', 'such as broken_media', parseCode] as const;
+const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
+
+/** `catalogue reason …` */
+export const register = (program: Command): void => {
+  const reason = program.command('reason');
+
+  defineList(reason, 'list', {
+    summary: 'list the reasons for which games are rejected',
+    examples: ['reason list', 'reason list --search rights --json'],
+    paged: false,
+    parameters: (command) => command.option(...searchIn('the code or the label')),
+    order: 'position',
+    sorts: REASON_SORTS,
+    limit: { max: 10_000, byDefault: 100 },
+    filter: ({ search }) => ({ search }),
+    list: listReasonPage,
+    key: 'reasons',
+    columns: ['code', 'label', 'retired_at'],
+    empty: 'No reasons.',
+  });
+
+  defineCommand(reason, 'add', {
+    summary: 'add a reason, or change the label of one and bring it back',
+    examples: ['reason add gambling --label "Games of chance" --by kim'],
+    parameters: (command) =>
+      command
+        .argument(...CODE)
+        .requiredOption('--label <text>', "what the application's developer reads", parseNonEmpty)
+        .requiredOption(...BY),
+    run: async ({ openDatabase, out }, code, { label, by }) => {
+      const row = await addReason(await openDatabase(), { code, label }, commandLineActor(by));
+      out.answer(row, `${row.code}: ${row.label}`);
+    },
+  });
+
+  defineCommand(reason, 'retire', {
+    summary: 'offer a reason no more; decisions that name it keep it',
+    examples: ['reason retire gambling --by kim'],
+    parameters: (command) => command.argument(...CODE).requiredOption(...BY),
+    run: async ({ openDatabase, out }, code, { by }) => {
+      const row = await retireReasonCode(await openDatabase(), code, commandLineActor(by));
+      out.answer(row, `${row.code} is retired.`);
+    },
+  });
+};

@@ -1,0 +1,122 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { findDatabaseUrl, openProducer } from '#src/cli/kit/context.ts';
+import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
+import { type Config, configFor } from '#src/config.ts';
+import { UsageError } from '#src/errors.ts';
+import { createLogger } from '#src/logger.ts';
+import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/single-role.ts';
+
+/** @returns the configuration with the URL of this process */
+const requireDatabaseUrl = (
+  config: Config,
+  command: Role['name'] | 'board',
+): Config & { databaseUrl: string } => {
+  const own = configFor(
+    config,
+    command === 'board' ? 'console' : command === 'kyc-desk' ? 'kyc_desk' : command,
+  );
+  const { databaseUrl } = own;
+  if (databaseUrl !== undefined) return { ...own, databaseUrl };
+  throw new UsageError(
+    `catalogue ${command} is one role of a fleet: set DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
+  );
+};
+
+const createRoleLogger = (config: Config, role: string) =>
+  createLogger(config.logLevel, { pretty: process.stderr.isTTY, role });
+
+const ROLES: Record<Role['name'], () => Promise<StartRole>> = {
+  worker: async () => (await import('#src/roles/worker.ts')).startWorker,
+  api: async () => (await import('#src/roles/api.ts')).startApi,
+  console: async () => (await import('#src/roles/console.ts')).startConsole,
+  media: async () => (await import('#src/roles/media.ts')).startMedia,
+  'kyc-desk': async () => (await import('#src/roles/kyc-desk.ts')).startKycDesk,
+};
+
+/** The sample applications of the demo that ran in this home before; undefined if none did, or the database is another. */
+const findDemo = async (config: Config) => {
+  if (config.databaseUrl !== undefined) return undefined;
+  const { allowSampleApplications, hadDemo, restartDemoApplications } = await import(
+    '#src/cli/commands/demo-applications.ts'
+  );
+  if (!(await hadDemo(config.home))) return undefined;
+  return {
+    config: allowSampleApplications(config),
+    start: async (databaseUrl: string, resources: AsyncDisposableStack) => {
+      const { openKeyRing } = await import('#src/sealing/key-ring.ts');
+      await using foundation = await openProducer(config, databaseUrl, 'up');
+      return await restartDemoApplications(foundation.sql, await openKeyRing(config), config.home, resources);
+    },
+  };
+};
+
+/** The commands that run until a signal stops them (`up`, `worker`, `api`, `console`, `media`, `kyc-desk`), and `migrate`. */
+export const register = (program: Command): void => {
+  defineCommand(program, 'up', {
+    details:
+      'Worker, API, media, console and KYC desk share this process, its keys and its database role; a fleet separates them. Migrates the database first. Without DATABASE_URL, starts an embedded Postgres in CATALOGUE_HOME.',
+    examples: ['up', 'up --json'],
+    run: async ({ config, out }) => {
+      const logger = createRoleLogger(config, 'up');
+      const { startEverything } = await import('#src/roles/up.ts');
+      const demo = await findDemo(config);
+      const start = async () => {
+        await using resources = new AsyncDisposableStack();
+        const samples: DemoApplication[] = [];
+        const startSamples = async (databaseUrl: string): Promise<void> => {
+          samples.push(...((await demo?.start(databaseUrl, resources)) ?? []));
+        };
+        const everything = await startEverything(demo?.config ?? config, logger, out.note, startSamples);
+        resources.defer(() => everything.stop());
+        const addresses = Object.fromEntries([
+          ...everything.roles.flatMap(({ name, address }) => (address === null ? [] : [[name, address]])),
+          ['metrics', `${everything.metrics}/metrics`],
+        ]);
+        const lines = Object.entries(addresses).map(([name, address]) => `${name}  ${address}`);
+        if (samples.length > 0) lines.push('The sample applications of the demo run again:');
+        lines.push(...samples.map(({ name, server }) => `${name}  ${server.url}`));
+        out.answer(addresses, ...lines, 'Stop with Ctrl-C.');
+        const running = resources.move();
+        return { stop: () => running.disposeAsync(), lost: everything.lost };
+      };
+      return runUntilSignal(logger, start, { exitsWhileStarting: true });
+    },
+  });
+
+  for (const name of ['worker', 'api', 'console', 'media', 'board', 'kyc-desk'] as const) {
+    defineCommand(program, name, {
+      examples: [name],
+      run: async ({ config: given, out }) => {
+        const config = requireDatabaseUrl(given, name);
+        const { databaseUrl } = config;
+        const logger = createRoleLogger(config, name);
+        return runUntilSignal(logger, async () => {
+          const { startSingleRole } = await import('#src/roles/single-role.ts');
+          // `board` is the former name of the console.
+          const roleName = name === 'board' ? 'console' : name;
+          const start = await ROLES[roleName]();
+          const { role, metrics, stop } = await startSingleRole(roleName, start, config, databaseUrl, logger);
+          const address = name === 'board' ? `${role.address}/queues` : role.address;
+          logger.info({ address: address ?? undefined, metrics }, `${name} ready`);
+          out.document({ [name]: address ?? 'ready', metrics });
+          return { stop };
+        });
+      },
+    });
+  }
+
+  defineCommand(program, 'migrate', {
+    details:
+      'Can run repeatedly, and in several processes at once: a lock lets one migrate at a time. Also creates the database roles of the processes and grants their rights (docs/security.md).',
+    examples: ['migrate'],
+    run: async ({ config, out }) => {
+      const { migrateAll } = await import('#src/roles/migrate.ts');
+      const logger = createLogger('silent', { pretty: false, role: 'migrate' });
+      for (const note of await migrateAll(config, await findDatabaseUrl(config), logger)) out.note(note);
+      out.answer({ migrated: true }, 'The database is up to date.');
+    },
+  });
+};

@@ -1,0 +1,157 @@
+import { type Command, Option } from '@commander-js/extra-typings';
+import { listFailuresOfRun, listRunPage, RUN_SORTS } from '#db/queries/health.ts';
+import { listRunDayPage } from '#db/queries/run-days.ts';
+import { findRun, type RunRow } from '#db/queries/runs.ts';
+import { FAILURE_COLUMNS, toRunDocument } from '#src/cli/commands/runs.ts';
+import { commandLineActor } from '#src/cli/kit/actor.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { formatAge, formatCount } from '#src/cli/kit/format.ts';
+import { defineList } from '#src/cli/kit/list-command.ts';
+import {
+  APPROVAL,
+  ONLY_APPLICATION,
+  parseNonEmpty,
+  parseUuid,
+  SINCE,
+  variadic,
+} from '#src/cli/kit/parsers.ts';
+import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { UsageError } from '#src/errors.ts';
+
+const RUN = ['<run_id>', 'the run; its id may be cut short', parseShortId] as const;
+const FAILURES_SHOWN = 20;
+
+const toFullDocument = (run: RunRow) => {
+  const { trigger, full, total_last: total, next_page, started_at, progress_at, finished_at } = run;
+  return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
+};
+
+/** Counters by how much they need attention: what a narrow table cuts off matters least. */
+const BY_ATTENTION = [
+  'failed',
+  'invalid',
+  'missing',
+  'withdrawn',
+  'inserted',
+  'updated',
+  'unchanged',
+] as const;
+const formatCounts = (run: RunRow): string =>
+  BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
+
+/** `catalogue run …` */
+export const register = (program: Command): void => {
+  const run = program.command('run');
+
+  defineList(run, 'list', {
+    summary: 'list runs, latest first',
+    examples: ['run list', 'run list acme --limit 50', 'run list --outcome failed --since 24h'],
+    parameters: (command) =>
+      command
+        .argument(...ONLY_APPLICATION)
+        .addOption(
+          new Option('--outcome <outcome>', 'only runs of this outcome').choices([...RUN_OUTCOMES, 'open']),
+        )
+        .option(...SINCE),
+    order: '-started_at',
+    newest: '-started_at',
+    sorts: RUN_SORTS,
+    limit: { max: 1_000, byDefault: 20 },
+    filter: (application_id, { outcome, since }) => ({ application_id, outcome, since }),
+    list: listRunPage,
+    key: 'runs',
+    toDocument: toFullDocument,
+    columns: [
+      ['ago', ({ started_at }) => formatAge(started_at)],
+      'application_id',
+      ['outcome', (each) => each.outcome ?? 'open'],
+      'listed',
+      ['games', formatCounts],
+      ['why', 'reason'],
+      'run_id',
+    ],
+    empty: 'No runs. Start one with: npx catalogue sync --all',
+  });
+
+  defineCommand(run, 'show', {
+    summary: 'show one run, with its failures that are still open',
+    examples: ['run show 019a2b3c-4d5e'],
+    paged: true,
+    parameters: (command) => command.argument(...RUN),
+    run: async ({ openDatabase, out }, prefix) => {
+      const sql = await openDatabase();
+      const run_id = await requireId(sql, 'sync_runs', prefix);
+      const row = await findRun(sql, run_id);
+      if (row === undefined) throw new UsageError(`There is no run ${run_id}.`);
+      const failures = await listFailuresOfRun(sql, run_id, FAILURES_SHOWN + 1);
+      const document = toFullDocument(row);
+      out.record({ ...document, failures }, { ...document, outcome: row.outcome ?? 'open' });
+      if (failures.length === 0) return;
+      out.line();
+      out.table(failures.slice(0, FAILURES_SHOWN), FAILURE_COLUMNS);
+      if (failures.length > FAILURES_SHOWN)
+        out.line(`More: npx catalogue failure list ${row.application_id}`);
+    },
+  });
+
+  defineList(run, 'days', {
+    summary: 'count the runs of each day (UTC) by outcome, latest first',
+    details:
+      'Also counts runs that are deleted: an application keeps its newest 20 runs, the newest of each outcome, and those of the last 24 hours.',
+    examples: ['run days acme', 'run days --limit 30 --json'],
+    parameters: (command) => command.argument(...ONLY_APPLICATION),
+    order: '-day',
+    limit: { max: 10_000, byDefault: 20 },
+    filter: (application_id) => ({ application_id }),
+    list: listRunDayPage,
+    key: 'days',
+    columns: ['day', 'outcome', 'runs', ...RUN_COUNTERS],
+    empty: 'No run has finished.',
+  });
+
+  defineCommand(run, 'accept', {
+    summary: 'withdraw the games that a suspect run did not name',
+    details:
+      'Names the games with --game, or accepts all of them. If two operators could, a second person approves it first, on the page of the run in the console; --approval then withdraws what was approved.',
+    examples: [
+      'run accept 019a2b3c-4d5e --by kim',
+      'run accept 019a2b3c-4d5e --by kim --approval 019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
+    ],
+    parameters: (command) =>
+      command
+        .argument(...RUN)
+        .requiredOption('--by <who>', 'name of the operator who accepts it', parseNonEmpty)
+        .option('--game <game_id...>', 'only this game; may be repeated', variadic(parseUuid))
+        .option(...APPROVAL),
+    run: async ({ config, openDatabase, out }, prefix, { by, game, approval: approval_id }) => {
+      if (game !== undefined && approval_id !== undefined)
+        throw new UsageError('The approval names the games already: leave out --game.');
+      const { acceptWithdrawals } = await import('#src/review/accept-withdrawals.ts');
+      const sql = await openDatabase();
+      const run_id = await requireId(sql, 'sync_runs', prefix);
+      const second = { fourEyes: config.fourEyes, approval_id };
+      const withdrawn = await acceptWithdrawals(sql, run_id, game, commandLineActor(by), second);
+      out.answer({ run_id, game_ids: withdrawn }, `Withdrew ${formatCount(withdrawn.length, 'game')}.`);
+    },
+  });
+
+  defineCommand(run, 'cancel', {
+    summary: 'end an open run',
+    details:
+      'The run ends as abandoned, and the audit log has the name. Its jobs leave the queue; an active one stops at its next write. What the run has stored stays, and the next run fetches the rest.',
+    examples: ['run cancel 019a2b3c-4d5e', 'run cancel 019a2b3c-4d5e --by kim'],
+    parameters: (command) =>
+      command
+        .argument(...RUN)
+        .option('--by <who>', 'name of the operator (default: the system user)', parseNonEmpty),
+    run: async ({ openQueues, out }, prefix, { by }) => {
+      const { cancelRun } = await import('#src/actions/runs.ts');
+      const foundation = await openQueues();
+      const run_id = await requireId(foundation.sql, 'sync_runs', prefix);
+      const { run: ended, cancelled } = await cancelRun(foundation, commandLineActor(by), run_id);
+      if (!cancelled) throw new UsageError(`The run has already ended: ${ended.outcome}.`);
+      out.answer(toRunDocument(ended), `The run of ${ended.application_id} has ended: ${ended.reason}.`);
+    },
+  });
+};

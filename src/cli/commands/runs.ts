@@ -1,0 +1,97 @@
+import type { Actor } from '#db/queries/audit.ts';
+import type { FailureRow } from '#db/queries/failures.ts';
+import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
+import type { Column, Output } from '#src/cli/kit/output.ts';
+import { openProgress } from '#src/cli/kit/progress.ts';
+import { waitForResult } from '#src/cli/kit/wait.ts';
+import type { FourEyes } from '#src/contract/approvals.ts';
+import { formatReasons } from '#src/contract/format-reasons.ts';
+import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
+import { EXIT, type ExitCode } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+/**
+ * Opens a run for each application that has no open run, and adds its first step.
+ * @param actor whom the audit log names
+ */
+export const startRuns = async (
+  foundation: Foundation,
+  application_ids: readonly string[],
+  options: { full: boolean; accept_withdrawals: boolean },
+  actor: Actor,
+  fourEyes?: FourEyes,
+): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
+  const { startManualRun } = await import('#src/actions/start-runs.ts');
+  const opened: RunRow[] = [];
+  const alreadyRunning: RunRow[] = [];
+  for (const application_id of application_ids) {
+    const started = await startManualRun(foundation, actor, application_id, options, fourEyes);
+    (started.opened ? opened : alreadyRunning).push(started.run);
+  }
+  return { opened, alreadyRunning };
+};
+
+/**
+ * Waits until the runs end, with a progress bar for each.
+ * @returns the ended runs
+ * @throws CatalogueError after `timeoutMs`, without a worker, or at Ctrl-C; the runs continue
+ */
+export const waitForRuns = async (
+  foundation: Foundation,
+  out: Output,
+  runs: readonly RunRow[],
+  timeoutMs: number,
+): Promise<RunRow[]> => {
+  const { sql } = foundation;
+  const applicationIds = runs.map((run) => run.application_id);
+  const runIds = runs.map((run) => run.run_id);
+  const progress = openProgress(out, applicationIds, 'games');
+  const poll = async (): Promise<RunRow[] | undefined> => {
+    const current = await findRuns(sql, runIds);
+    if (progress !== undefined) {
+      for (const { run_id, application_id, finished_at } of current) {
+        const { listed, written, total } = await sumPages(sql, run_id);
+        progress.update(application_id, written, finished_at === null ? Math.max(total, listed) : listed);
+      }
+    }
+    return current.every((run) => run.finished_at !== null) ? current : undefined;
+  };
+  const show = runs.length === 1 ? `run show ${runIds[0]}` : 'run list';
+  const hint = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
+  return waitForResult(foundation, out, poll, { timeoutMs, hint });
+};
+
+/** A run as `sync --json` prints it. `outcome` is null while the run is open. */
+export const toRunDocument = (run: RunRow) => ({
+  run_id: run.run_id,
+  application_id: run.application_id,
+  outcome: run.outcome,
+  ...(Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]])) as RunCounts),
+  ...(run.reason === null ? {} : { reason: run.reason }),
+  ...(run.note === null ? {} : { note: run.note }),
+});
+
+export const RUN_COLUMNS: Column<RunRow>[] = [
+  'application_id',
+  ['outcome', (run) => run.outcome ?? 'open'],
+  ...RUN_COUNTERS,
+];
+
+/** How lists show a failure. */
+export const FAILURE_COLUMNS: Column<FailureRow>[] = [
+  'application_id',
+  'operation',
+  ['game', 'application_game_id'],
+  'kind',
+  ['reasons', ({ reasons }) => formatReasons(reasons)],
+  'count',
+  'last_at',
+];
+
+/** The exit code of the worst outcome. */
+export const exitCodeOfRuns = (runs: readonly RunRow[], alreadyRunning: boolean): ExitCode => {
+  const outcomes = runs.map((run) => run.outcome);
+  if (outcomes.some((outcome) => outcome === 'failed' || outcome === 'abandoned')) return EXIT.failed;
+  if (alreadyRunning) return EXIT.alreadyRunning;
+  return outcomes.every((outcome) => outcome === 'succeeded') ? EXIT.done : EXIT.partial;
+};

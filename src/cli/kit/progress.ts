@@ -1,0 +1,57 @@
+import { cursorTo, moveCursor } from 'node:readline';
+import stringWidth from 'string-width';
+import type { Output } from '#src/cli/kit/output.ts';
+import { cutTo } from '#src/cli/kit/table.ts';
+
+export type Progress = { update: (label: string, value: number, total: number) => void; stop: () => void };
+
+const BAR = 30;
+
+const renderBar = (
+  label: string,
+  { value, total }: { value: number; total: number },
+  unit: string,
+): string => {
+  const filled = Math.round((BAR * Math.min(value, total)) / Math.max(total, 1));
+  return `${label} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${value}/${Math.max(total, value)} ${unit}`;
+};
+
+/**
+ * One progress bar a label on stderr; one bar for all if the screen has fewer lines than labels. Changes no mode of the
+ * terminal, so that nothing needs to be restored, however the process ends.
+ * @returns undefined with `--json`, or if stderr is no terminal
+ */
+export const openProgress = (
+  out: Pick<Output, 'json'>,
+  labels: readonly string[],
+  unit: string,
+): Progress | undefined => {
+  const { stderr } = process;
+  if (!stderr.isTTY || out.json || labels.length === 0) return undefined;
+  const states = new Map(labels.map((label) => [label, { value: 0, total: 0 }]));
+  const width = Math.max(...labels.map((label) => stringWidth(label)));
+  let drawn = 0;
+  const draw = (): void => {
+    const each = [...states].map(([label, state]) =>
+      renderBar(label + ' '.repeat(width - stringWidth(label)), state, unit),
+    );
+    const add = (key: 'value' | 'total') => [...states.values()].reduce((sum, state) => sum + state[key], 0);
+    const isShort = each.length < stderr.rows;
+    const lines = isShort ? each : [renderBar('all', { value: add('value'), total: add('total') }, unit)];
+    moveCursor(stderr, 0, -drawn);
+    for (const line of lines) {
+      cursorTo(stderr, 0);
+      stderr.write(`${cutTo(line, stderr.columns - 1)}\u001b[K\n`);
+    }
+    drawn = lines.length;
+  };
+  return {
+    update: (label, value, total) => {
+      const state = states.get(label);
+      if (state === undefined) return;
+      Object.assign(state, { value, total });
+      draw();
+    },
+    stop: draw,
+  };
+};

@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline/promises';
+import type { Output } from '#src/cli/kit/output.ts';
+
+/** May a command ask? Only a person at a terminal answers. */
+export const isInteractive = ({ json }: Pick<Output, 'json'>): boolean =>
+  !json && process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+export type Prompt = Disposable & {
+  /** Asks on stderr. @returns the answer without outer spaces; undefined after Ctrl-C, or at the end of input */
+  ask: (question: string) => Promise<string | undefined>;
+};
+
+export const openPrompt = (): Prompt => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new AbortController();
+  terminal.once('SIGINT', () => ended.abort());
+  terminal.once('close', () => ended.abort());
+  return {
+    ask: async (question) => {
+      try {
+        return (await terminal.question(question, { signal: ended.signal })).trim();
+      } catch (error) {
+        if (ended.signal.aborted) return undefined;
+        throw error;
+      }
+    },
+    [Symbol.dispose]: () => terminal.close(),
+  };
+};
+
+export const askYesNo = async (question: string): Promise<boolean> => {
+  using prompt = openPrompt();
+  return /^y(es)?$/i.test((await prompt.ask(`${question} [y/N] `)) ?? '');
+};

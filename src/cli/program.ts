@@ -1,0 +1,81 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import manifest from '#package.json' with { type: 'json' };
+import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
+
+const loadRoles = () => import('#src/cli/commands/roles.ts');
+
+/** The summary and the file of each command. Only the file of the called command is loaded. */
+const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Command) => void }>]> = {
+  demo: ['run everything embedded, with sample applications', () => import('#src/cli/commands/demo.ts')],
+  up: ['run worker, API, media, console and KYC desk in one process', loadRoles],
+  worker: ['run one worker of the fleet', loadRoles],
+  api: ["run the platform's own API", loadRoles],
+  console: ['run the web console, with Bull Board', loadRoles],
+  media: ['run one worker of the picture jobs', loadRoles],
+  board: ['run the web console, and print the address of Bull Board', loadRoles],
+  'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
+  migrate: ['migrate the database and the queue schema', loadRoles],
+  app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],
+  sync: ['pull the games of applications now', () => import('#src/cli/commands/sync.ts')],
+  pull: ['pull the details of single games now', () => import('#src/cli/commands/pull.ts')],
+  kyc: ['pull, show, accept, erase and reseal KYC records', () => import('#src/cli/commands/kyc.ts')],
+  run: ['show runs', () => import('#src/cli/commands/run.ts')],
+  failure: ['show and retry games that were not stored', () => import('#src/cli/commands/failure.ts')],
+  queue: ['show, pause and resume the queues', () => import('#src/cli/commands/queue.ts')],
+  game: ['review games', () => import('#src/cli/commands/game.ts')],
+  event: ['show and retry what applications hear of their games', () => import('#src/cli/commands/event.ts')],
+  reason: ['reasons for which games are rejected', () => import('#src/cli/commands/reason.ts')],
+  approval: ['show what waits for a second person', () => import('#src/cli/commands/approval.ts')],
+  token: ["create, list and revoke the API's tokens", () => import('#src/cli/commands/token.ts')],
+  operator: ['add, list and disable operators of the console', () => import('#src/cli/commands/operator.ts')],
+  audit: ['show and verify the audit log', () => import('#src/cli/commands/audit.ts')],
+  openapi: ['print the OpenAPI 3.1 documents', () => import('#src/cli/commands/openapi.ts')],
+  completion: [
+    'print a completion script for bash, zsh or fish',
+    async () => {
+      const { registerCompletion } = await import('#src/cli/kit/completion.ts');
+      return { register: (program) => registerCompletion(program, () => createProgram(() => true)) };
+    },
+  ],
+};
+
+const EXAMPLES: [command: string, purpose: string][] = [
+  ['npm run demo', 'start a demo, without any setup'],
+  ['npx catalogue up', 'run everything on this machine'],
+  ['npx catalogue app add --help', 'how to register an application'],
+  ['npx catalogue sync acme --wait', 'pull the games of one application now'],
+];
+const NOTES = [
+  'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partial or suspect, 4 already running.',
+  'Environment: see .env.example.',
+];
+
+/** The program with every command by name and summary, and with those that `isLoaded` names in full. */
+export const createProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
+  const program = new Command('catalogue')
+    .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
+    .version(manifest.version)
+    .configureHelp(wrapsHelp)
+    .showHelpAfterError('(add --help for usage)')
+    .showSuggestionAfterError()
+    .exitOverride();
+  addHelpAfter(program, ({ item, text }) => [
+    '',
+    'Examples:',
+    ...EXAMPLES.map(([command, purpose]) => item(`$ ${command}`, 34, purpose)),
+    '',
+    ...NOTES.map(text),
+  ]);
+  const find = (name: string): CommandUnknownOpts | undefined =>
+    program.commands.find((each) => each.name() === name);
+  for (const [name, [, load]] of Object.entries(COMMANDS)) {
+    // A file may register several commands.
+    if (isLoaded(name) && find(name) === undefined) (await load()).register(program);
+  }
+  for (const [name, [summary]] of Object.entries(COMMANDS)) {
+    const command = find(name) ?? program.command(name);
+    const details = command.description();
+    command.summary(summary).description(details === '' ? summary : `${summary}\n\n${details}`);
+  }
+  return program;
+};

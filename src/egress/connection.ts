@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { WebhookError } from '#src/egress/errors.ts';
+import { connectError } from '#src/egress/transport-errors.ts';
+import { WIRE } from '#src/rules/budgets.ts';
+
+/** What a connection received for the call that it serves. */
+export type Connection = {
+  /** A request begins: what arrives from now on belongs to its call. */
+  begin: () => void;
+  /** Bytes since `begin`: headers, body, trailers and all. Over TLS after decryption, without tickets. */
+  received: () => number;
+  /** Did the server end it? Otherwise it is open, or was destroyed here. */
+  hasEnded: () => boolean;
+};
+
+/** A request, and the client whose connection serves it: undefined until one is chosen. */
+export type SenderRequest = Dispatcher.DispatchOptions & {
+  served: { by?: Pick<SenderClient, 'connection'> };
+};
+
+/**
+ * Counts the bytes of a connection, and destroys it if it receives more than `WIRE.bytes` or `WIRE.sessionTickets` for
+ * one call. The reader of a body counts its bytes; only this counts those around it (extensions of chunks, headers,
+ * trailers).
+ */
+const watchConnection = (socket: Socket): Connection => {
+  let before = socket.bytesRead;
+  let tickets = 0;
+  const refuse = (what: string) => socket.destroy(new WebhookError('body_too_large', what));
+  const received = () => socket.bytesRead - before;
+  socket.on('readable', () => {
+    if (received() > WIRE.bytes) refuse(`the response has more than ${WIRE.bytes} bytes, body and all`);
+  });
+  socket.on('session', () => {
+    tickets += 1;
+    if (tickets > WIRE.sessionTickets)
+      refuse(`more than ${WIRE.sessionTickets} TLS session tickets came with it`);
+  });
+  return {
+    begin: () => {
+      before = socket.bytesRead;
+      tickets = 0;
+    },
+    received,
+    hasEnded: () => socket.readableEnded,
+  };
+};
+
+/** A connector whose errors name what failed, and whose connections `prepare` gets before undici does. */
+export const wrapConnector =
+  (
+    connect: buildConnector.connector,
+    nameError: (error: Error, isTls: boolean) => WebhookError,
+    prepare: (socket: Socket) => void = () => {},
+  ): buildConnector.connector =>
+  (options, callback) =>
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error !== null) return callback(nameError(error, options.protocol === 'https:'), null);
+      prepare(socket);
+      return callback(...result);
+    });
+
+/**
+ * A client of undici, which is one connection at a time. It tells each request that it is the one which serves it: undici
+ * itself does not say which connection that is.
+ */
+export class SenderClient extends Client {
+  /** From the start of a request on, the connection that serves it. */
+  connection: Connection | undefined;
+
+  /** @param options `connect` is a function */
+  constructor(origin: URL, { connect, ...options }: Client.Options) {
+    const watch = (socket: Socket): void => {
+      this.connection = watchConnection(socket);
+    };
+    const connector = connect as buildConnector.connector;
+    super(origin, { ...options, connect: wrapConnector(connector, connectError, watch) });
+  }
+
+  override dispatch(request: SenderRequest, handler: Dispatcher.DispatchHandler): boolean {
+    request.served.by = this;
+    return super.dispatch(request, handler);
+  }
+}

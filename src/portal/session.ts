@@ -1,0 +1,102 @@
+/** `/portal/sign-in`, `/portal/sign-out`, and who is signed in at the portal. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Holder } from '#db/queries/portal.ts';
+import { SESSION_HOURS } from '#db/queries/sign-in.ts';
+import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
+import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
+import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
+import { framedPage, type Page } from '#src/site/layout.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { isPolling } from '#src/site/site.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in; null outside the portal and on its public pages. */
+    holder: Holder | null;
+  }
+}
+
+const COOKIE = 'catalogue_portal';
+const form = z.object({ token: z.string().max(1_024) });
+
+const REFUSALS = {
+  unknown: 'This is no API token of this platform: check that it is complete.',
+  ended: 'This token has expired or is revoked: ask the platform for a new one.',
+  operator: "This is an operator's token: use one of an application.",
+};
+
+const signInForm = (problem?: string): SafeHtml => {
+  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
+  return html`<h1>Developer portal</h1><p>Where your games are, and why. Sign in with an API token of your application; the platform's operators create one.</p>${
+    problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`
+  }
+<form method="post" action="/portal/sign-in">
+<label class="field"><span>API token</span><input name="token" type="password" autocomplete="off" autocapitalize="none" spellcheck="false" required autofocus${flaw}></label>
+<button class="button primary">Sign in</button></form>`;
+};
+
+/** The holder of the session of a request that passed the check. */
+export const holderOf = (request: FastifyRequest): Holder => {
+  if (request.holder === null) throw new Error('this route is public: it has no holder');
+  return request.holder;
+};
+
+const PLACES = [
+  ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],
+  ['/portal/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z'],
+  ['/portal/runs', 'Runs and failures', 'M5 4v16l14-8z'],
+  ['/portal/events', 'Events', 'M4 5h16v11H9l-5 4z'],
+  ['/portal/checks', 'Checks', 'M4 12l5 5L20 6'],
+] as const;
+
+/** Sends a page of the portal. */
+export const sendPortal = (reply: FastifyReply, page: Page): FastifyReply => {
+  const notice = takeNotice(reply);
+  const { name, application_id, token_name } = holderOf(reply.request);
+  const who = html`<strong>${name}</strong><span>${application_id}, token ${token_name}</span>`;
+  const around = { name: 'Developer portal', base: '/portal', places: PLACES, who, warning: null };
+  return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
+};
+
+/** Adds sign-in, sign-out and the check of every route with the right `application`. */
+export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
+  portal.decorateRequest('holder', null);
+  portal.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.right !== 'application') return;
+    request.holder = (await readPortalSession(sql, readCookie(request, COOKIE), !isPolling(request))) ?? null;
+    if (request.holder !== null) return;
+    if (request.method === 'GET' && !isPolling(request)) return reply.redirect('/portal/sign-in', 303);
+    return sendPlain(
+      reply.code(401),
+      'Not signed in',
+      html`<h1>Not signed in</h1><p>Your session has ended. <a href="/portal/sign-in">Sign in</a></p>`,
+    );
+  });
+
+  portal.get('/portal/sign-in', { config: { right: 'public' } }, async (_request, reply) =>
+    sendPlain(reply, 'Developer portal', signInForm()),
+  );
+
+  portal.post('/portal/sign-in', { config: { right: 'public' } }, async (request, reply) => {
+    const { token } = form.parse(request.body);
+    const result = await signInByToken(sql, token.trim(), request.ip);
+    if (result.kind === 'refused')
+      return sendPlain(reply.code(401), 'Developer portal', signInForm(REFUSALS[result.why]));
+    if (result.kind === 'too_many') {
+      const problem = refuseForNow(reply, 'sign-ins', result.waitSeconds);
+      return sendPlain(reply, 'Developer portal', signInForm(problem));
+    }
+    const former = readCookie(request, COOKIE);
+    if (former !== undefined) await signOutOfPortal(sql, former);
+    const maxAge = SESSION_HOURS * 3_600;
+    return setCookie(reply, COOKIE, result.session, { maxAge }).redirect('/portal', 303);
+  });
+
+  portal.post('/portal/sign-out', { config: { right: 'application' } }, async (request, reply) => {
+    const session = readCookie(request, COOKIE);
+    if (session !== undefined) await signOutOfPortal(sql, session);
+    return clearCookie(reply, COOKIE).redirect('/portal/sign-in', 303);
+  });
+};

@@ -1,0 +1,122 @@
+/** `/account`: what operators see and change of their own sign-in. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { OwnSession, SignedIn } from '#db/queries/sign-in.ts';
+import { createLimitedLog } from '#src/http/limited-log.ts';
+import { type Account, changePassword, endOwnSessions, readAccount } from '#src/identity/account.ts';
+import { PASSWORD_MIN } from '#src/identity/password.ts';
+import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
+import {
+  action,
+  ago,
+  badge,
+  type Column,
+  clock,
+  facts,
+  html,
+  mono,
+  type SafeHtml,
+  section,
+  tableSection,
+} from '#src/site/html.ts';
+import type { SiteOptions } from '#src/site/options.ts';
+import { readSessionCookie, setSessionCookie } from '#src/site/sign-in.ts';
+
+const field = z.string().max(1_024);
+const passwordForm = z.object({ current: field, password: field });
+const sessionForm = z.object({ session: z.union([z.literal('others'), z.string().regex(/^[0-9a-f]{64}$/)]) });
+
+const ROLES_FROM: Record<Account['signs_in_by'], string> = {
+  oidc: 'The OIDC provider gives them, at each sign-in.',
+  password: 'An administrator sets them, in the database of the catalogue.',
+  link: 'An administrator sets them, in the database of the catalogue.',
+};
+
+const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): SafeHtml =>
+  section(
+    'Who you are here',
+    facts([
+      ['Name', name],
+      ['Login', mono(login)],
+      ['Roles', roles.join(', ').replaceAll('_', ' ') || 'no role'],
+      ['Where the roles come from', ROLES_FROM[signs_in_by]],
+    ]),
+  );
+
+const passwordBody = (login: string, { signs_in_by }: Account, problem?: string): SafeHtml => {
+  if (signs_in_by === 'oidc')
+    return html`<div class="body"><p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
+  if (signs_in_by === 'link')
+    return html`<div class="body"><p>You have no password yet. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
+  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
+  return html`<form method="post" action="/account/password" class="form">${problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`}
+<input autocomplete="username" value="${login}" hidden>
+<label class="field"><span>Current password</span><input name="current" type="password" autocomplete="current-password" required${flaw}></label>
+<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="${PASSWORD_MIN}" required${flaw}></label>
+<p class="soft">At least ${PASSWORD_MIN} characters: a few words are enough. Your other sessions end.</p>
+<button class="button primary">Change password</button></form>`;
+};
+
+const sessionsPart = ({ sessions }: Account): SafeHtml => {
+  const end = (label: SafeHtml | string, session: string): SafeHtml =>
+    action('/account/sessions', label, { fields: { session }, kind: 'quiet' });
+  const endCell = ({ is_current, session_id, started_at }: OwnSession): SafeHtml =>
+    is_current
+      ? badge('This session', 'good')
+      : end(html`End<span class="hidden"> the session that began ${clock(started_at)}</span>`, session_id);
+  const columns: Column<OwnSession>[] = [
+    { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
+    { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
+    { head: 'Session', cell: endCell },
+  ];
+  const aside = sessions.length < 2 ? undefined : end('End all others', 'others');
+  return tableSection('Your sessions', sessions, columns, { empty: '', stacked: true, aside });
+};
+
+/** Adds the page and its two forms, for every operator who is signed in. */
+export const addAccount = (app: FastifyInstance, { sql }: SiteOptions): void => {
+  const signedIn = { config: { right: 'signed_in' } } as const;
+  const warn = createLimitedLog();
+  const ownSignIn = (request: FastifyRequest) => ({
+    login: operatorOf(request).login,
+    session: readSessionCookie(request) ?? '',
+  });
+
+  const send = async (reply: FastifyReply, problem?: string): Promise<FastifyReply> => {
+    const operator = operatorOf(reply.request);
+    const account = await readAccount(sql, ownSignIn(reply.request));
+    const body = html`<div class="columns">${whoPart(operator, account)}
+${section('Password', passwordBody(operator.login, account, problem))}</div>${sessionsPart(account)}`;
+    const lead = 'Your own sign-in: who you are here, your password, your sessions.';
+    return sendPage(reply, { title: 'Your account', at: '/account', body, lead });
+  };
+
+  app.get('/account', signedIn, (_request, reply) => send(reply));
+
+  app.post('/account/password', signedIn, async (request, reply) => {
+    const typed = passwordForm.parse(request.body);
+    const result = await changePassword(sql, ownSignIn(request), typed, request.ip);
+    if (result.kind === 'weak') return send(reply.code(422), result.problem);
+    if (result.kind === 'refused') return send(reply.code(422), 'The current password is wrong.');
+    if (result.kind === 'too_many') {
+      const { login } = operatorOf(request);
+      warn(request.log, 'password', { address: request.ip, login }, 'too many wrong passwords');
+      return send(reply, refuseForNow(reply, 'wrong passwords', result.waitSeconds));
+    }
+    setSessionCookie(reply, result.session);
+    return redirectWith(
+      reply,
+      '/account',
+      `Your password is changed. Other sessions that ended: ${result.ended}.`,
+    );
+  });
+
+  app.post('/account/sessions', signedIn, async (request, reply) => {
+    const { session } = sessionForm.parse(request.body);
+    const isAll = session === 'others';
+    const ended = await endOwnSessions(sql, ownSignIn(request), isAll ? session : { session_id: session });
+    if (isAll) return redirectWith(reply, '/account', `Other sessions that ended: ${ended}.`);
+    if (ended === 0) return redirectWith(reply, '/account', 'That session had already ended.', 'bad');
+    return redirectWith(reply, '/account', 'The session has ended.');
+  });
+};

@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '#db/queries/sign-in.ts';
+import type { Right } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
+import { type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call this route. The app does not start if a route has none. */
+    right?: Right | 'public' | 'signed_in' | 'application';
+  }
+  interface FastifyInstance {
+    frame: SiteFrame;
+  }
+  interface FastifyRequest {
+    /** Null on public routes. */
+    operator: SignedIn | null;
+  }
+}
+
+/** Pages load only what the console serves: no inline script, no inline style, nothing from elsewhere. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Headers of every answer. */
+export const SECURITY_HEADERS = {
+  'content-security-policy': PAGE_POLICY,
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** Over https: a year of https alone. The host of a site, and hosts below it, serve nothing over http. */
+export const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
+
+export const HTML = 'text/html; charset=utf-8';
+
+/** The operator of a request that passed the check of its right. */
+export const operatorOf = (request: FastifyRequest): SignedIn => {
+  if (request.operator === null) throw new Error('this route is public: it has no operator');
+  return request.operator;
+};
+
+const NOTICE = 'catalogue_notice';
+const NOTICE_MAX = 600;
+
+/** Redirects to a page that then shows what happened. */
+export const redirectWith = (
+  reply: FastifyReply,
+  url: string,
+  text: string,
+  tone: 'good' | 'bad' = 'good',
+): FastifyReply => {
+  const value = `${tone} ${text.toWellFormed().slice(0, NOTICE_MAX).toWellFormed()}`;
+  return setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 }).redirect(url, 303);
+};
+
+/** Answers by `work`. A CatalogueError becomes a notice on the page at `url`. */
+export const orNotice = async (
+  reply: FastifyReply,
+  url: string,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    return redirectWith(reply, url, error.message, 'bad');
+  }
+};
+
+/** What happened at the last request, once. */
+export const takeNotice = (reply: FastifyReply): Page['notice'] => {
+  const value = readCookie(reply.request, NOTICE);
+  if (value === undefined) return undefined;
+  clearCookie(reply, NOTICE);
+  const [tone, ...words] = value.split(' ');
+  return { tone: tone === 'bad' ? 'bad' : 'good', text: words.join(' ') };
+};
+
+/** Sends a page for the signed-in operator. */
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
+  const content = { ...page, notice: takeNotice(reply) };
+  return reply.type(HTML).send(String(signedInPage(operatorOf(reply.request), content, reply.server.frame)));
+};
+
+/** Sends a page that needs no sign-in. */
+export const sendPlain = (reply: FastifyReply, title: string, body: SafeHtml): FastifyReply => {
+  // Bull Board is a server of its own, without a frame.
+  const frame = reply.server.frame as SiteFrame | undefined;
+  return reply.type(HTML).send(String(plainPage(title, body, frame?.warning ?? null)));
+};
+
+/** Sets the status of a request that exceeds a limit of attempts. @returns what its page says */
+export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds: number): string => {
+  reply.code(429).header('retry-after', waitSeconds);
+  return `Too many ${attempts}: retry in ${Math.ceil(waitSeconds / 60)} min.`;
+};
+
+/** Sends an error as a page, or to Bull Board's script as JSON. */
+export const sendError = (
+  reply: FastifyReply,
+  status: number,
+  title: string,
+  message: string,
+): FastifyReply => {
+  const { url, operator } = reply.request;
+  reply.code(status);
+  if (url.startsWith('/queues/api/')) return reply.send({ error: message });
+  const home = url.startsWith('/portal') ? '/portal' : '/';
+  const isLost = operator !== null || status === 404;
+  const back = isLost
+    ? html`<p><a class="button" href="${home}">Back to the overview</a></p>`
+    : status === 401
+      ? html`<p><a class="button" href="/sign-in">Sign in</a></p>`
+      : null;
+  return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${back}`);
+};

@@ -1,0 +1,50 @@
+import type { FailureGroup } from '#db/queries/console.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
+
+/** What each kind means to the application's developer (docs/application-developers.md). */
+const KINDS: Record<string, string> = {
+  invalid_item: 'A row of the list does not match section 2.4.',
+  invalid_data: 'The answer does not match the interface document.',
+  ret_code: 'The webhook returned a failure.',
+  http_status: 'The webhook answered with an HTTP error.',
+  not_envelope: 'The answer has no ret_code and ret_msg.',
+  not_json: 'The answer is not JSON.',
+  not_utf8: 'The answer is not UTF-8.',
+  too_deep: 'The answer is nested too deeply.',
+  not_decodable: 'The answer has a compression that was not requested.',
+  body_too_large: 'The answer is too large.',
+  redirect: 'The address redirects: register the final one.',
+  timeout: 'No complete answer in time.',
+  connect_failed: 'No connection.',
+  connection_lost: 'The connection broke.',
+  name_not_found: 'The name of the server does not resolve.',
+  tls_failed: 'The certificate is not valid.',
+  forbidden_address: 'The address is not public.',
+  not_asked: 'The batch ended before this game.',
+  cp_id_changed: 'The cp_id of the KYC record changed.',
+};
+
+const CODES: Record<string, string> = {
+  invalid_type: 'missing or of another type',
+  too_small: 'empty',
+  too_long: 'too long',
+  too_big: 'too many',
+  not_http_url: 'not an http or https address',
+  not_storable: 'has a character that cannot be stored',
+  mismatch: 'of another game',
+  without_length: 'without a length: it may have been cut',
+  unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
+};
+
+/** What is wrong, in words and with the fields. */
+export const explainFailure = ({
+  kind,
+  reasons,
+  operation,
+}: Pick<FailureGroup, 'kind' | 'reasons' | 'operation'>): SafeHtml => {
+  const fields = reasons
+    .slice(0, 5)
+    .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)
+    .join(', ');
+  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${operation}${fields === '' ? '' : `: ${fields}`}</small>`;
+};

@@ -1,0 +1,148 @@
+/** The frame of every page: head, navigation, notice, content. */
+
+import type { SignedIn } from '#db/queries/sign-in.ts';
+import { hasRight, type Right } from '#src/contract/roles.ts';
+import { ASSETS } from '#src/site/assets.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
+
+/** A place in the navigation. The icon is the path of an SVG. */
+type Place = readonly [path: string, label: string, icon: string, right?: Right];
+
+/** Operators see the places that they have the right to. */
+export type Navigation = readonly Required<Place>[];
+
+/** What the pages of a site have in common. */
+export type SiteFrame = {
+  name: string;
+  /** On the sign-in page. */
+  lead: string;
+  navigation: Navigation;
+  /** Above every page. */
+  warning: string | null;
+};
+
+/** The console's. */
+export const NAVIGATION: Navigation = [
+  ['/', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z', 'view'],
+  ['/review', 'Review', 'M4 12l5 5L20 6', 'view'],
+  ['/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z', 'view'],
+  ['/applications', 'Applications', 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5', 'view'],
+  ['/runs', 'Runs', 'M5 4v16l14-8z', 'view'],
+  ['/failures', 'Failures', 'M12 4l9 16H3zM12 10v4M12 17v.5', 'view'],
+  ['/queues', 'Queues', 'M4 6h16M4 12h16M4 18h10', 'view'],
+  ['/reasons', 'Reasons', 'M5 4h14v12H9l-4 4z', 'view'],
+  ['/audit', 'Audit log', 'M6 3h9l4 4v14H6zM9 11h7M9 15h7', 'read_audit'],
+  ['/operators', 'Operators', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'manage_operators'],
+];
+
+const head = (title: string): SafeHtml => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
+<title>${title} · Game Catalogue</title>
+<link rel="icon" href="${ASSETS.logo.url}">
+<link rel="stylesheet" href="${ASSETS.css.url}">
+<script src="${ASSETS.htmx.url}" defer></script>
+<script src="${ASSETS.script.url}" type="module"></script>
+</head>`;
+
+/** A page that needs no sign-in: sign-in itself, and errors. @param warning of the site */
+export const plainPage = (
+  title: string,
+  body: SafeHtml,
+  warning: string | null,
+): SafeHtml => html`${head(title)}
+<body class="plain">
+<main id="main" class="panel">
+<img src="${ASSETS.logo.url}" alt="" width="44" height="44">
+${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
+</main>
+</body>
+</html>`;
+
+export type Page = {
+  title: string;
+  /** The page opens with the focus on its heading, so that a screen reader reads it. */
+  focusHeading?: boolean;
+  /** The path of its entry in the navigation. */
+  at: string;
+  body: SafeHtml | SafeHtml[];
+  /** Beside the heading. */
+  actions?: SafeHtml | undefined;
+  /** Below the heading. */
+  lead?: SafeHtml | string | undefined;
+  /** Above the heading: where this page belongs. */
+  parent?: readonly [label: string, url: string];
+  /** What happened at the last request. */
+  notice?: { text: string; tone: 'good' | 'bad' } | undefined;
+  /** Left of the heading. */
+  mark?: SafeHtml;
+};
+
+/** What is around the pages of a person who is signed in. */
+type Surroundings = {
+  name: string;
+  /** Of the paths of its overview and of signing out: "" for the root. */
+  base: string;
+  places: readonly Place[];
+  /** Who is signed in. */
+  who: SafeHtml;
+  /** Above the content. */
+  warning: string | null;
+};
+
+/** A page for a person who is signed in. @param after below the content */
+export const framedPage = (
+  page: Page,
+  { name, base, places, who, warning }: Surroundings,
+  after: SafeHtml | null = null,
+): SafeHtml => html`${head(page.title)}
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="side">
+<a class="brand" href="${base || '/'}"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
+<nav aria-label="Main"><ul>${places.map(
+  ([path, label, icon]) =>
+    html`<li><a href="${path}"${path === page.at ? html` aria-current="page"` : null}><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`,
+)}</ul></nav>
+<div class="who"><div>${who}</div>
+<form method="post" action="${base}/sign-out"><button class="button quiet">Sign out</button></form></div>
+</header>
+<main id="main" tabindex="-1">
+${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
+  page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
+}</div>
+<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1${page.focusHeading ? html` tabindex="-1" autofocus` : null}>${page.title}</h1>${
+  page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
+}</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
+${page.body}
+</main>${after}
+</body>
+</html>`;
+
+const SHORTCUTS: readonly (readonly [string, string])[] = [
+  ['j  k', 'next, previous'],
+  ['Enter', 'open'],
+  ['x', 'select'],
+  ['p', 'pass'],
+  ['r', 'reject'],
+  ['u', 'undo the last decision'],
+  ['/', 'search'],
+  ['?', 'this list'],
+];
+
+const shortcuts = html`
+<dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
+<dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`)}</dl>
+<form method="dialog"><button class="button">Close</button></form></dialog>`;
+
+/** A page for an operator who is signed in. */
+export const signedInPage = ({ name, roles }: SignedIn, page: Page, frame: SiteFrame): SafeHtml => {
+  const isHere = page.at === '/account';
+  const who = html`<a href="/account"${isHere ? html` aria-current="page"` : null}>${name}</a><span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
+  const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
+  return framedPage(page, { ...frame, base: '', places, who }, shortcuts);
+};

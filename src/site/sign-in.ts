@@ -1,0 +1,184 @@
+/** `/sign-in` and `/sign-out`. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { SESSION_HOURS } from '#db/queries/sign-in.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { createLimitedLog } from '#src/http/limited-log.ts';
+import { createOidc } from '#src/identity/oidc.ts';
+import { readLink, readSession, signInByLink, signInByPassword, signOut } from '#src/identity/sign-in.ts';
+import { refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
+import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
+import type { SiteOptions } from '#src/site/options.ts';
+
+const SESSION = 'catalogue_session';
+const FLOW = 'catalogue_oidc';
+
+/** The secret of the session. */
+export const readSessionCookie = (request: FastifyRequest): string | undefined =>
+  readCookie(request, SESSION);
+
+/** Gives the browser the secret of its session. */
+export const setSessionCookie = (reply: FastifyReply, session: string): FastifyReply =>
+  setCookie(reply, SESSION, session, { maxAge: SESSION_HOURS * 3_600 });
+
+const FORM_FIELD_MAX = 1_024;
+const field = z.string().max(FORM_FIELD_MAX);
+const form = z.object({
+  login: field.default(''),
+  password: field,
+  next: field.default('/'),
+  link: field.optional(),
+});
+
+/**
+ * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
+ * not redirect to another site
+ */
+const localPath = (path: string): string => {
+  if (path.length > FORM_FIELD_MAX) return '/';
+  const here = 'http://console.invalid';
+  if (!URL.canParse(path, here)) return '/';
+  const url = new URL(path, here);
+  // "/.//elsewhere" resolves to "//elsewhere", which names another host.
+  return url.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
+};
+
+const problemText = (problem: string | undefined): SafeHtml | null =>
+  problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`;
+
+/** @param login what was typed before */
+const passwordForm = (
+  lead: string,
+  next: string,
+  hasOidc: boolean,
+  problem?: string,
+  login = '',
+): SafeHtml => {
+  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
+  const focus = html` autofocus`;
+  return html`<h1>Sign in</h1><p>${lead}</p>${problemText(problem)}
+<form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}">
+<label class="field"><span>Login</span><input name="login" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${login}"${flaw}${login === '' ? focus : null}></label>
+<label class="field"><span>Password</span><input name="password" type="password" autocomplete="current-password" required${flaw}${login === '' ? null : focus}></label>
+<button class="button primary">Sign in</button></form>
+${hasOidc ? html`<p class="or">or</p><a class="button" href="${link('/sign-in/oidc', { next })}">Sign in with your organisation</a>` : null}`;
+};
+
+const linkForm = (secret: string, login: string, next: string, problem?: string): SafeHtml => {
+  const flaw = problem === undefined ? null : html` aria-invalid="true"`;
+  return html`<h1>Set your password</h1><p>Choose a password of at least 15 characters: a few words are enough. Then you are signed in.</p>${problemText(problem)}
+<form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}"><input type="hidden" name="link" value="${secret}">
+<label class="field"><span>Login</span><input name="login" autocomplete="username" value="${login}" readonly></label>
+<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="15" required autofocus aria-describedby="problem"${flaw}></label>
+<button class="button primary">Set password and sign in</button></form>`;
+};
+
+const endedLink = html`<h1>This link has ended</h1><p>A sign-in link works once, for 15 minutes. Sign in with your password, or ask an administrator for a new link.</p><p><a href="/sign-in">Sign in</a></p>`;
+
+/** Adds sign-in by password, by link and, if configured, by OIDC. */
+export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
+  const { sql } = options;
+  const hasOidc = options.oidc !== null;
+  const { lead } = app.frame;
+  const warn = createLimitedLog();
+  const open = { config: { right: 'public' } } as const;
+
+  const sendForm = (reply: FastifyReply, next: string, problem?: string, login?: string): FastifyReply =>
+    sendPlain(reply, 'Sign in', passwordForm(lead, next, hasOidc, problem, login));
+  const sendLinkForm = (reply: FastifyReply, ...link: Parameters<typeof linkForm>): FastifyReply =>
+    sendPlain(reply, 'Set your password', linkForm(...link));
+
+  /** Gives the browser its new session and leads it on; the session that it had ends. Without one, its link has ended. */
+  const enter = async (
+    reply: FastifyReply,
+    entered: { session: string } | undefined,
+    next: string,
+  ): Promise<FastifyReply> => {
+    if (entered === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
+    const former = readSessionCookie(reply.request);
+    if (former !== undefined) await signOut(sql, former);
+    return setSessionCookie(reply, entered.session).redirect(next, 303);
+  };
+
+  app.get<{ Querystring: { next?: string; link?: string } }>('/sign-in', open, async (request, reply) => {
+    const next = localPath(String(request.query.next ?? '/'));
+    const secret = request.query.link;
+    if (typeof secret === 'string') {
+      const found = await readLink(sql, secret);
+      if (found?.sets_password) return sendLinkForm(reply, secret, found.login, next);
+      return enter(reply, found && (await signInByLink(sql, secret, null, request.ip)), next);
+    }
+    if ((await readSession(sql, readSessionCookie(request), false)) !== undefined)
+      return reply.redirect(next, 303);
+    return sendForm(reply, next);
+  });
+
+  app.post('/sign-in', open, async (request, reply) => {
+    const typed = form.safeParse(request.body);
+    if (!typed.success)
+      return sendError(reply, 400, 'Not signed in', 'The form needs a login and a password.');
+    const { login, password, link: secret } = typed.data;
+    const next = localPath(typed.data.next);
+    if (secret !== undefined) {
+      try {
+        return await enter(reply, await signInByLink(sql, secret, password, request.ip), next);
+      } catch (error) {
+        if (!(error instanceof CatalogueError)) throw error;
+        return sendLinkForm(reply.code(422), secret, login, next, error.message);
+      }
+    }
+    const result = await signInByPassword(sql, { login, password }, request.ip);
+    if (result.kind === 'signed_in') return enter(reply, result, next);
+    if (result.kind === 'refused')
+      return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);
+    warn(request.log, 'sign-in', { address: request.ip }, 'too many sign-ins');
+    return sendForm(reply, next, refuseForNow(reply, 'sign-ins', result.waitSeconds), login);
+  });
+
+  app.post('/sign-out', { config: { right: 'signed_in' } }, async (request, reply) => {
+    const session = readSessionCookie(request);
+    if (session !== undefined) await signOut(sql, session);
+    return clearCookie(reply, SESSION).redirect('/sign-in', 303);
+  });
+
+  if (options.oidc === null) return;
+  const { oidc: settings } = options;
+  let oidc: ReturnType<typeof createOidc> | undefined;
+  const getOidc = () => {
+    oidc ??= createOidc(sql, settings, options.url());
+    return oidc;
+  };
+
+  /** @returns the message of the page @throws an error that the operator cannot fix */
+  const refuse = (request: FastifyRequest, error: unknown): string => {
+    if (!(error instanceof CatalogueError)) throw error;
+    request.log.warn({ cause: (error.cause as Error | undefined)?.name }, 'sign-in by OIDC refused');
+    return error.message;
+  };
+
+  app.get<{ Querystring: { next?: string; again?: string } }>(
+    '/sign-in/oidc',
+    open,
+    async (request, reply) => {
+      const next = localPath(String(request.query.next ?? '/'));
+      try {
+        const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
+        return setCookie(reply, FLOW, flow, { maxAge: 600 }).redirect(url, 303);
+      } catch (error) {
+        return sendForm(reply.code(503), next, refuse(request, error));
+      }
+    },
+  );
+
+  app.get('/sign-in/oidc/callback', open, async (request, reply) => {
+    clearCookie(reply, FLOW);
+    const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : '';
+    try {
+      const entered = await getOidc().finish(readCookie(request, FLOW), query, request.ip);
+      return await enter(reply, entered, entered.next);
+    } catch (error) {
+      return sendForm(reply.code(403), '/', refuse(request, error));
+    }
+  });
+};

@@ -1,0 +1,139 @@
+/**
+ * What every site for operators has, the console and the KYC desk. A request passes, in this order: security headers, the
+ * check of its origin, the session, the right that its route names, the page.
+ */
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { ZodError } from 'zod';
+import { operatorActor, recordAudit } from '#db/queries/audit.ts';
+import { hasRight, RIGHTS } from '#src/contract/roles.ts';
+import { CatalogueError, isUnreachable } from '#src/errors.ts';
+import { createServer } from '#src/http/create-server.ts';
+import { createLimitedLog } from '#src/http/limited-log.ts';
+import { readSession } from '#src/identity/sign-in.ts';
+import { addAccount } from '#src/site/account.ts';
+import { HTTPS_ONLY, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
+import { addAssets } from '#src/site/assets.ts';
+import { isSecure } from '#src/site/cookies.ts';
+import type { SiteFrame } from '#src/site/layout.ts';
+import type { SiteOptions } from '#src/site/options.ts';
+import { changesState, isForged } from '#src/site/origin.ts';
+import { addSignIn, readSessionCookie } from '#src/site/sign-in.ts';
+
+/** Anyone may send a body of this size: a sign-in needs a few hundred bytes. */
+const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
+
+/** Postgres stores no text that contains it. */
+const NUL = '\u0000';
+
+class FormError extends Error {
+  readonly statusCode = 400;
+
+  constructor() {
+    super('The form contains the character U+0000, which no field can have.');
+  }
+}
+
+/** Forms: a name that appears more than once becomes an array. */
+const parseForm = (body: string): Record<string, string | string[]> => {
+  const form: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (value.includes(NUL)) throw new FormError();
+    const before = form[name];
+    form[name] = before === undefined ? value : [before, value].flat();
+  }
+  return form;
+};
+
+/** Requests that a page makes by itself: they do not keep a session open. */
+export const isPolling = (request: FastifyRequest): boolean =>
+  request.method === 'GET' &&
+  (request.url.startsWith('/queues/api/') ||
+    (request.headers['hx-request'] === 'true' && request.headers['hx-boosted'] !== 'true'));
+
+/** Builds a site without its pages: it serves its own files and the sign-in. */
+export const createSite = async (options: SiteOptions, frame: SiteFrame): Promise<FastifyInstance> => {
+  const { sql, logger, trustedProxies } = options;
+  const app = createServer(logger, BOUNDS, {
+    trustProxy: trustedProxies.length === 0 ? false : trustedProxies,
+    // BullMQ waits for an unreachable backend without limit.
+    handlerTimeout: 30_000,
+    // No hook ran before it.
+    frameworkErrors: ({ statusCode = 400 }, _request, reply) => {
+      reply.headers(SECURITY_HEADERS);
+      const message = 'There is no page at this address.';
+      sendError(reply, statusCode, 'Not found', message);
+    },
+  });
+  const warn = createLimitedLog();
+  await app.register(fastifyCookie);
+  app.decorateRequest('operator', null);
+  app.decorate('frame', frame);
+  app.decorate('siteUrl', options.url);
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string) => parseForm(body),
+  );
+
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (error instanceof CatalogueError) return sendError(reply, 409, 'Not done', error.message);
+    if (error instanceof ZodError) return sendError(reply, 400, 'Not done', 'The form is incomplete.');
+    const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
+    const { method, url } = request;
+    if (status >= 500) request.log.error({ err: error, method, url: url.split('?')[0] }, 'request failed');
+    if (isUnreachable(error)) {
+      const message = 'The database or the queue does not answer. Retry in a moment.';
+      return sendError(reply, 503, 'Not available', message);
+    }
+    const message = status < 500 ? error.message : 'The log of this process says why.';
+    return sendError(reply, status, 'The request failed', message);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, 404, 'Not found', 'There is no page at this address.'),
+  );
+  app.addHook('onRoute', ({ config, url }) => {
+    if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    if (isSecure(request)) reply.headers(HTTPS_ONLY);
+    const seen = { route: request.routeOptions.url, address: request.ip };
+    if (isForged(request.method, request.headers)) {
+      warn(request.log, 'origin', seen, 'request of another origin refused');
+      const message = 'The request came from another site.';
+      return sendError(reply, 403, 'Refused', message);
+    }
+    const parts = Object.values((request.params ?? {}) as Record<string, string>);
+    if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
+    const { right } = request.routeOptions.config;
+    // The portal has sessions of its own (portal/session.ts).
+    if (right === undefined || right === 'public' || right === 'application') return;
+    request.operator = (await readSession(sql, readSessionCookie(request), !isPolling(request))) ?? null;
+    const { operator } = request;
+    if (operator === null) {
+      if (request.method === 'GET' && !isPolling(request))
+        return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
+      const message = 'Your session has ended, or you did not sign in.';
+      return sendError(reply, 401, 'Not signed in', message);
+    }
+    if (right === 'signed_in' || hasRight(operator.roles, right)) return;
+    warn(request.log, 'right', { ...seen, login: operator.login, right }, 'access refused');
+    if (changesState(request.method)) {
+      const subject = `page:${request.routeOptions.url}`;
+      const details = { address: request.ip };
+      await recordAudit(sql, [
+        { ...operatorActor(operator.login), action: 'access.refuse', subject, details },
+      ]);
+    }
+    const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
+    const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;
+    return sendError(reply, 403, 'Not allowed', message);
+  });
+
+  addAssets(app);
+  addSignIn(app, options);
+  addAccount(app, options);
+  return app;
+};

@@ -1,0 +1,29 @@
+import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
+import { ago, html, type SafeHtml, section } from '#src/site/html.ts';
+
+const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
+  passed: 'good',
+  rejected: 'bad',
+  failed: 'bad',
+  withdrawn: 'warn',
+  unlisted: 'warn',
+  picture: 'warn',
+  event_failed: 'warn',
+};
+
+/** What happened to a game, latest first, below why it is live or not. */
+export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'entries'>): SafeHtml =>
+  section(
+    'Timeline',
+    html`<p class="answer">${answer.text}</p><ol class="timeline">${entries
+      .toReversed()
+      .map(
+        (entry) =>
+          html`<li class="${ENTRY_TONES[entry.kind] ?? ''}"><span dir="auto">${entry.text}</span>${ago(entry.at)}${
+            entry.by || entry.note
+              ? html`<p>${entry.by ? `by ${entry.by}` : ''}${entry.by && entry.note ? ': ' : ''}${entry.note ?? ''}</p>`
+              : null
+          }</li>`,
+      )}</ol>`,
+    { id: 'timeline' },
+  );
