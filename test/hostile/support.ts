@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
+import type { JobLimits } from '#src/roles/job-dependencies.ts';
+import { PACE } from '#src/rules/budgets.ts';
+import { createPace } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
 import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
@@ -66,15 +67,19 @@ export const startHostileApplication = async (
   return application;
 };
 
-/** A fleet with one worker, whose calls have this long. */
-export const aFleet = async (kind: BackendKind = 'postgres', callTimeoutMs = 15_000): Promise<TestFleet> => {
-  const fleet = await startTestFleet(kind);
+/** No application of a test waits for what its large responses cost: that is the subject of test/webhooks/pace. */
+const unpaced = createPace({
+  ...PACE,
+  bytesOfOne: Infinity,
+  bytes: Infinity,
+  share: Infinity,
+  shareOfOne: Infinity,
+});
+
+/** A fleet with one worker. */
+export const aFleet = async (kind: BackendKind = 'postgres', limits: JobLimits = {}): Promise<TestFleet> => {
+  const fleet = await startTestFleet(kind, { pace: unpaced, ...limits });
   onTestFinished(() => fleet.stop());
-  fleet.deps.webhooks.close();
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const { memory, pace } = fleet.deps;
-  fleet.deps.webhooks = createWebhookClient({ egress, callTimeoutMs, memory, pace });
-  onTestFinished(() => fleet.deps.webhooks.close());
   await fleet.startWorker();
   return fleet;
 };

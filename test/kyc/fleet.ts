@@ -5,19 +5,16 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
+import { readConfig } from '#src/config.ts';
 import { buildBoard } from '#src/console/queues.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
-import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createPace } from '#src/webhooks/pace.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
-import { loopback } from '#test/webhooks/support.ts';
 
 export type TestFleet = {
   producer: Producer;
@@ -53,21 +50,10 @@ export const startFleet = async (
   const backend = openQueueBackend(options);
   await backend.migrate();
   const producer = createProducer(backend, specs, onError);
-  const webhooks = createWebhookClient({ egress: loopback, callTimeoutMs: CALL_TIMEOUT_MS });
-  const deps = {
-    sql: database.sql,
-    webhooks,
-    memory: createAnswerMemory(),
-    pace: createPace(),
-    producer,
-    keys,
-    openTarget: createTargetOpener(keys),
-    pictureKeepMs: 86_400_000,
-    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
-    egress: loopback,
-    events: { deliver: async () => ({ delivered: 0, failed: 0 }) },
-    pageCap: 10,
-  };
+  const started = new AsyncDisposableStack();
+  const config = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8, ::1/128' });
+  const resources = { sql: database.sql, producer, keys };
+  const deps = createJobDependencies(config, resources, started, { callTimeoutMs: CALL_TIMEOUT_MS });
   const handled = specs.flatMap((spec) =>
     jobs.filter((job) => job.spec.name === spec.name).map(({ handler }) => ({ spec, handler })),
   );
@@ -92,7 +78,7 @@ export const startFleet = async (
     boardDump: (definition) => dumpBoard(producer, definition),
     stop: async () => {
       await runner.stop(1_000);
-      webhooks.close();
+      await started.disposeAsync();
       await producer.close();
       await backend.close();
     },

@@ -13,7 +13,7 @@ export type TestDatabase = {
 const SESSIONS_END_WITHIN_MS = 2_000;
 const POLL_MS = 20;
 
-/** Creates a migrated database: a clone of the run's template, in about 10 ms. */
+/** Creates a migrated database: a clone of the template of the run. */
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asAdmin((sql) => sql.unsafe(`create database ${name} ${inject('templateClause')}`));

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
@@ -45,8 +45,20 @@ const print = (answer: ServersAnswer): void => {
 /** Test data need not survive a power cut. */
 const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
+/** Room for the databases of all test files that run at once. */
+const MEMORY_BYTES = 2 * 1024 ** 3;
+
+/**
+ * Linux's file system in memory, if it has room: a clone of the template has 640 files, which take 12 ms there and up to
+ * 500 ms on a disk.
+ */
+const findFastDirectory = async (): Promise<string> => {
+  const memory = await statfs('/dev/shm').catch(() => undefined);
+  return memory !== undefined && memory.bavail * memory.bsize >= MEMORY_BYTES ? '/dev/shm' : tmpdir();
+};
+
 const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
-  const home = await mkdtemp(join(tmpdir(), 'catalogue-test-'));
+  const home = await mkdtemp(join(await findFastDirectory(), 'catalogue-test-'));
   stops.push(() => removeHome(home));
   const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
   stops.push(instance.stop);
