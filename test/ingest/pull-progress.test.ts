@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { goodDetail, idsOf, raw, startHostileApplication } from '#test/hostile/support.ts';
-import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
 
-onBothBackends('A pull of more games than its application answers at once', (kind) => {
+describe('A pull of more games than its application answers at once', () => {
   test('fetches each game once, and its result counts them all', async () => {
     await using use = new AsyncDisposableStack();
-    const fleet = await startTestFleet(kind);
+    const fleet = await startTestFleet(fleetBackend());
     use.defer(() => fleet.stop());
     const ids = idsOf('g', 10);
     const answered: string[] = [];

@@ -24,10 +24,17 @@ import { until } from '#test/support/until.ts';
 
 export type BackendKind = QueueBackend['kind'];
 
-/** The same tests on both queue backends; without a redis-server on one, and it says so. */
+/** The backend of fleets, Redis; Postgres if no redis-server is installed. For tests whose subject is not the queue. */
+export const fleetBackend = (): BackendKind => (inject('redisUrl') === null ? 'postgres' : 'redis');
+
+/**
+ * Runs the same tests on both backends, for tests whose subject is the queue. Without a redis-server those on Redis are
+ * skipped; with CI set, the servers do not start without it.
+ */
 export const onBothBackends = (title: string, tests: (kind: BackendKind) => void): void => {
   const withoutRedis = inject('redisUrl') === null;
-  if (withoutRedis) process.stderr.write(`${title}: not run on Redis, for there is no redis-server here\n`);
+  if (withoutRedis)
+    process.stderr.write(`${title}: skipped on Redis, because no redis-server is installed\n`);
   describe(`${title}, with the queue in Postgres`, () => tests('postgres'));
   describe.skipIf(withoutRedis)(`${title}, with the queue in Redis`, () => tests('redis'));
 };
