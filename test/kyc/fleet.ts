@@ -51,7 +51,12 @@ export const startFleet = async (
   await backend.migrate();
   const producer = createProducer(backend, specs, onError);
   const started = new AsyncDisposableStack();
-  const config = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8, ::1/128' });
+  const config = readConfig({
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8, ::1/128',
+    KYC_KEEP_FORMER: '1d',
+    KYC_KEEP_REMOVED: '1d',
+  });
   const resources = { sql: database.sql, producer, keys };
   const deps = createJobDependencies(config, resources, started, { callTimeoutMs: CALL_TIMEOUT_MS });
   const handled = specs.flatMap((spec) =>

@@ -11,7 +11,6 @@ import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { runCli } from '#test/kyc/run-cli.ts';
 import {
   addApplication,
   aHome,
@@ -22,6 +21,7 @@ import {
   store,
   TOKEN,
 } from '#test/kyc/support.ts';
+import { runCli } from '#test/support/cli.ts';
 import { KIM } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -6,7 +6,6 @@ import { findKycRecord, type KycRecordRow } from '#db/queries/kyc.ts';
 import { countWrappedByOthers, WRAPPED_TABLES } from '#db/queries/wrapped-keys.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
-import { runCli, startCli } from '#test/kyc/run-cli.ts';
 import {
   addApplication,
   aHome,
@@ -17,6 +16,7 @@ import {
   store,
   TOKEN,
 } from '#test/kyc/support.ts';
+import { runCli, startCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -73,10 +73,10 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
       return counts.reduce((sum, count) => sum + count, 0);
     };
     const total = await left();
-    const { child, done } = startCli(['kyc', 'reseal', '--json'], env);
+    const reseal = startCli(['kyc', 'reseal', '--json'], env);
     while ((await left()) > total * 0.8) await turn();
-    child.kill('SIGKILL');
-    expect((await done).exit).toBeNull();
+    reseal.kill('SIGKILL');
+    expect((await reseal.done).exit).toBeNull();
     const halfway = await left();
     expect(halfway).toBeGreaterThan(0);
     expect(halfway).toBeLessThan(total);

@@ -90,7 +90,7 @@ export const register = (program: Command): void => {
     run: async (context, application_id, options) => {
       // Complete: each setting is a required option or has a default.
       const settings = toSettings(options) as ApplicationSettings;
-      const token = await readGivenToken(options);
+      const token = await readGivenToken(context, options);
       if (token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
       await checkWebhooks(context, { ...settings, events_webhook: options.eventsWebhook });
@@ -126,7 +126,7 @@ export const register = (program: Command): void => {
     run: async (context, application_id, options) => {
       const settings = toSettings(options);
       const { eventsWebhook } = options;
-      const token = await readGivenToken(options);
+      const token = await readGivenToken(context, options);
       const hasSettings = Object.keys(settings).length > 0 || token !== undefined;
       if (!hasSettings && eventsWebhook === undefined)
         throw new UsageError('Give at least one setting: npx catalogue app update --help lists them.');
@@ -203,7 +203,7 @@ export const register = (program: Command): void => {
       const { name } = await requireApplication(sql, application_id);
       const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;
       if (yes !== true && isInteractive(out)) {
-        using prompt = openPrompt();
+        using prompt = openPrompt(out);
         if ((await prompt.ask(question)) !== application_id)
           throw new CatalogueError(`${application_id} was not removed.`);
       }

@@ -11,6 +11,9 @@ const CLOSE_TIMEOUT_S = 2;
 /** Given to every command. Connections open on demand and close when the command ends. */
 export type CommandContext = {
   config: Config;
+  /** The words of the command line. */
+  argv: readonly string[];
+  env: NodeJS.ProcessEnv;
   out: Output;
   openDatabase: () => Promise<Database>;
   /** Opens the database and the queues. Throws if a server is unreachable. */
@@ -24,11 +27,14 @@ export type CommandContext = {
  */
 export const createContext = (
   { shared, config }: { shared: Config; config: Config },
+  { argv, env }: Pick<CommandContext, 'argv' | 'env'>,
   out: Output,
   resources: AsyncDisposableStack,
 ): CommandContext => {
   return {
     config: shared,
+    argv,
+    env,
     out,
     openDatabase: async () => {
       const { openDatabase, STATEMENT_MS } = await import('#db/client.ts');
