@@ -4,10 +4,10 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { decideGames } from '#src/review/decide.ts';
 import { addToken } from '#test/api/support.ts';
-import { findViolations } from '#test/console/every-page.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { findViolations } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 /** Names that show nothing. */

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { copyHome } from '#test/support/homes.ts';
 
-/** A home that is removed after the test, together with its data outside the home. */
-export const makeHome = async (options: { name?: string; parentMode?: number } = {}): Promise<string> => {
-  const parent = await mkdtemp(join(tmpdir(), 'catalogue-home-'));
+/** A new home that is removed after the test, together with its data outside the home. */
+export const makeNewHome = async (options: { name?: string; parentMode?: number } = {}): Promise<string> => {
+  const parent = await mkdtemp(join(dirname(inject('initializedHome')), 'catalogue-home-'));
   // mkdtemp creates directories with mode 0700.
   await chmod(parent, options.parentMode ?? 0o755);
   const home = join(parent, options.name ?? '.catalogue');
@@ -21,6 +21,13 @@ export const makeHome = async (options: { name?: string; parentMode?: number } =
       await rm(path, { recursive: true, force: true, maxRetries: 20 });
     }
   });
+  return home;
+};
+
+/** The same, with an initialised Postgres. */
+export const makeHome = async (options?: { name: string }): Promise<string> => {
+  const home = await makeNewHome(options);
+  await copyHome(inject('initializedHome'), home);
   return home;
 };
 

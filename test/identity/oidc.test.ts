@@ -26,7 +26,6 @@ describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
   /** A page of a new browser context. */
   const open = async (): Promise<Page> => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(30_000);
     return page;
   };
   const problem = (page: Page): Promise<string | null> => page.getByRole('alert').textContent();

@@ -27,7 +27,6 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     const context = await browser.newContext({ javaScriptEnabled });
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
     await signInPage(page, url, login);
     return page;
   };

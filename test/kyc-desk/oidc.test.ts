@@ -33,7 +33,6 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
 
   test('signs in anew for each reveal: the provider asks for the credentials again, and it counts once', async () => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(30_000);
     await signInAtProvider(page, desk.url, 'kira', '/developers/acme');
     // A sign-in just now proves as much as a fresh one; it grows old.
     await database.sql`update operator_sessions set confirmed_at = confirmed_at - interval '6 minutes'`;

@@ -1,26 +1,22 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { addToken } from '#test/api/support.ts';
-import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { giveAddress } from '#test/events/support.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { decideGame } from '#test/support/factories.ts';
-import { useTestFleet } from '#test/support/fleet.ts';
-import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
+import { inspectPage } from '#test/support/inspect-page.ts';
+
 import { until } from '#test/support/until.ts';
 
-const fleet = useTestFleet(inject('redisUrl') === null ? 'postgres' : 'redis', 1);
+const fleet = useTestFleet(fleetBackend(), 1);
 let portal: TestConsole;
-let browser: Browser;
 beforeAll(async () => {
   portal = await startTestConsole(fleet, { prefix: fleet.prefix });
-  if (hasBrowser()) browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await portal?.stop();
 });
 
@@ -55,29 +51,17 @@ const fill = async () => {
   return { token, rejected, broken, gone, text };
 };
 
-test.skipIf(!hasBrowser())(
-  'a developer signs in, finds a rejected game and an invalid one, and runs the checks; axe-core finds nothing',
-  async () => {
+describe.runIf(hasBrowser())('the portal in Chromium', () => {
+  const browser = useBrowser();
+
+  test('a developer signs in, finds a rejected game and an invalid one, and runs the checks; axe-core finds nothing', async () => {
     const { token, rejected, broken, gone, text } = await fill();
-    const context = await browser.newContext({
-      viewport: { width: 1280, height: 900 },
-      reducedMotion: 'reduce',
-    });
+    const context = await browser.newContext({ reducedMotion: 'reduce' });
     const page = await context.newPage();
     const errors = collectErrors(page);
-    const found: Record<string, string[]> = {};
-    const inspect = async (name: string) => {
-      for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme });
-        for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: 900 });
-          await takeScreenshot(page, scheme, `portal-${name}`);
-          const problems = [...(await findOverflow(page)), ...(await findViolations(page))];
-          if (problems.length > 0) found[`${name}, ${scheme}, ${width}`] = problems;
-        }
-      }
-      await page.setViewportSize({ width: 1280, height: 900 });
-    };
+    const problems: string[] = [];
+    const inspect = async (name: string) =>
+      void problems.push(...(await inspectPage(page, `portal-${name}`)));
 
     await page.goto(new URL('/portal', portal.url).href);
     await inspect('sign-in');
@@ -126,8 +110,7 @@ test.skipIf(!hasBrowser())(
 
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API token').waitFor();
-    expect(found).toEqual({});
+    expect(problems).toEqual([]);
     expect(errors.filter((error) => !error.includes('401'))).toEqual([]);
-  },
-  300_000,
-);
+  });
+});

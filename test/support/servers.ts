@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
 import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
@@ -15,19 +17,29 @@ import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
+import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
+import { copyHome } from '#test/support/homes.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 
 export type ServersAnswer =
-  | { adminDatabaseUrl: string; templateClause: string; redisUrl: string | null }
+  | {
+      adminDatabaseUrl: string;
+      templateClause: string;
+      redisUrl: string | null;
+      initializedHome: string;
+      browserEndpoint: string | null;
+    }
   | { error: string };
 
 const main = async (): Promise<void> => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const adminDatabaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(stops));
+    const initializedHome = await initializeHome(stops);
+    const adminDatabaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(initializedHome, stops));
     const templateClause = await createTemplate(adminDatabaseUrl, stops);
     const redisUrl = process.env.TEST_REDIS_URL || (await startRedis(stops));
-    print({ adminDatabaseUrl, templateClause, redisUrl });
+    const browserEndpoint = await startBrowser(stops);
+    print({ adminDatabaseUrl, templateClause, redisUrl, initializedHome, browserEndpoint });
     await once(process.stdin.resume(), 'end');
   } catch (thrown) {
     print({ error: coerceError(thrown).message });
@@ -57,9 +69,18 @@ const findFastDirectory = async (): Promise<string> => {
   return memory !== undefined && memory.bavail * memory.bsize >= MEMORY_BYTES ? '/dev/shm' : tmpdir();
 };
 
-const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
+/** Makes a home whose Postgres is initialised and stopped: a copy of it saves an initdb. */
+const initializeHome = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
   const home = await mkdtemp(join(await findFastDirectory(), 'catalogue-test-'));
   stops.push(() => removeHome(home));
+  await (await startEmbeddedPostgres({ home, settings: FAST_SETTINGS })).stop();
+  return home;
+};
+
+const startPostgres = async (initializedHome: string, stops: (() => Promise<unknown>)[]): Promise<string> => {
+  const home = `${initializedHome}-server`;
+  stops.push(() => removeHome(home));
+  await copyHome(initializedHome, home);
   const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
   stops.push(instance.stop);
   return instance.databaseUrl;
@@ -141,6 +162,19 @@ const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | n
     exit.then(() => failed(new Error(`redis-server did not start:\n${output}`)));
   });
   return `redis://127.0.0.1:${port}`;
+};
+
+/** The browser of all tests: each file opens contexts of its own. Its tests are skipped without Chromium. */
+const startBrowser = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
+  if (!existsSync(BROWSER_PATH)) {
+    const reason = `there is no Chromium at ${BROWSER_PATH}: install it, or set CHROMIUM_PATH`;
+    if (process.env.CI) throw new Error(`with CI set this is a failure: ${reason}`);
+    process.stderr.write(`Tests in a browser are skipped: ${reason}.\n`);
+    return null;
+  }
+  const server = await chromium.launchServer({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
+  stops.push(() => server.close());
+  return server.wsEndpoint();
 };
 
 await main();
