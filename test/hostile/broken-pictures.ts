@@ -124,11 +124,11 @@ export const feedPictures = async (
   const began = performance.now();
   for (const { game_id } of games) await producer.add(fetchPictures, { game_ids: [game_id] });
 
-  const { pid = 0 } = media.child;
+  const { pid } = media.process;
   const decoders = new Set<number>();
   let peakMib = 0;
   let processMib = 0;
-  for (let left = urls.length; left > 0 && media.child.exitCode === null; ) {
+  for (let left = urls.length; left > 0 && media.process.exitCode() === null; ) {
     for (const until = performance.now() + 500; performance.now() < until; await delay(20)) {
       const children = await childrenOf(pid);
       for (const child of children) decoders.add(child);
@@ -156,7 +156,7 @@ export const feedPictures = async (
     processMib: Math.round(processMib),
     decoders: decoders.size,
     seconds: Math.round((performance.now() - began) / 100) / 10,
-    isAlive: media.child.exitCode === null,
+    isAlive: media.process.exitCode() === null,
   };
 };
 

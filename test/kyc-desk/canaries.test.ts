@@ -115,8 +115,8 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
         found: [],
       });
     }
-    const inDesk = searchMemory(desk.child.pid ?? 0, Object.values(FIELDS), MARKS);
-    const inConsole = searchMemory(console_.child.pid ?? 0, VALUES, MARKS);
+    const inDesk = searchMemory(desk.process.pid, Object.values(FIELDS), MARKS);
+    const inConsole = searchMemory(console_.process.pid, VALUES, MARKS);
     // The search finds them where they are: in the process of the desk.
     if (inDesk !== undefined) expect(inDesk.length).toBeGreaterThan(0);
     expect(inConsole ?? []).toEqual([]);

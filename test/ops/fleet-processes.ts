@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { type CliProcess, startCli } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
 /** A role of the fleet as a process. */
 export type RoleProcess = {
-  child: ChildProcess;
+  process: CliProcess;
   /** URL of its `/metrics`. */
   metrics: string;
   /** URL that it serves; `ready` for a worker. */
@@ -17,39 +15,25 @@ export type RoleProcess = {
   stop: () => Promise<void>;
 };
 
-/** A command line, as a process with exactly this environment beside the system's path. */
-export const spawnCatalogue = (args: readonly string[], env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, ['src/cli/catalogue.ts', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-
-/** Start a role and wait until it logs the address of its metrics. */
+/** Starts a role and waits until it prints its addresses. */
 export const startRole = async (role: string, env: Record<string, string>): Promise<RoleProcess> => {
-  const child = spawnCatalogue([role, '--json'], { METRICS_PORT: '0', ...env });
-  const exit = once(child, 'exit');
-  let log = '';
-  child.stderr?.on('data', (chunk) => {
-    log += chunk;
+  const process = startCli([role, '--json'], { METRICS_PORT: '0', ...env });
+  const log = () => process.output().stderr;
+  const line = await until(`${role} starts`, () => {
+    if (process.exitCode() !== null) throw new Error(`${role} ended with ${process.exitCode()}:\n${log()}`);
+    const { stdout } = process.output();
+    return stdout.includes('\n') && stdout;
   });
-  let document: Record<string, string> | undefined;
-  if (child.stdout === null) throw new Error('stdout is a pipe');
-  createInterface(child.stdout).on('line', (line) => {
-    document = JSON.parse(line);
-  });
-  await until(`${role} starts`, () => {
-    if (child.exitCode !== null) throw new Error(`${role} ended with ${child.exitCode}:\n${log}`);
-    return document !== undefined;
-  });
+  const document: Record<string, string> = JSON.parse(line);
   return {
-    child,
-    metrics: document?.metrics ?? '',
-    address: document?.[role] ?? '',
-    api: document?.api,
-    log: () => log,
+    process,
+    metrics: document.metrics ?? '',
+    address: document[role] ?? '',
+    api: document.api,
+    log,
     stop: async () => {
-      child.kill('SIGTERM');
-      await exit;
+      process.kill('SIGTERM');
+      await process.done;
     },
   };
 };

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
-import { type RoleProcess, spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
+import { type RoleProcess, startRole } from '#test/ops/fleet-processes.ts';
+import { type CliResult, runCli } from '#test/support/cli.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 
 /** A secret: it must not appear in clear anywhere. */
@@ -18,7 +17,7 @@ export type SmallFleet = {
   /** Start a role; it is stopped with the fleet. */
   start: (role: string, extra?: Record<string, string>) => Promise<RoleProcess>;
   /** Run a command to its end. */
-  run: (...args: string[]) => Promise<{ exit: number | null; stdout: string; stderr: string }>;
+  run: (...args: string[]) => Promise<CliResult>;
   /** Register a sample application with this number of games. */
   addApplication: (application_id: string, games: number) => Promise<void>;
   killRedis: () => Promise<void>;
@@ -49,15 +48,7 @@ export const createSmallFleet = async (): Promise<SmallFleet> => {
     KYC_DESK_PORT: '0',
   };
   const all = started.move();
-  const run: SmallFleet['run'] = async (...args) => {
-    const child = spawnCatalogue(args, env);
-    const [stdout, stderr, [exit]] = await Promise.all([
-      text(child.stdout as never),
-      text(child.stderr as never),
-      once(child, 'exit'),
-    ]);
-    return { exit, stdout, stderr };
-  };
+  const run: SmallFleet['run'] = (...args) => runCli(args, env);
   return {
     env,
     start: async (role, extra = {}) => {

@@ -15,6 +15,8 @@ export type CliProcess = {
   pid: number;
   /** Output so far. */
   output: () => { stdout: string; stderr: string };
+  /** Null while it runs. */
+  exitCode: () => number | null;
   kill: (signal: NodeJS.Signals) => void;
   done: Promise<CliResult>;
 };
@@ -45,6 +47,7 @@ export const startCli = (
   return {
     pid: child.pid ?? 0,
     output: () => ({ ...written }),
+    exitCode: () => child.exitCode,
     kill: (signal) => void child.kill(signal),
     done,
   };
