@@ -44,9 +44,7 @@ const startUp = async (home: string) => {
   return { end, ended: exit.then(([code]) => code), log: () => log };
 };
 
-test('up, killed in the middle of a run and started again, recovers its Postgres and ends the run', {
-  timeout: 120_000,
-}, async () => {
+test('up, killed in the middle of a run and started again, recovers its Postgres and ends the run', async () => {
   const home = await makeHome();
   await using application = await startFleetApplication('acme', { games: 120 });
   const first = await startUp(home);

@@ -45,7 +45,6 @@ test.runIf(existsSync(SUITE))(
     expect(Object.keys(await quarantined(fleet, 'acme'))).toHaveLength(ids.length - run.missing);
     expect(run.invalid).toBe(ids.length - run.missing);
   },
-  120_000,
 );
 
 /** What Postgres can store and we take as a name: all of the list, but for what is longer than a name may be. */

@@ -114,4 +114,4 @@ test('thousands of mutated envelopes: no worker ends, and every stored game come
   const run = await fleet.startRun('acme');
   expect(await findRun(fleet.sql, run.run_id)).toBeDefined();
   expect(await fleet.ended(run.run_id)).toBeDefined();
-}, 180_000);
+});

@@ -229,9 +229,8 @@ onBothBackends('A run that is disturbed', (kind) => {
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
     await gate.blocked(4);
-    const began = performance.now();
     await worker.stop(50);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(fleet.log()).not.toContain('jobs did not end in time');
     gate.release();
 
     const half = (await gamesOf(fleet.sql, 'acme')).size;

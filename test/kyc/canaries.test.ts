@@ -102,7 +102,6 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
 
   it.skipIf(kind === 'redis' && inject('redisUrl') === null)(
     'only sealed columns and cp_id contain a value',
-    { timeout: 120_000 },
     async () => {
       const app = await anApplication();
       expect(await pull(app, succeed())).toEqual({ result: { state: 'sealed' } });

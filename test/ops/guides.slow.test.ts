@@ -96,7 +96,6 @@ test.skipIf(withoutRedis())(
     expect(stdout, 'after the restore nothing is new').toMatch(/acme +succeeded +250 +0 +0 +250/);
     expect(stdout.match(/\bsealed\b/g)?.length).toBeGreaterThanOrEqual(3);
   },
-  300_000,
 );
 
 test('the guide for application developers works, and its example follows the interface document', async () => {
@@ -107,7 +106,7 @@ test('the guide for application developers works, and its example follows the in
   expect(said).toContain('== followed to the end');
   expect(said).toMatch(/[1-9]\d* passed, 0 failed, 0 skipped/);
   expect(said).toContain('{"failures":[]}');
-}, 300_000);
+});
 
 /** The anchors of a page, as GitHub makes them of its headings. */
 const anchorsOf = (page: string): string[] =>

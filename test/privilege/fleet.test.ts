@@ -70,9 +70,7 @@ describe('A fleet whose processes have a role and the secrets of their own', () 
     await rm(home, { recursive: true, force: true });
   });
 
-  it('registers, pulls, decides, reveals, serves and prunes, and no process lacks a right', {
-    timeout: 120_000,
-  }, async () => {
+  it('registers, pulls, decides, reveals, serves and prunes, and no process lacks a right', async () => {
     const worker = await start('worker', 'worker', keys);
     const api = await start('api', 'api');
     const consoleProcess = await start('console', 'console');

@@ -158,7 +158,7 @@ describe('a key in AWS KMS', () => {
     });
   });
 
-  it('that does not respond, or is not there, fails within seconds', { timeout: 60_000 }, async () => {
+  it('that does not respond, or is not there, fails within seconds', async () => {
     expect(
       (await keyErrorOf(() => during('silence', () => kmsKey().wrap(keyBytes('data'), RECORD)))).code,
     ).toBe('key_service');

@@ -1,22 +1,6 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type ApplicationGameDetail, applicationGameDetailSchema } from '#src/contract/application.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
-import {
-  aClient,
-  aServer,
-  askDetail,
-  detail,
-  envelope,
-  errorOf,
-  live,
-  respondWith,
-  targetAt,
-} from '#test/webhooks/support.ts';
+import { aClient, errorOf, live, respondWith, targetAt } from '#test/webhooks/support.ts';
 
 const MIB = 1024 * 1024;
 
@@ -28,132 +12,31 @@ const gzipBomb = (): Buffer => {
 const brotliBomb = (): Buffer =>
   brotliCompressSync(Buffer.alloc(256 * MIB, 0x20), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
-test.each([
-  ['gzip', gzipBomb],
-  ['br', brotliBomb],
-])('a bomb in %s is refused in under a second, and memory stays small', async (coding, bomb) => {
-  const body = bomb();
-  const server = await respondWith(body, { headers: { 'content-encoding': coding } });
-  const client = aClient();
-  const target = targetAt(server.url);
-  // Each call is another application's: an application pays for the bytes of its last response with its next call.
-  const ask = (application_id: string) =>
-    errorOf(client.queryGameList({ ...target, application_id }, { page_num: 1, page_size: 100 }, live()));
-  await ask('first');
-  const rssBefore = process.memoryUsage.rss();
+const timeOf = (work: () => unknown): number => {
   const startMs = performance.now();
-  expect((await ask('second')).code).toBe('body_too_large');
-  expect(performance.now() - startMs).toBeLessThan(1_000);
-  expect(process.memoryUsage.rss() - rssBefore).toBeLessThan(50 * MIB);
-});
+  work();
+  return performance.now() - startMs;
+};
 
-const SUITE = new URL('../../../shared/data/json-test-suite.json', import.meta.url);
-const suite: Record<string, string> = existsSync(SUITE) ? JSON.parse(readFileSync(SUITE, 'utf8')) : {};
-if (!existsSync(SUITE)) process.stderr.write('JSONTestSuite is skipped: it is not beside this checkout\n');
-
-test.runIf(existsSync(SUITE))(
-  'every case of JSONTestSuite, as a body and as a value in one, ends in a reason',
-  async () => {
-    let body = Buffer.alloc(0);
-    const server = await aServer(
-      (request, response) => void request.resume().on('end', () => response.end(body)),
-    );
+test.each([
+  ['gzip', gzipBomb, gunzipSync],
+  ['br', brotliBomb, brotliDecompressSync],
+] as const)(
+  'a bomb in %s is refused before it has burst, and memory stays small',
+  async (coding, bomb, burst) => {
+    const body = bomb();
+    const burstMs = timeOf(() => burst(body));
+    const server = await respondWith(body, { headers: { 'content-encoding': coding } });
     const client = aClient();
-    const broken = ['not_json', 'not_utf8', 'too_deep'];
-    for (const [name, base64] of Object.entries(suite)) {
-      const bytes = Buffer.from(base64, 'base64');
-      body = bytes;
-      const { code } = await errorOf(askDetail(client, server.url));
-      body = Buffer.concat([
-        Buffer.from('{"ret_code":0,"ret_msg":"success","data":'),
-        bytes,
-        Buffer.from('}'),
-      ]);
-      const inside = await askDetail(client, server.url).catch((error: unknown) => error);
-      if (name.startsWith('n_')) expect([name, broken.includes(code)]).toEqual([name, true]);
-      if (name.startsWith('y_')) expect([name, code]).toEqual([name, 'not_envelope']);
-      if (inside !== null) expect([name, isWebhookError(inside)]).toEqual([name, true]);
-    }
+    const target = targetAt(server.url);
+    // Each call is another application's: an application pays for the bytes of its last response with its next call.
+    const ask = (application_id: string) =>
+      errorOf(client.queryGameList({ ...target, application_id }, { page_num: 1, page_size: 100 }, live()));
+    await ask('first');
+    const rssBefore = process.memoryUsage.rss();
+    const startMs = performance.now();
+    expect((await ask('second')).code).toBe('body_too_large');
+    expect(performance.now() - startMs).toBeLessThan(burstMs / 4);
+    expect(process.memoryUsage.rss() - rssBefore).toBeLessThan(50 * MIB);
   },
-  120_000,
 );
-
-/** Ways to spoil a valid envelope: as a value, as text and as bytes. */
-const mutations = fc.record({
-  value: fc.option(
-    fc.record({
-      field: fc.constantFrom(
-        'game_id',
-        'game_name',
-        'game_icon',
-        'game_info',
-        'game_store_video',
-        'game_store_pic',
-      ),
-      value: fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.webUrl(), fc.array(fc.webUrl())),
-    }),
-  ),
-  text: fc.option(
-    fc.record({ at: fc.nat(), cut: fc.nat(40), put: fc.string({ unit: 'binary', maxLength: 10 }) }),
-  ),
-  bytes: fc.option(fc.record({ at: fc.nat(), put: fc.uint8Array({ minLength: 1, maxLength: 4 }) })),
-  status: fc.constantFrom(200, 200, 200, 404, 500),
-  retCode: fc.constantFrom<unknown>(0, 0, 0, 0, 1, '0', null, -1),
-});
-
-test('thousands of spoiled envelopes end in a game that is valid at its source, in null, or in a reason', async () => {
-  let reply = { status: 200, body: Buffer.alloc(0) };
-  const server = await aServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(reply.status).end(reply.body));
-  });
-  const client = aClient();
-  await fc.assert(
-    fc.asyncProperty(mutations, async ({ value, text, bytes, status, retCode }) => {
-      const data = value === null ? detail() : { ...detail(), [value.field]: value.value };
-      let source = JSON.stringify({ ret_code: retCode, ret_msg: 'success', data });
-      if (text !== null) {
-        const at = text.at % source.length;
-        source = source.slice(0, at) + text.put + source.slice(at + text.cut);
-      }
-      const body = Buffer.from(source);
-      if (bytes !== null)
-        body.set(
-          bytes.put.subarray(0, body.length),
-          Math.min(bytes.at % body.length, body.length - bytes.put.length),
-        );
-      reply = { status, body };
-      const outcome = await askDetail(client, server.url).catch((error: unknown) => error);
-      if (outcome === null || isWebhookError(outcome)) return;
-      const parsed = JSON.parse(body.toString());
-      const expected: ApplicationGameDetail = applicationGameDetailSchema.parse(parsed.data);
-      expect(outcome).toEqual(expected);
-      expect(outcome).toMatchObject({ game_id: 'g1' });
-      expect(parsed.ret_code).toBe(0);
-    }),
-    { numRuns: 3_000 },
-  );
-}, 120_000);
-
-test('proxies of the environment are not used', async () => {
-  const proxy = await aServer((_, response) => response.end(envelope(detail('proxied'))));
-  const server = await respondWith(envelope(detail()));
-  const script = `
-    import { createWebhookClient } from '#src/webhooks/client.ts';
-    import { createEgressPolicy } from '#src/egress/egress.ts';
-    const client = createWebhookClient({ egress: createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.1'] }) });
-    const url = process.argv[1];
-    const target = { application_id: 'a', query_game_list_webhook: url, query_game_detail_webhook: url, query_cp_kyc_webhook: url, accessToken: 't' };
-    console.log((await client.queryGameDetail(target, { game_id: 'g1' }, new AbortController().signal)).game_name);
-    client.close();`;
-  const env = {
-    ...process.env,
-    NODE_USE_ENV_PROXY: '1',
-    HTTP_PROXY: proxy.url,
-    http_proxy: proxy.url,
-    ALL_PROXY: proxy.url,
-  };
-  const node = ['--input-type=module-typescript', '--eval', script, server.url];
-  const { stdout } = await promisify(execFile)(process.execPath, node, { env });
-  expect(stdout.trim()).toBe(detail().game_name);
-  expect(proxy.connections()).toBe(0);
-});

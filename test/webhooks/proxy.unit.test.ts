@@ -74,7 +74,7 @@ test('a proxy that does not answer CONNECT is a connection that failed, and no t
   });
   const error = await errorOf(client.queryGameList(targetAt('https://shop.example/'), LIST, live()));
   expect(error).toMatchObject({ code: 'connect_failed', retryable: true });
-  await expect.poll(proxy.openConnections, { timeout: 10_000 }).toBe(0);
+  await expect.poll(proxy.openConnections).toBe(0);
 });
 
 test.each([
