@@ -4,7 +4,7 @@ import { LOCKS } from '#db/locks.ts';
 import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, fetchedGame, useTestApi } from '#test/api/support.ts';
+import { addApplication, fetchedGame, useTestApi } from '#test/support/api.ts';
 import { decideGame } from '#test/support/factories.ts';
 
 const api = useTestApi();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type Scope, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
-import { addApplication, addGames, addToken, DETAIL, post, startApi } from '#test/api/support.ts';
+import { addApplication, addGames, addToken, DETAIL, post, startApi } from '#test/support/api.ts';
 
 test('a page is read from its index alone, without the games of other statuses before it', async () => {
   const own = await startApi();

@@ -16,7 +16,7 @@ import {
   startApi,
   type TestApi,
   useTestApi,
-} from '#test/api/support.ts';
+} from '#test/support/api.ts';
 
 const api = useTestApi();
 

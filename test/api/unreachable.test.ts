@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import { addToken, DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/api/support.ts';
+import { addToken, DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/support/api.ts';
 
 const served = useApi();
 const { call } = served;

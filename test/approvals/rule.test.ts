@@ -6,10 +6,10 @@ import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { setRoles, switchOperator } from '#src/identity/operators.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
-import { actionsOn, addOperators, passMinutes } from '#test/approvals/support.ts';
-import { TESTS } from '#test/console/support.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
+import { actionsOn, addOperators, passMinutes } from '#test/support/approvals.ts';
+import { TESTS } from '#test/support/console.ts';
+import { addApplication, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startRole } from '#test/support/role-process.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Database } from '#db/client.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { pictureId } from '#src/rules/pictures.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { aPicture } from '#test/support/pictures.ts';
 
 /** Each has an icon, and pictures of the store besides. */
 const PICTURES = 5;

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { CASES } from '#src/check/check-application.ts';
-import { check, type Json, type Spoil, startBroken, startSample, withOutcome } from '#test/check/support.ts';
-import { TOKEN } from '#test/webhooks/support.ts';
+import {
+  check,
+  type Json,
+  type Spoil,
+  startBroken,
+  startSample,
+  withOutcome,
+} from '#test/support/checked-application.ts';
+import { TOKEN } from '#test/support/webhooks.ts';
 
 test('no case passes against a port that is closed', async () => {
   expect(withOutcome(await check('http://127.0.0.1:9'), 'passed')).toEqual([]);

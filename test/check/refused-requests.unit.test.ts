@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { check, type Json, type Spoil, startBroken, withOutcome } from '#test/check/support.ts';
+import { check, type Json, type Spoil, startBroken, withOutcome } from '#test/support/checked-application.ts';
 
 /** An application that refuses one request: the case that must fail, and no other. */
 test.each<[name: string, refuses: (body: Json, operation: string) => boolean]>([

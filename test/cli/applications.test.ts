@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { useCommandLine } from '#test/cli/command-line.ts';
+import { useCommandLine } from '#test/support/command-line.ts';
 
 describe('Commands on applications, without a worker', () => {
   const world = useCommandLine(inject('redisUrl') === null ? 'postgres' : 'redis');

@@ -7,8 +7,8 @@ import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { onFreePorts } from '#test/cli/demo-home.ts';
-import { makeHome, makeNewHome } from '#test/embedded/homes.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { makeHome, makeNewHome } from '#test/support/homes.ts';
 import { openTerminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { onFreePorts } from '#test/cli/demo-home.ts';
-import { makeHome, makeNewHome } from '#test/embedded/homes.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
+import { makeHome, makeNewHome } from '#test/support/homes.ts';
 import { until } from '#test/support/until.ts';
 
 it('shows one sync without setup, and finds every game unchanged the second time', async () => {

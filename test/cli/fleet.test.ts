@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { useCommandLine } from '#test/cli/command-line.ts';
-import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { type CliProcess, startCli } from '#test/support/cli.ts';
+import { useCommandLine } from '#test/support/command-line.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
 import { fleetBackend } from '#test/support/fleet.ts';
+import { asSent, gamesOf } from '#test/support/landed.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { addTestOperator, PASSWORD, signIn, signInPage, useTestConsole } from '#test/console/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signIn, signInPage, useTestConsole } from '#test/support/console.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -4,6 +4,7 @@ import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
 import { linkOperator } from '#src/identity/operators.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
+import { cookieOf, noticeOf, sessionIds } from '#test/support/accounts.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -11,8 +12,7 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
-import { cookieOf, noticeOf, sessionIds } from '#test/identity/account-support.ts';
+} from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const NEW = 'seven quiet herons leap';

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
 import { fillConsole } from '#test/console/world.ts';
 import { collectErrors, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { takeDocsPicture } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -1,16 +1,16 @@
 // Icons that arrive after their page: they take the place of the letters, and disturb nothing else.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
   addTestOperator,
   signIn,
   signInPage,
   startTestConsole,
   type TestConsole,
-} from '#test/console/support.ts';
-import { openPictures } from '#test/console/world-pictures.ts';
-import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+} from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => {

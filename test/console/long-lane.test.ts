@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { COMPARED_MAX } from '#db/queries/lanes.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

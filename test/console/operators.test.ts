@@ -1,7 +1,7 @@
 // What the pages of administration keep, and what a browser that goes back must not restore.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('the operators in Chromium', () => {

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
-import { addTestOperator, signIn } from '#test/console/support.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
-import { type RoleProcess, startRole } from '#test/ops/fleet-processes.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { type RoleProcess, startRole } from '#test/support/role-process.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

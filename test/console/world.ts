@@ -9,8 +9,8 @@ import { closeRun } from '#db/queries/runs.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { decideGames } from '#src/review/decide.ts';
-import { openPictures } from '#test/console/world-pictures.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
 
 const NAMES = [
   'Lantern Harbour',

@@ -13,7 +13,7 @@ import {
 import type { OpenApiDocument } from '#src/contract/openapi.ts';
 import { openapiApplication } from '#src/contract/openapi-application.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
-import { addApplication, addGames, addToken, useTestApi } from '#test/api/support.ts';
+import { addApplication, addGames, addToken, useTestApi } from '#test/support/api.ts';
 
 const api = useTestApi();
 let token: string;

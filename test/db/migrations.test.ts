@@ -6,9 +6,9 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { applyMigrations, readApplied, readMigrations } from '#db/migrations.ts';
 import { recountGames } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addApplication, fetchedGame } from '#test/api/support.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
+import { addApplication, fetchedGame } from '#test/support/api.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 
 const migrations = await readMigrations();
 const WORKS = { triggers: true, games: 400 };

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { UsageError } from '#src/errors.ts';
-import { aClient, aServer, askDetail, detail, envelope, errorOf } from '#test/webhooks/support.ts';
+import { aClient, aServer, askDetail, detail, envelope, errorOf } from '#test/support/webhooks.ts';
 
 const strict = createEgressPolicy({ allowHttp: true, allowNetworks: [] });
 

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/egress/egress.ts';
-import { aClient, aServer, errorOf, targetAt } from '#test/webhooks/support.ts';
+import { aClient, aServer, errorOf, targetAt } from '#test/support/webhooks.ts';
 
 const NAMES: Record<string, string[]> = {
   'good.example': ['93.184.215.14', '2606:2800:21f:cb07::1'],

@@ -11,7 +11,7 @@ import {
   postmasterPid,
   query,
   start,
-} from '#test/embedded/homes.ts';
+} from '#test/support/homes.ts';
 
 describe.skipIf(!isRoot)('as root (skipped for an ordinary user: there Postgres runs as that user)', () => {
   test('Postgres and its data belong to the user postgres', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { dataPlaceOf, isRoot, makeHome, makeNewHome, start, startOwner } from '#test/embedded/homes.ts';
+import { dataPlaceOf, isRoot, makeHome, makeNewHome, start, startOwner } from '#test/support/homes.ts';
 
 describe('what a crash of the machine leaves', () => {
   test('A postmaster.pid whose number belongs to another process now is removed, and that process keeps running', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
 import { EXIT } from '#src/errors.ts';
-import { makeHome, makeNewHome, postmasterPid, query, start, startOwner } from '#test/embedded/homes.ts';
+import { makeHome, makeNewHome, postmasterPid, query, start, startOwner } from '#test/support/homes.ts';
 
 describe('several processes', () => {
   test('A second start is refused, with exit code 4, while the owner lives', async () => {

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
-import { isRoot, makeHome, makeNewHome, query, start } from '#test/embedded/homes.ts';
+import { isRoot, makeHome, makeNewHome, query, start } from '#test/support/homes.ts';
 
 describe('one owner', () => {
   test('A stopped instance keeps its data for the next start', async () => {

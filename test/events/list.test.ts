@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { LIST_EVENTS_PATH } from '#src/contract/events.ts';
-import { post, useApi } from '#test/api/support.ts';
+import { post, useApi } from '#test/support/api.ts';
 import { decideGame } from '#test/support/factories.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { aReceiver, withEvents } from '#test/events/support.ts';
+import { aReceiver, withEvents } from '#test/support/events.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 

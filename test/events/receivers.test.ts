@@ -7,12 +7,12 @@ import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { retryEvents } from '#src/actions/event-webhooks.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
-import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
 import { runCli } from '#test/support/cli.ts';
+import { aReceiver, aSender, passTime, withEvents } from '#test/support/events.ts';
 import { decideGame, KIM } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 
 const database = useTestDatabase();
 

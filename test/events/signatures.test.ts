@@ -4,6 +4,7 @@ import { findSendingAddress } from '#db/queries/event-webhooks.ts';
 import { eventSchema } from '#src/contract/events.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { openEventSecrets } from '#src/sealing/event-secret.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
 import {
   aReceiver,
   aSender,
@@ -12,10 +13,9 @@ import {
   passTime,
   type Received,
   withEvents,
-} from '#test/events/support.ts';
-import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
-import { documentOf, runCli } from '#test/support/cli.ts';
+} from '#test/support/events.ts';
 import { KIM, testKeys } from '#test/support/factories.ts';
+import { keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
-import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
+import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
+import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
 import { until } from '#test/support/until.ts';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 
 const run = promisify(execFile);
 const redisCli = (server: RedisServer, ...args: string[]) =>

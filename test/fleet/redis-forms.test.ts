@@ -2,9 +2,9 @@ import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { runCli } from '#test/support/cli.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 
 describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () => {
   const catalogue = (env: Record<string, string>) =>

@@ -8,9 +8,9 @@ import { updateApplication } from '#db/queries/applications.ts';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
-import { makeHome } from '#test/embedded/homes.ts';
 import { startFleetApplication } from '#test/fleet/application.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { makeHome } from '#test/support/homes.ts';
 
 /** `catalogue up` on a home of its own; ready when it has said its addresses. */
 const startUp = async (home: string) => {

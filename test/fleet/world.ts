@@ -8,7 +8,6 @@ import { openRun } from '#db/queries/runs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
 import { PATIENT, startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
@@ -20,6 +19,7 @@ import {
   type WorldQueue,
 } from '#test/fleet/world-queue.ts';
 import { addApplication, moveWebhooks } from '#test/support/factories.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
 export type Ground = {

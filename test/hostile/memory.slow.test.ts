@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { startWorkerProcess } from '#test/fleet/worker.ts';
+import { startTestFleet } from '#test/support/fleet.ts';
 import {
   type Behaviour,
   goodDetail,
@@ -10,8 +11,7 @@ import {
   raw,
   startHostileApplication,
   success,
-} from '#test/hostile/support.ts';
-import { startTestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const MIB = 1024 * 1024;

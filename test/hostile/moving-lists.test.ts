@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -10,8 +11,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import type { TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const detail: Behaviour['detail'] = (id) => ({ data: goodDetail(id) });

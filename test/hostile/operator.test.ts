@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import {
   aFleet,
   goodDetail,
@@ -11,10 +14,7 @@ import {
   startHostileApplication,
   success,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** The key that the tests' access tokens are sealed under. */

@@ -8,7 +8,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 const IDS = idsOf('g', 250);
 const detail: Behaviour['detail'] = (id) => ({ data: goodDetail(id) });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDecoder } from '#src/pictures/decoder.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { aPicture } from '#test/support/pictures.ts';
 import { until } from '#test/support/until.ts';
 
 test('a decoder that is killed costs one picture, and the next one starts another', async () => {

@@ -12,7 +12,7 @@ import {
   startHostileApplication,
   success,
   wellBehaved,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 const GOOD = idsOf('good', 75);
 const poisons = Object.keys(DETAIL_POISONS);

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
-import { aClient, askDetail, detail, envelope, errorOf, respondWith } from '#test/webhooks/support.ts';
+import { aClient, askDetail, detail, envelope, errorOf, respondWith } from '#test/support/webhooks.ts';
 
 const require = createRequire(import.meta.url);
 /** Published lists that none of us wrote: addresses that must not be called, and some that may be. */

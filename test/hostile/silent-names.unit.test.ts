@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { type Resolve, shareLookups } from '#src/egress/share-lookups.ts';
-import { aClient, askDetail, envelope, errorOf, respondWith } from '#test/webhooks/support.ts';
+import { aClient, askDetail, envelope, errorOf, respondWith } from '#test/support/webhooks.ts';
 
 /** A system whose look-ups of `*.silent.example` end when the test says so. Every other name is this machine. */
 const startNames = () => {

@@ -5,7 +5,7 @@ import { MEMORY } from '#src/rules/budgets.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { until } from '#test/support/until.ts';
-import { envelope, live, loopback, respondWith, targetAt } from '#test/webhooks/support.ts';
+import { envelope, live, loopback, respondWith, targetAt } from '#test/support/webhooks.ts';
 
 const PAGE = { page_num: 1, page_size: 100 };
 const LARGE = 'x'.repeat(2 * MEMORY.ordinaryBytes);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -9,8 +10,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import type { TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 

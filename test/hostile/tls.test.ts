@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
-import { aClient, askDetail, errorOf, meteredClient } from '#test/webhooks/support.ts';
+import { CERTIFICATE, KEY, trustCertificate } from '#test/support/self-signed.ts';
+import { aClient, askDetail, errorOf, meteredClient } from '#test/support/webhooks.ts';
 
 /** A TLS 1.3 server that sends this many session tickets when a connection begins. Node's own sends two. */
 const startTicketServer = async (tickets: number): Promise<string> => {

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { askDetail, detail, envelope, errorOf, loopback, meteredClient } from '#test/webhooks/support.ts';
-import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
+import { startTunnelProxy } from '#test/support/tunnel-proxy.ts';
+import { askDetail, detail, envelope, errorOf, loopback, meteredClient } from '#test/support/webhooks.ts';
 
 const MIB = 1024 * 1024;
 

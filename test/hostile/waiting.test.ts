@@ -3,6 +3,7 @@ import { findApplication, setApplicationStatus } from '#db/queries/applications.
 import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import type { AnySpec } from '#src/queue/job.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   aFleet,
   type Behaviour,
@@ -12,8 +13,7 @@ import {
   raw,
   startHostileApplication,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import type { TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 

@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
+import { CERTIFICATE, KEY, trustCertificate } from '#test/support/self-signed.ts';
+import { startTunnelProxy } from '#test/support/tunnel-proxy.ts';
 import {
   askDetail,
   detail,
@@ -14,8 +15,7 @@ import {
   loopback,
   meteredClient,
   respondWith,
-} from '#test/webhooks/support.ts';
-import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
+} from '#test/support/webhooks.ts';
 
 const KIB = 1024;
 const BODY = envelope(detail());

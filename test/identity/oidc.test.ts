@@ -3,9 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import { switchOperator } from '#src/identity/operators.ts';
-import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/console/support.ts';
-import { goToProvider, signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/support/console.ts';
+import {
+  goToProvider,
+  signInAtProvider,
+  startProvider,
+  type TestProvider,
+} from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {

@@ -7,7 +7,7 @@ import { changePassword } from '#src/identity/account.ts';
 import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
 import { hashPassword, verifyPassword } from '#src/identity/password.ts';
 import { openSession, readSession, signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
-import { addTestOperator, PASSWORD, TESTS } from '#test/console/support.ts';
+import { addTestOperator, PASSWORD, TESTS } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
-import { addToken } from '#test/api/support.ts';
+import { addToken } from '#test/support/api.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -11,7 +11,7 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
+} from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

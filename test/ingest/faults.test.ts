@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { SampleApplication } from '#src/sample-application/start.ts';
-import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
+import { gamesOf, oneGame } from '#test/support/landed.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 
 type Changes = Parameters<SampleApplication['games']['update']>[1];

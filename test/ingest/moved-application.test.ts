@@ -4,10 +4,10 @@ import { findKycState } from '#db/queries/kyc.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
-import { gamesOf } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factories.ts';
 import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { gamesOf } from '#test/support/landed.ts';
 
 /** Two servers with the same game ids and different content. */
 const twoServers = async (use: AsyncDisposableStack) => {

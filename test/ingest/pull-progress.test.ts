@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pullGameDetail } from '#src/ingest/specs.ts';
-import { goodDetail, idsOf, raw, startHostileApplication } from '#test/hostile/support.ts';
 import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
+import { goodDetail, idsOf, raw, startHostileApplication } from '#test/support/hostile-application.ts';
 
 describe('A pull of more games than its application answers at once', () => {
   test('fetches each game once, and its result counts them all', async () => {

@@ -5,10 +5,10 @@ import { jobs, mediaJobs } from '#jobs/index.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { jobSpecs, prune, pullGameDetail, queryGameDetail, queryGameList, tick } from '#src/ingest/specs.ts';
 import { type AnySpec, defineJobs, type JobResult } from '#src/queue/job.ts';
-import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, anOpenRun, moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { gamesOf, oneGame } from '#test/support/landed.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { listFailures, listRuns } from '#test/support/stored-rows.ts';
 

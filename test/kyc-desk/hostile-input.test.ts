@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addTestOperator, signIn } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
+import { addApplication, PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

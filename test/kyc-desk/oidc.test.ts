@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addApplication, PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { signInAtProvider, startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', () => {

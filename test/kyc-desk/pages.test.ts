@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approve, askForApproval } from '#src/approvals/requests.ts';
 import { APPROVAL_KINDS, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signInPage } from '#test/support/console.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
+import { addApplication, PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const IDS = ['lantern-works', 'northwind-play', 'paper-kite', 'studio-mizu', 'velvet-ox'];

@@ -7,13 +7,13 @@ import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
 import { type KeyRing, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { sealValue } from '#src/sealing/sealed-value.ts';
-import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
 import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { aServer, envelope } from '#test/webhooks/support.ts';
+import { aServer, envelope } from '#test/support/webhooks.ts';
 
 const live = new AbortController().signal;
 

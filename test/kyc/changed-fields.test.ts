@@ -6,9 +6,9 @@ import { KYC_SEALED_FIELDS, type KycRecord } from '#src/contract/application.ts'
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { changedFields, fieldFingerprints } from '#src/kyc/fingerprints.ts';
 import { reseal } from '#src/kyc/reseal.ts';
-import { TESTS } from '#test/console/support.ts';
-import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { TESTS } from '#test/support/console.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -6,10 +6,10 @@ import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { KycConflictError } from '#src/kyc/store-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addApplication, PLANTED, ringOf, store, storeOnce } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const signal = new AbortController().signal;

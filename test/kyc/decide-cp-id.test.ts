@@ -3,11 +3,11 @@ import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
-import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, keysText, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { runCli } from '#test/support/cli.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addApplication, keysText, PLANTED, ringOf } from '#test/support/kyc.ts';
+import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

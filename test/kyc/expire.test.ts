@@ -6,8 +6,8 @@ import { findKycState, lockKycState } from '#db/queries/kyc.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { expireRemovedRecords } from '#src/kyc/expire.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { addApplication, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

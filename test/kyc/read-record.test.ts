@@ -4,9 +4,9 @@ import { findKycRecord } from '#db/queries/kyc.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { addApplication, keysText, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { runCli } from '#test/support/cli.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addApplication, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -4,8 +4,8 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
-import { aHome, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { runCli } from '#test/support/cli.ts';
+import { aHome, keyErrorOf, keysText, ringOf, TOKEN } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

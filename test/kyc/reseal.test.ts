@@ -11,6 +11,8 @@ import { openKycRecord } from '#src/kyc/record.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
+import { runCli } from '#test/support/cli.ts';
+import { KIM } from '#test/support/factories.ts';
 import {
   addApplication,
   aHome,
@@ -20,9 +22,7 @@ import {
   ringOf,
   store,
   TOKEN,
-} from '#test/kyc/support.ts';
-import { runCli } from '#test/support/cli.ts';
-import { KIM } from '#test/support/factories.ts';
+} from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

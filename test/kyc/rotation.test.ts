@@ -6,6 +6,7 @@ import { findKycRecord, type KycRecordRow } from '#db/queries/kyc.ts';
 import { countWrappedByOthers, WRAPPED_TABLES } from '#db/queries/wrapped-keys.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
+import { runCli, startCli } from '#test/support/cli.ts';
 import {
   addApplication,
   aHome,
@@ -15,8 +16,7 @@ import {
   ringOf,
   store,
   TOKEN,
-} from '#test/kyc/support.ts';
-import { runCli, startCli } from '#test/support/cli.ts';
+} from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -5,10 +5,10 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addApplication, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const CONNECTIONS = 2;

@@ -7,8 +7,8 @@ import { openRun } from '#db/queries/runs.ts';
 import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
+import { addApplication, PLANTED, ringOf, store, TOKEN } from '#test/support/kyc.ts';
+import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

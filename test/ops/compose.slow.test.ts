@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ROLES, readCompose } from '#test/ops/compose.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
-import { createSmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
 import { runCli } from '#test/support/cli.ts';
+import { startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
+import { createSmallFleet, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
 test.skipIf(withoutRedis())('every service starts with the environment of docker-compose.yml', async () => {

@@ -6,9 +6,9 @@ import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { startSystemPostgres } from '#test/ops/debian-postgres.ts';
-import { withoutRedis } from '#test/ops/small-fleet.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { withoutRedis } from '#test/support/small-fleet.ts';
 
 /** The shell blocks of a page. Blocks named `sh setup` are excluded: test machines have those programs. */
 const blocksOf = (page: string): string[] =>

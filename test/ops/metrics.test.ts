@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { scrape } from '#test/ops/fleet-processes.ts';
-import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/ops/small-fleet.ts';
+import { scrape } from '#test/support/role-process.ts';
+import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
 const namesOf = (expression: string): string[] =>

@@ -5,7 +5,7 @@ import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { loopback, targetAt } from '#test/webhooks/support.ts';
+import { loopback, targetAt } from '#test/support/webhooks.ts';
 
 const client = observeWebhooks(createWebhookClient({ egress: loopback }));
 const list = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { total: 0, list: [] } });

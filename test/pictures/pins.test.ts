@@ -8,8 +8,8 @@ import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

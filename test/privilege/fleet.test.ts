@@ -8,11 +8,11 @@ import { jobSpecs, prune } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { keysText } from '#test/kyc/support.ts';
-import { type RoleProcess, scrape, startRole } from '#test/ops/fleet-processes.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { webhooksAt } from '#test/support/fleet.ts';
+import { keysText } from '#test/support/kyc.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { type RoleProcess, scrape, startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { pullGameDetail } from '#src/ingest/specs.ts';
+import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   goodDetail,
@@ -7,8 +8,7 @@ import {
   startHostileApplication,
   success,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const PULL = { application_id: 'acme', application_game_ids: ['g-1', 'g-2'] };

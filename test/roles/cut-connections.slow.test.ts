@@ -4,9 +4,9 @@ import { openDatabase } from '#db/client.ts';
 import { setApplicationStatus } from '#db/queries/applications.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
-import { createSmallFleet, type SmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { createSmallFleet, type SmallFleet, withoutRedis } from '#test/support/small-fleet.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { until } from '#test/support/until.ts';
 
 const CUTS = 100;

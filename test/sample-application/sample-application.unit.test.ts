@@ -8,7 +8,7 @@ import { sniffImage } from '#src/rules/pictures.ts';
 import { createSampleGames } from '#src/sample-application/game-data.ts';
 import { type SampleApplicationOptions, startSampleApplication } from '#src/sample-application/start.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { loopback } from '#test/webhooks/support.ts';
+import { loopback } from '#test/support/webhooks.ts';
 
 const accessToken = 'sample-token';
 

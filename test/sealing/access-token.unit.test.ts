@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { bindAccessToken, openAccessToken, originsOf, tokenRecord } from '#src/sealing/access-token.ts';
 import { wrapDataKey } from '#src/sealing/key-provider.ts';
 import { FORMAT, openValue, sealValue } from '#src/sealing/sealed-value.ts';
-import { keyBytes, keyErrorOf, ringOf, TOKEN } from '#test/kyc/support.ts';
+import { keyBytes, keyErrorOf, ringOf, TOKEN } from '#test/support/kyc.ts';
 
 const ACME = {
   application_id: 'acme',

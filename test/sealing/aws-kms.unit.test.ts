@@ -9,8 +9,8 @@ import { awsKmsKey } from '#src/sealing/aws-kms.ts';
 import { openEventSecrets, sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import { localKey, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
-import { aHome, keyBytes, keyErrorOf, PLANTED } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
+import { aHome, keyBytes, keyErrorOf, PLANTED } from '#test/support/kyc.ts';
 
 const ARN = 'arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 const OTHER_ARN = ARN.replace('1234abcd', '9999abcd');

@@ -5,7 +5,7 @@ import {
   rotateSealedSecret,
   sealNewEventSecret,
 } from '#src/sealing/event-secret.ts';
-import { keyErrorOf, ringOf } from '#test/kyc/support.ts';
+import { keyErrorOf, ringOf } from '#test/support/kyc.ts';
 
 const KEYS = ringOf(['k1']);
 const ADDRESS = { application_id: 'acme', url: 'https://acme.example/events' };

@@ -6,7 +6,7 @@ import { isKeyError, KeyError } from '#src/sealing/errors.ts';
 import { type KeyProvider, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { isInstallationKeyId, openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 import { sealValue } from '#src/sealing/sealed-value.ts';
-import { aHome, keyBytes, keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
+import { aHome, keyBytes, keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 
 const RECORD = { table: 'kyc_records', record_id: 'acme/r1' };
 const ARN = 'arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab';

@@ -7,7 +7,7 @@ import { UsageError } from '#src/errors.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
-import { aHome, keyBytes, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
+import { aHome, keyBytes, keyErrorOf, keysText, ringOf, TOKEN } from '#test/support/kyc.ts';
 
 const run = promisify(execFile);
 const ACME = {

@@ -6,7 +6,7 @@ import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { openKycRecord, sealKycRecord } from '#src/kyc/record.ts';
 import { decrypt, encrypt } from '#src/sealing/aes-gcm.ts';
 import { additionalData, openValue, type SealedPlace, sealValue } from '#src/sealing/sealed-value.ts';
-import { keyBytes, keyErrorOf, ringOf } from '#test/kyc/support.ts';
+import { keyBytes, keyErrorOf, ringOf } from '#test/support/kyc.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const KEY = keyBytes('data key');

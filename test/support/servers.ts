@@ -18,7 +18,7 @@ import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
-import { copyHome } from '#test/support/homes.ts';
+import { copyHome } from '#test/support/copy-home.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 
 export type ServersAnswer =

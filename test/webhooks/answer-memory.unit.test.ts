@@ -12,7 +12,7 @@ import {
   isDone,
   live,
   respondWith,
-} from '#test/webhooks/support.ts';
+} from '#test/support/webhooks.ts';
 
 const LIMITS = {
   ordinaryBytes: 1,

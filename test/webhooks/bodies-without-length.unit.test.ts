@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { aClient, askDetail, detail, envelope, errorOf } from '#test/webhooks/support.ts';
+import { aClient, askDetail, detail, envelope, errorOf } from '#test/support/webhooks.ts';
 
 const BODY = Buffer.from(envelope({ ...detail(), game_name: 'Café' }));
 const GZIP = 'content-encoding: gzip\r\n';

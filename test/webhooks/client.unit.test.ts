@@ -15,7 +15,7 @@ import {
   respondWith,
   TOKEN,
   targetAt,
-} from '#test/webhooks/support.ts';
+} from '#test/support/webhooks.ts';
 
 const record = async () => {
   const seen: { request: IncomingMessage; body: string }[] = [];

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { MEMORY } from '#src/rules/budgets.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { aClient, askDetail, detail, envelope, errorOf, isDone, live } from '#test/webhooks/support.ts';
+import { aClient, askDetail, detail, envelope, errorOf, isDone, live } from '#test/support/webhooks.ts';
 
 const KIB = 1024;
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { aServer, detail, envelope, respondWith } from '#test/webhooks/support.ts';
+import { aServer, detail, envelope, respondWith } from '#test/support/webhooks.ts';
 
 test('proxies of the environment are not used', async () => {
   const proxy = await aServer((_, response) => response.end(envelope(detail('proxied'))));

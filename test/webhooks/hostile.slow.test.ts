@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { aClient, errorOf, live, respondWith, targetAt } from '#test/webhooks/support.ts';
+import { aClient, errorOf, live, respondWith, targetAt } from '#test/support/webhooks.ts';
 
 const MIB = 1024 * 1024;
 

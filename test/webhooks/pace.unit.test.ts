@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPace, createStopwatch } from '#src/webhooks/pace.ts';
-import { isDone, live } from '#test/webhooks/support.ts';
+import { isDone, live } from '#test/support/webhooks.ts';
 
 const LIMITS = {
   bytesOfOne: 1_000,

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
-import { aClient, envelope, errorOf, live, respondWith, TOKEN, targetAt } from '#test/webhooks/support.ts';
-import { startTunnelProxy } from '#test/webhooks/tunnel-proxy.ts';
+import { startTlsServer, trustCertificate } from '#test/support/self-signed.ts';
+import { startTunnelProxy } from '#test/support/tunnel-proxy.ts';
+import { aClient, envelope, errorOf, live, respondWith, TOKEN, targetAt } from '#test/support/webhooks.ts';
 
 const LIST = { page_num: 1, page_size: 100 };
 

@@ -10,7 +10,7 @@ import {
   live,
   respondWith,
   targetAt,
-} from '#test/webhooks/support.ts';
+} from '#test/support/webhooks.ts';
 
 const good = Buffer.from(envelope(detail()));
 const codeFor = async (...response: Parameters<typeof respondWith>): Promise<string> => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ApplicationGameDetail, applicationGameDetailSchema } from '#src/contract/application.ts';
 import { isWebhookError } from '#src/egress/errors.ts';
-import { aClient, aServer, askDetail, detail, errorOf } from '#test/webhooks/support.ts';
+import { aClient, aServer, askDetail, detail, errorOf } from '#test/support/webhooks.ts';
 
 const SUITE = new URL('../../../shared/data/json-test-suite.json', import.meta.url);
 const suite: Record<string, string> = existsSync(SUITE) ? JSON.parse(readFileSync(SUITE, 'utf8')) : {};

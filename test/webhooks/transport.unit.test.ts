@@ -7,7 +7,7 @@ import type { WebhookErrorCode } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
-import { startTlsServer, trustCertificate } from '#test/webhooks/self-signed.ts';
+import { startTlsServer, trustCertificate } from '#test/support/self-signed.ts';
 import {
   aClient,
   aServer,
@@ -20,7 +20,7 @@ import {
   respondWith,
   TOKEN,
   targetAt,
-} from '#test/webhooks/support.ts';
+} from '#test/support/webhooks.ts';
 
 const aTcpServer = async (onSocket: (socket: Socket) => void, scheme = 'http') => {
   const server = await startRawTcpServer(onSocket, scheme);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { startSampleApplication } from '#src/sample-application/start.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
-import { type RoleProcess, startRole } from '#test/ops/fleet-processes.ts';
 import { type CliResult, runCli } from '#test/support/cli.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { type RoleProcess, startRole } from '#test/support/role-process.ts';
 
 /** A secret: it must not appear in clear anywhere. */
 export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';

@@ -3,7 +3,7 @@ import { type CaseResult, checkApplication } from '#src/check/check-application.
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { webhooksAt } from '#test/support/fleet.ts';
-import { live, loopback, TOKEN } from '#test/webhooks/support.ts';
+import { live, loopback, TOKEN } from '#test/support/webhooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test that spoils responses takes them apart at will
 export type Json = any;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { type DeskOptions, REVEAL_MS } from '#src/kyc-desk/options.ts';
-import { ringOf } from '#test/kyc/support.ts';
+import { ringOf } from '#test/support/kyc.ts';
 import { openAs } from '#test/support/roles.ts';
 import { serveSite, type TestSite } from '#test/support/site.ts';
 

@@ -2,7 +2,7 @@ import type { Database } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { addOperator } from '#src/identity/operators.ts';
-import { TESTS } from '#test/console/support.ts';
+import { TESTS } from '#test/support/console.ts';
 
 /** Adds operators who never sign in: `kim` with these roles, and so on. */
 export const addOperators = async (sql: Database, people: Record<string, Role[]>): Promise<void> => {

@@ -6,8 +6,8 @@ import { upsertGames } from '#db/queries/games.ts';
 import { readConfig } from '#src/config.ts';
 import { startMedia } from '#src/roles/media.ts';
 import type { Role } from '#src/roles/role.ts';
-import { aPicture, type PictureServer } from '#test/pictures/support.ts';
 import { fetchedGame } from '#test/support/factories.ts';
+import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 
 /** A prefix of queues of their own, for a console and a media process that share them. */
 export const newPrefix = (): string => `pictures-${randomUUID()}`;

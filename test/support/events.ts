@@ -13,7 +13,7 @@ import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { addApplication, decideGame, fetchedGame, KIM, testKeys } from '#test/support/factories.ts';
-import { aServer, loopback } from '#test/webhooks/support.ts';
+import { aServer, loopback } from '#test/support/webhooks.ts';
 
 export type Received = { headers: IncomingHttpHeaders; body: string };
 
