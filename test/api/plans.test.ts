@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type Scope, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
-import { addApplication, addGames, addToken, DETAIL, post, startApi } from '#test/support/api.ts';
+import { DETAIL, post, startApi } from '#test/support/api.ts';
+import { addApplication, addGames, addToken } from '#test/support/factories.ts';
 
 test('a page is read from its index alone, without the games of other statuses before it', async () => {
   const own = await startApi();

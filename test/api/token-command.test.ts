@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApplication, LIST, post, useTestApi } from '#test/support/api.ts';
+import { LIST, post, useTestApi } from '#test/support/api.ts';
 import { runCli } from '#test/support/cli.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 const api = useTestApi();

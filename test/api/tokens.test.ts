@@ -6,17 +6,8 @@ import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
-import {
-  type Answer,
-  addApplication,
-  addToken,
-  DETAIL,
-  LIST,
-  post,
-  startApi,
-  type TestApi,
-  useTestApi,
-} from '#test/support/api.ts';
+import { type Answer, DETAIL, LIST, post, startApi, type TestApi, useTestApi } from '#test/support/api.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
 
 const api = useTestApi();
 

@@ -8,7 +8,8 @@ import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
 import { actionsOn, addOperators, passMinutes } from '#test/support/approvals.ts';
 import { TESTS } from '#test/support/console.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { startRole } from '#test/support/role-process.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -32,7 +33,7 @@ beforeEach(async () => {
   next += 1;
   application_id = `app-${next}`;
   subject = `application:${application_id}`;
-  await addApplication(database.sql, application_id, keys);
+  await addApplication(database.sql, application_id, {}, keys);
   await store(database.sql, keys, application_id, PLANTED);
 });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { fillConsole } from '#test/console/world.ts';
+import { fillConsole } from '#test/console/filled-console.ts';
 import { collectErrors, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ROLES } from '#src/contract/roles.ts';
-import { fillConsole } from '#test/console/world.ts';
-import { addToken } from '#test/support/api.ts';
+import { fillConsole } from '#test/console/filled-console.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { addToken } from '#test/support/factories.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -3,10 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { decideGames } from '#src/review/decide.ts';
-import { addToken } from '#test/support/api.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
-import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { findViolations } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -6,7 +6,7 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { applyMigrations, readApplied, readMigrations } from '#db/migrations.ts';
 import { recountGames } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addApplication, fetchedGame } from '#test/support/api.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { startProxy } from '#test/support/tcp-proxy.ts';
 
@@ -56,7 +56,7 @@ const addGames = (sql: Database, from: number, to: number) =>
   upsertGames(
     sql,
     'acme',
-    Array.from({ length: to - from }, (_, n) => fetchedGame(`game-${from + n}`)),
+    Array.from({ length: to - from }, (_, n) => fetchedGame({ game_id: `game-${from + n}` }, new Date())),
   );
 
 const expectCurrent = async (sql: Database): Promise<void> => {
@@ -95,7 +95,7 @@ const startTraffic = (sql: Database): (() => Promise<unknown[]>) => {
   const write = (writer: number) => async (round: number) => {
     const changed = Array.from({ length: 20 }, (_, n) => {
       const id = `game-${(writer * 97 + round * 13 + n) % 600}`;
-      return fetchedGame(id, { content_hash: `${writer}-${round}` });
+      return fetchedGame({ game_id: id }, new Date(), { content_hash: `${writer}-${round}` });
     });
     await sql.begin((tx) => upsertGames(tx, 'acme', changed));
     await sql`
@@ -133,7 +133,7 @@ test('a database that has the triggers is not counted again, and its writers are
   const { sql, databaseUrl } = await createReleased(3);
   await sql`update game_counts set games = games + 5 where application_id = '' and level = 0`;
   await sql.begin(async (tx) => {
-    await upsertGames(tx, 'acme', [fetchedGame('open')]);
+    await upsertGames(tx, 'acme', [fetchedGame({ game_id: 'open' }, new Date())]);
     // Later migrations may lock the table for a moment.
     await migrateTo(4, databaseUrl);
   });

@@ -17,7 +17,8 @@ import {
 import { KIM, testKeys } from '#test/support/factories.ts';
 import { keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 

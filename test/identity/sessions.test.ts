@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
-import { addToken } from '#test/support/api.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -12,7 +11,7 @@ import {
   TESTS,
   type TestConsole,
 } from '#test/support/console.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 /** The password that kim sets. */

@@ -19,7 +19,8 @@ import {
   summaryOf,
 } from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();

@@ -9,13 +9,14 @@ import { searchMemory, takeHeapSnapshot } from '#test/kyc-desk/memory.ts';
 import { hasBrowser, launchProfile } from '#test/support/browser.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage } from '#test/support/console.ts';
-import { addApplication, keysText, PLANTED, store } from '#test/support/kyc.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { keysText, PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS } from '#test/support/kyc-desk.ts';
-import { dumpDatabase, formsOf } from '#test/support/kyc-fleet.ts';
+import { formsOf } from '#test/support/kyc-fleet.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { type RoleProcess, startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
-import { everyRedisValue } from '#test/support/stored.ts';
+import { everyRedisValue, everyRow } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 
 const VALUES = Object.values(PLANTED);
@@ -49,7 +50,7 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
     };
     const migrated = await runCli(['migrate'], { ...shared, DATABASE_URL: database.databaseUrl, ...urls });
     expect(migrated).toMatchObject({ exit: 0, stderr: '' });
-    await addApplication(owner, 'acme', DESK_KEYS);
+    await addApplication(owner, 'acme', {}, DESK_KEYS);
     await store(owner, DESK_KEYS, 'acme', PLANTED);
     for (const login of ['kim', 'lee']) await addTestOperator(owner, login, 'kyc_officer');
     await addTestOperator(owner, 'ada', 'admin');
@@ -147,9 +148,9 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
       { where: 'the log of the desk', text: desk.log() },
       { where: 'a header or an address', text: headers.join('\n') },
       { where: 'Redis', text: redisUrl === null ? '' : await everyRedisValue(redisUrl, prefix) },
-      ...(await dumpDatabase(owner)).map(({ table, text }) => ({ where: table, text })),
+      ...Object.entries(await everyRow(owner)).map(([where, rows]) => ({ where, text: rows.join('\n') })),
     ];
-    const cpIdColumns = ['public.content_providers', 'public.kyc_states'];
+    const cpIdColumns = ['content_providers', 'kyc_states'];
     const found = places.flatMap(({ where, text }) =>
       VALUES.filter((value) => !(value === CP_ID && cpIdColumns.includes(where)))
         .filter((value) => isIn(text, value))

@@ -6,7 +6,8 @@ import { actionsOn, passMinutes } from '#test/support/approvals.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/support/console.ts';
-import { addApplication, keysText, PLANTED, store } from '#test/support/kyc.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { keysText, PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -34,7 +35,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
   beforeAll(async () => {
     const { sql } = database;
     for (const id of ['acme', 'moved', 'gone']) {
-      await addApplication(sql, id, DESK_KEYS);
+      await addApplication(sql, id, {}, DESK_KEYS);
       await store(sql, DESK_KEYS, id, { ...PLANTED, tax_id: `${PLANTED.tax_id}-${id}` });
     }
     for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');

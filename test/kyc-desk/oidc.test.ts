@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addApplication, PLANTED, store } from '#test/support/kyc.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { signInAtProvider, startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -13,7 +14,7 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
   let desk: TestDesk;
 
   beforeAll(async () => {
-    await addApplication(database.sql, 'acme', DESK_KEYS);
+    await addApplication(database.sql, 'acme', {}, DESK_KEYS);
     await store(database.sql, DESK_KEYS, 'acme', PLANTED);
     provider = await startProvider('client_secret_post');
     desk = await startTestDesk(database, {

@@ -3,8 +3,9 @@ import { approve, askForApproval } from '#src/approvals/requests.ts';
 import { APPROVAL_KINDS, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
-import { addApplication, PLANTED, store } from '#test/support/kyc.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -18,7 +19,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
   beforeAll(async () => {
     const { sql } = database;
     for (const id of IDS) {
-      await addApplication(sql, id, DESK_KEYS);
+      await addApplication(sql, id, {}, DESK_KEYS);
       await store(sql, DESK_KEYS, id, {
         ...PLANTED,
         tax_id: id === 'velvet-ox' ? 'NL-1' : `TAX-${id.length > 11}`,

@@ -6,15 +6,16 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, PLANTED, ringOf, TOKEN } from '#test/support/kyc.ts';
-import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
+import { ACCESS_TOKEN, addApplication, KIM } from '#test/support/factories.ts';
+import { PLANTED, ringOf } from '#test/support/kyc.ts';
+import { formsOf, startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
+import { everyRow } from '#test/support/stored.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');
 /** The job with two attempts and no delay between them. */
 const hasty = { ...queryCpKyc, options: { ...queryCpKyc.options, attempts: 2, backoffMs: 1 } };
-const LEAKS = [...Object.values(PLANTED), TOKEN];
+const LEAKS = [...Object.values(PLANTED), ACCESS_TOKEN];
 
 const envelope = (data: unknown, ret_code = 0, ret_msg = 'success') =>
   JSON.stringify({ ret_code, ret_msg, data });
@@ -92,7 +93,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
   };
   const anApplication = async () => {
     next += 1;
-    await addApplication(sql, `app-${next}`, keys, `${server.url}/kyc`);
+    await addApplication(sql, `app-${next}`, { query_cp_kyc_webhook: `${server.url}/kyc` }, keys);
     return `app-${next}`;
   };
   const succeed =
@@ -171,18 +172,21 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       // The places that are searched contain the job's traces, and the values are stored, sealed.
       const record = await findKycRecord(sql, app);
       expect((await openKycRecord(keys, record as NonNullable<typeof record>)).tax_id).toBe(PLANTED.tax_id);
-      const tables = await dumpDatabase(sql);
-      const textOf = (name: string) => tables.find(({ table }) => table === name)?.text ?? '';
-      expect(textOf('public.kyc_records')).toContain(app);
-      expect(textOf('public.ingest_failures')).toContain('tax_id');
-      expect(textOf('public.content_providers')).toContain(PLANTED.cp_id);
+      const tables = Object.entries(await everyRow(sql)).map(([where, rows]) => ({
+        where,
+        text: rows.join('\n'),
+      }));
+      const textOf = (name: string) => tables.find(({ where }) => where === name)?.text ?? '';
+      expect(textOf('kyc_records')).toContain(app);
+      expect(textOf('ingest_failures')).toContain('tax_id');
+      expect(textOf('content_providers')).toContain(PLANTED.cp_id);
       if (kind === 'postgres')
         expect(
-          tables.filter(({ table, text }) => table.startsWith('bullmq.') && text.includes(app)),
+          tables.filter(({ where, text }) => where.startsWith('bullmq.') && text.includes(app)),
         ).not.toEqual([]);
 
       const searched = [
-        ...tables.map(({ table, text }) => ({ where: table, text })),
+        ...tables,
         { where: 'the log', text: seen.log },
         { where: 'Redis', text: seen.redis },
         { where: 'Bull Board', text: seen.board },
@@ -190,7 +194,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       expect(seen.log).toContain(app);
       expect(seen.board).toContain(`${app} kyc`);
       if (kind === 'redis') expect(seen.redis).toContain(`"${app} kyc"`);
-      const cpIdColumns = ['public.content_providers', 'public.kyc_states'];
+      const cpIdColumns = ['content_providers', 'kyc_states'];
       const found = searched.flatMap(({ where, text }) =>
         LEAKS.filter((value) => !(value === PLANTED.cp_id && cpIdColumns.includes(where)))
           .filter((value) => formsOf(value).some((form) => text.includes(form)))

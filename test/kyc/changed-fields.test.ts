@@ -7,8 +7,8 @@ import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { changedFields, fieldFingerprints } from '#src/kyc/fingerprints.ts';
 import { reseal } from '#src/kyc/reseal.ts';
 import { TESTS } from '#test/support/console.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keyBytes, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -54,7 +54,7 @@ it('the fingerprints tell exactly the fields that differ, for every pair of reco
 });
 
 it('the worker stores them for every subset of fields, for records sealed by an old key too', async () => {
-  await addApplication(sql, 'every-subset', OLD);
+  await addApplication(sql, 'every-subset', {}, OLD);
   await store(sql, OLD, 'every-subset', PLANTED);
   expect(await changedOf('every-subset')).toEqual([]);
   let current: KycRecord = PLANTED;
@@ -79,7 +79,7 @@ it('the worker stores them for every subset of fields, for records sealed by an 
 });
 
 it('they are right after a reseal, by a worker that has the new key alone', async () => {
-  await addApplication(sql, 'resealed', OLD);
+  await addApplication(sql, 'resealed', {}, OLD);
   await store(sql, OLD, 'resealed', PLANTED);
   await reseal(sql, NEW, { signal: new AbortController().signal, actor: TESTS });
   expect(await listWrappedByOthers(sql, 'kyc_records', { key_id: 'k2', after: null, limit: 9 })).toEqual([]);
@@ -89,7 +89,7 @@ it('they are right after a reseal, by a worker that has the new key alone', asyn
 
 it('a record of an earlier release gets fingerprints at its next unchanged response; before that nothing is known', async () => {
   for (const application_id of ['unchanged-first', 'changed-first']) {
-    await addApplication(sql, application_id, NEW);
+    await addApplication(sql, application_id, {}, NEW);
     await store(sql, NEW, application_id, PLANTED);
     await sql`
       update kyc_records set field_fingerprints = null, changed_fields = null where application_id = ${application_id}`;
@@ -105,7 +105,7 @@ it('a record of an earlier release gets fingerprints at its next unchanged respo
 });
 
 it('an accepted cp_id is named, and a record after an erasure is a first one', async () => {
-  await addApplication(sql, 'moved', NEW);
+  await addApplication(sql, 'moved', {}, NEW);
   await store(sql, NEW, 'moved', PLANTED);
   const moved = { ...change(PLANTED, ['cp_name'], 'another'), cp_id: 'cp-second' };
   expect(await store(sql, NEW, 'moved', moved)).toBe('cp_id_changed');
@@ -121,7 +121,7 @@ it('an accepted cp_id is named, and a record after an erasure is a first one', a
 it('a dump does not tell which values are equal: not of two fields, two applications, or two versions', async () => {
   const same = change(PLANTED, KYC_SEALED_FIELDS, 'one value for every field');
   for (const application_id of ['twin-a', 'twin-b']) {
-    await addApplication(sql, application_id, NEW);
+    await addApplication(sql, application_id, {}, NEW);
     await store(sql, NEW, application_id, same);
   }
   const read = () =>

@@ -5,8 +5,8 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { eraseKyc } from '#src/kyc/decisions.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { runCli } from '#test/support/cli.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, keysText, PLANTED, ringOf } from '#test/support/kyc.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keysText, PLANTED, ringOf } from '#test/support/kyc.ts';
 import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { ...PLANTED, cp_id } });
     request.resume().on('end', () => response.end(answer));
   });
-  await addApplication(sql, 'acme', keys, server.url);
+  await addApplication(sql, 'acme', { query_cp_kyc_webhook: server.url }, keys);
   fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
   env = {
     ...asOperator(database.databaseUrl),

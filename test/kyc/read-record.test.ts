@@ -5,8 +5,8 @@ import { maskValue } from '#src/kyc/mask.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/support/cli.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     ENCRYPTION_KEYS: keysText('k1'),
     CATALOGUE_HOME: '/dev/null/home',
   };
-  await addApplication(sql, 'acme', keys);
+  await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
 });
 beforeEach(() => sql`truncate kyc_access_log`.then(() => {}));

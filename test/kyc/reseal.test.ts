@@ -12,17 +12,8 @@ import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/support/cli.ts';
-import { KIM } from '#test/support/factories.ts';
-import {
-  addApplication,
-  aHome,
-  keyErrorOf,
-  keysText,
-  PLANTED,
-  ringOf,
-  store,
-  TOKEN,
-} from '#test/support/kyc.ts';
+import { ACCESS_TOKEN, addApplication, KIM } from '#test/support/factories.ts';
+import { aHome, keyErrorOf, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -37,10 +28,8 @@ describe('reseal', () => {
   it("rewraps data keys alone, and keeps the installations' own wraps of tokens until they are dropped", async () => {
     const keys = ringOf(['k1'], 'home-aaaaaaaa');
     // Earlier releases wrapped a token by the installation's key as well.
-    await addApplication(sql, 'acme', {
-      ...keys,
-      tokens: ringOf([], 'home-aaaaaaaa').tokens.concat(keys.tokens),
-    });
+    const tokens = ringOf([], 'home-aaaaaaaa').tokens.concat(keys.tokens);
+    await addApplication(sql, 'acme', {}, { ...keys, tokens });
     await store(sql, keys, 'acme', PLANTED);
     const [token, record] = [await listApplications(sql), await findKycRecord(sql, 'acme')];
     const onProgress: [number, number][] = [];
@@ -63,7 +52,7 @@ describe('reseal', () => {
     });
 
     const own = ringOf([], 'home-aaaaaaaa');
-    expect(await openAccessToken(own, application as ApplicationRow)).toBe(TOKEN);
+    expect(await openAccessToken(own, application as ApplicationRow)).toBe(ACCESS_TOKEN);
     const env = {
       ...asOperator(database.databaseUrl),
       ENCRYPTION_KEYS: keysText('k2', 'k1'),
@@ -78,7 +67,7 @@ describe('reseal', () => {
     expect(JSON.parse(dropped.stdout)).toEqual({ key_id: 'k2', rewrapped: 1, failed: [] });
     const [left] = (await listApplications(sql)) as [ApplicationRow];
     expect(left.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
-    expect(await openAccessToken(ringOf(['k2']), left)).toBe(TOKEN);
+    expect(await openAccessToken(ringOf(['k2']), left)).toBe(ACCESS_TOKEN);
     expect((await keyErrorOf(() => openAccessToken(own, left))).code).toBe('unknown_key');
     const refused = await runCli(['kyc', 'reseal', '--drop-wrap', 'k2'], env);
     expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('put another key before it') });
@@ -106,7 +95,7 @@ describe('reseal', () => {
 
   it('names what does not open, reseals the rest, and ends with exit 3', async () => {
     const keys = ringOf(['k3']);
-    await addApplication(sql, 'bolt', keys);
+    await addApplication(sql, 'bolt', {}, keys);
     await store(sql, keys, 'bolt', PLANTED);
     await sql`update kyc_records set data_keys = jsonb_set(data_keys, '{0,wrapped}', '"AQAA"') where application_id = 'acme'`;
     const { record_id } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
@@ -135,7 +124,7 @@ describe('reseal', () => {
       const bolt = (await findApplication(sql, 'bolt')) as ApplicationRow;
       const renewed = await sealAccessToken(ringOf(['k6']), bolt, 'renewed-token');
       await updateApplication(sql, 'bolt', renewed);
-      await addApplication(sql, 'aaa', ringOf(['k4']));
+      await addApplication(sql, 'aaa', {}, ringOf(['k4']));
     };
     const interrupted: KeyProvider = {
       ...k4,
@@ -157,7 +146,10 @@ describe('reseal', () => {
       row.application_id,
       await openAccessToken(ringOf(['k6']), row),
     ]);
-    expect(Object.fromEntries(await Promise.all(opened))).toEqual({ aaa: TOKEN, bolt: 'renewed-token' });
+    expect(Object.fromEntries(await Promise.all(opened))).toEqual({
+      aaa: ACCESS_TOKEN,
+      bolt: 'renewed-token',
+    });
   });
 
   const waiting = () =>
@@ -190,7 +182,7 @@ describe('reseal', () => {
     ['is sealed again by a process that has the new key', ['k7', 'k8'], 'sealed'],
     ['is not stored by one that lacks it', ['k8'], 'unknown_key'],
   ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
-    await addApplication(sql, 'cork', ringOf(['k7']));
+    await addApplication(sql, 'cork', {}, ringOf(['k7']));
     await sql`delete from kyc_records where application_id = 'cork'`;
     await reseal(sql, ringOf(['k8', 'k7']), { actor: KIM, signal: live });
     const others = ringOf(ids).records.filter(({ key_id }) => key_id !== 'k8');
@@ -217,7 +209,7 @@ describe('reseal', () => {
 
   it('wraps nothing by keys that are not of this catalogue, though the installation opens its tokens itself', async () => {
     const tokens = () => sql`select application_id, access_token_keys from applications order by 1`;
-    await addApplication(sql, 'delta', ringOf(['k7'], 'home-dddddddd'));
+    await addApplication(sql, 'delta', {}, ringOf(['k7'], 'home-dddddddd'));
     const before = await tokens();
     const wrong = ringOf(['k9'], 'home-dddddddd');
     expect((await keyErrorOf(() => reseal(sql, wrong, { actor: KIM, signal: live }))).code).toBe(

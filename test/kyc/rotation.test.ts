@@ -7,16 +7,8 @@ import { countWrappedByOthers, WRAPPED_TABLES } from '#db/queries/wrapped-keys.t
 import { openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import { runCli, startCli } from '#test/support/cli.ts';
-import {
-  addApplication,
-  aHome,
-  allRecords,
-  keysText,
-  PLANTED,
-  ringOf,
-  store,
-  TOKEN,
-} from '#test/support/kyc.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { aHome, allRecords, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -39,7 +31,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
   it('loses nothing when the reseal is killed halfway while workers write, and ends with the old key gone', async () => {
     const before = ringOf(['k1'], 'home-aaaaaaaa');
     await inParallel(APPLICATIONS, async (index) => {
-      await addApplication(sql, `app-${index}`, before);
+      await addApplication(sql, `app-${index}`, {}, before);
       await store(sql, before, `app-${index}`, PLANTED);
     });
     const env = {
@@ -59,7 +51,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
         expected.set(index, `bank ${step}`);
         await store(sql, both, `app-${index}`, { ...PLANTED, opening_bank: `bank ${step}` });
         writes += 1;
-        if (step % 5 === 0) await addApplication(sql, `new-${step}`, both);
+        if (step % 5 === 0) await addApplication(sql, `new-${step}`, {}, both);
       }
     };
     const writers = [0, 1, 2].map(writer);
@@ -97,7 +89,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
       expect((await openKycRecord(after, row as KycRecordRow)).opening_bank).toBe(bank);
     }
     for (const application of await listApplications(sql)) {
-      expect(await openAccessToken(after, application)).toBe(TOKEN);
+      expect(await openAccessToken(after, application)).toBe(ACCESS_TOKEN);
     }
     // The fingerprint key came along: nothing counts as changed.
     expect(

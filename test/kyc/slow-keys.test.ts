@@ -6,8 +6,8 @@ import { reseal } from '#src/kyc/reseal.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { startFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -56,11 +56,11 @@ const inTransaction = () => sql`
   select state from pg_stat_activity
   where application_name = ${APPLICATION_NAME} and datname = current_database() and xact_start is not null`;
 
-const addApplications = async (count: number, webhook?: string) => {
+const addApplications = async (count: number, webhook = 'http://127.0.0.1:9/kyc') => {
   await sql`truncate kyc_records, kyc_former_records, kyc_states, kyc_keys, content_providers`;
   await sql`delete from applications`;
   const ids = Array.from({ length: count }, (_, index) => `app-${index}`);
-  for (const id of ids) await addApplication(sql, id, ringOf(['k1']), webhook);
+  for (const id of ids) await addApplication(sql, id, { query_cp_kyc_webhook: webhook }, ringOf(['k1']));
   return ids;
 };
 

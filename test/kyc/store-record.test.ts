@@ -6,8 +6,8 @@ import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { recordKycFailure } from '#src/kyc/store-record.ts';
-import { KIM } from '#test/support/factories.ts';
-import { addApplication, keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/support/kyc.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/support/kyc.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -22,7 +22,7 @@ beforeAll(() => {
 
 const anApplication = async (): Promise<string> => {
   next += 1;
-  await addApplication(sql, `app-${next}`, keys);
+  await addApplication(sql, `app-${next}`, {}, keys);
   return `app-${next}`;
 };
 const rowOf = async (application_id: string) => {

@@ -6,9 +6,8 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { cancelRun } from '#src/actions/runs.ts';
-import { addToken } from '#test/support/api.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
-import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const LOGIN = 'o.petrova+x@firm.example';

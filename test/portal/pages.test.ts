@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { addToken } from '#test/support/api.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
-import { decideGame } from '#test/support/factories.ts';
+import { addToken, decideGame } from '#test/support/factories.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 

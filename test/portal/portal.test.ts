@@ -5,9 +5,8 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { revokeToken } from '#db/queries/tokens.ts';
-import { addToken } from '#test/support/api.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, addToken, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

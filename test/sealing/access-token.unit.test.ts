@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { bindAccessToken, openAccessToken, originsOf, tokenRecord } from '#src/sealing/access-token.ts';
 import { wrapDataKey } from '#src/sealing/key-provider.ts';
 import { FORMAT, openValue, sealValue } from '#src/sealing/sealed-value.ts';
-import { keyBytes, keyErrorOf, ringOf, TOKEN } from '#test/support/kyc.ts';
+import { ACCESS_TOKEN } from '#test/support/factories.ts';
+import { keyBytes, keyErrorOf, ringOf } from '#test/support/kyc.ts';
 
 const ACME = {
   application_id: 'acme',
@@ -18,7 +19,7 @@ const unbound = async () => ({
   access_token: sealValue(
     DATA_KEY,
     { table: 'applications', record_id: 'acme', column: 'access_token' },
-    Buffer.from(TOKEN),
+    Buffer.from(ACCESS_TOKEN),
   ),
   access_token_keys: await wrapDataKey(KEYS.tokens, DATA_KEY, tokenRecord('acme')),
 });
@@ -36,8 +37,8 @@ it.each([
 
 it('a token that is bound to no origin opens, unless REFUSE_UNBOUND_TOKENS is set', async () => {
   const application = { ...ACME, ...(await unbound()) };
-  expect(await openAccessToken(KEYS, application)).toBe(TOKEN);
-  expect(await openAccessToken({ ...KEYS, refuseUnbound: false }, application)).toBe(TOKEN);
+  expect(await openAccessToken(KEYS, application)).toBe(ACCESS_TOKEN);
+  expect(await openAccessToken({ ...KEYS, refuseUnbound: false }, application)).toBe(ACCESS_TOKEN);
   const refused = await keyErrorOf(() => openAccessToken({ ...KEYS, refuseUnbound: true }, application));
   expect(refused).toMatchObject({
     code: 'unbound_token',
@@ -57,9 +58,11 @@ it('a token that is bound to no origin is bound once, under the same data key', 
     column: 'access_token',
     boundTo: originsOf(ACME),
   };
-  expect(openValue(DATA_KEY, place, bound)).toEqual(Buffer.from(TOKEN));
+  expect(openValue(DATA_KEY, place, bound)).toEqual(Buffer.from(ACCESS_TOKEN));
   const strict = { ...KEYS, refuseUnbound: true };
-  expect(await openAccessToken(strict, { ...ACME, access_token: bound, access_token_keys })).toBe(TOKEN);
+  expect(await openAccessToken(strict, { ...ACME, access_token: bound, access_token_keys })).toBe(
+    ACCESS_TOKEN,
+  );
   expect(bindAccessToken(strict, ACME, DATA_KEY, bound)).toBeNull();
   expect((await keyErrorOf(() => bindAccessToken(strict, ACME, DATA_KEY, access_token))).code).toBe(
     'unbound_token',

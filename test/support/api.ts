@@ -1,11 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
-import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
-import { insertToken } from '#db/queries/tokens.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
+import { addApplication, addGames, addToken } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
 
@@ -82,55 +79,6 @@ export const useApi = (options: Partial<ApiOptions> = {}) => {
       return { application_id, token, game_ids: await addGames(api.sql, application_id, count) };
     },
   };
-};
-
-export const addApplication = async (sql: Database, application_id: string): Promise<void> => {
-  await sql`
-    insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
-      query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
-    values (${application_id}, ${application_id}, '', '', '', 1, 1, 1, 1, 1)`;
-};
-
-/** Create a token of an application, or with null of an operator. */
-export const addToken = async (
-  sql: Database,
-  application_id: string | null,
-  expires_at: Date | null = null,
-): Promise<{ token: string; token_id: string }> => {
-  const token = createApiToken();
-  const token_id = randomUUIDv7();
-  await insertToken(sql, {
-    token_id,
-    token_hash: hashApiToken(token),
-    application_id,
-    name: 'test',
-    expires_at,
-  });
-  return { token, token_id };
-};
-
-export const fetchedGame = (
-  application_game_id: string,
-  changes: Partial<FetchedGame> = {},
-): FetchedGame => ({
-  game_id: randomUUIDv7(),
-  application_game_id,
-  game_name: `Game ${application_game_id}`,
-  game_icon: [],
-  game_desc: '',
-  game_store_video: '',
-  game_store_pic: [],
-  content_hash: application_game_id,
-  list_hash: '',
-  fetched_at: new Date(),
-  ...changes,
-});
-
-/** Insert games as a run does. @returns their game_ids, ascending */
-export const addGames = async (sql: Database, application_id: string, count: number): Promise<string[]> => {
-  const games = Array.from({ length: count }, () => fetchedGame(randomUUIDv7()));
-  await upsertGames(sql, application_id, games);
-  return games.map((game) => game.game_id).sort();
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the body as it was sent

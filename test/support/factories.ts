@@ -7,11 +7,13 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import type { Actor } from '#db/queries/audit.ts';
-import type { FetchedGame } from '#db/queries/games.ts';
+import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
+import { insertToken } from '#db/queries/tokens.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
+import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -41,14 +43,15 @@ const SETTINGS: ApplicationSettings = {
   rate: 100_000,
 };
 
-/** Register an application. */
+/** Registers an application, with its access token under these keys. */
 export const addApplication = async (
   sql: Database,
   application_id = 'acme',
   settings: Partial<ApplicationSettings> = {},
+  keys = testKeys,
 ) => {
   const all = { ...SETTINGS, ...settings };
-  const sealed = await sealAccessToken(testKeys, { application_id, ...all }, ACCESS_TOKEN);
+  const sealed = await sealAccessToken(keys, { application_id, ...all }, ACCESS_TOKEN);
   await insertApplication(sql, application_id, all, sealed);
   const row = await findApplication(sql, application_id);
   if (row === undefined) throw new Error(`${application_id} was not registered`);
@@ -85,10 +88,11 @@ export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary
   game_icon: detail.game_icon[0] ?? '',
 });
 
-/** A game of a detail call, ready to be written. */
+/** A game of a detail call, ready to be written. @param columns replace what follows from the detail */
 export const fetchedGame = (
   changes: Partial<ApplicationGameDetail> = {},
   fetched_at = new Date('2026-03-01T12:00:00.000Z'),
+  columns: Partial<FetchedGame> = {},
 ): FetchedGame => {
   const detail = aDetail(changes);
   const content: GameContent = toGameContent(detail);
@@ -99,7 +103,32 @@ export const fetchedGame = (
     content_hash: contentHash(content),
     list_hash: listHash(summaryOf(detail)),
     fetched_at,
+    ...columns,
   };
+};
+
+const BARE = { game_icon: [], game_info: '', game_store_video: '', game_store_pic: [] };
+
+/** Adds pending games that have a name and nothing else. @returns their game_ids, ascending */
+export const addGames = async (sql: Database, application_id: string, count: number): Promise<string[]> => {
+  const games = Array.from({ length: count }, () =>
+    fetchedGame({ game_id: randomUUIDv7(), ...BARE }, new Date()),
+  );
+  await upsertGames(sql, application_id, games);
+  return games.map(({ game_id }) => game_id).sort();
+};
+
+/** Creates a token of the API: of an application, or with null of an operator. */
+export const addToken = async (
+  sql: Database,
+  application_id: string | null,
+  expires_at: Date | null = null,
+): Promise<{ token: string; token_id: string }> => {
+  const token = createApiToken();
+  const token_id = randomUUIDv7();
+  const token_hash = hashApiToken(token);
+  await insertToken(sql, { token_id, token_hash, application_id, name: 'test', expires_at });
+  return { token, token_id };
 };
 
 /** The same with its size, as a result of a call has it. */

@@ -110,19 +110,6 @@ const dumpBoard = async (producer: Producer, { name }: AnySpec): Promise<string>
   }
 };
 
-/** Every row of every table of every schema as text: bytea in hex, whole JSON documents. */
-export const dumpDatabase = async (sql: Database): Promise<{ table: string; text: string }[]> => {
-  const tables = await sql<{ schema: string; name: string }[]>`
-    select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_'`;
-  return Promise.all(
-    tables.map(async ({ schema, name }) => {
-      const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(schema)}.${sql(name)} t`;
-      return { table: `${schema}.${name}`, text: rows.map(({ row }) => row).join('\n') };
-    }),
-  );
-};
-
 /** A value as it may stand in a dump: as it is, escaped for a URL, in hex, in base64 at each of the three offsets. */
 export const formsOf = (value: string): string[] => {
   const bytes = Buffer.from(value);

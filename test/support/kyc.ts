@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { insertApplication } from '#db/queries/applications.ts';
 import { findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { KycConflictError, type KycPull, storeKycRecord } from '#src/kyc/store-record.ts';
-import { type AddressedApplication, sealAccessToken } from '#src/sealing/access-token.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
@@ -29,9 +27,6 @@ export const PLANTED: KycRecord = {
   opening_bank: 'Canary Bank 6f21, Harbour branch',
 };
 
-/** A token that stands nowhere else. */
-export const TOKEN = 'canary-token-d41d8cd98f00';
-
 /** Key bytes from a name, so that two processes of a test agree. */
 export const keyBytes = (name: string): Uint8Array => createHash('sha256').update(name).digest();
 /** As ENCRYPTION_KEYS has it. */
@@ -47,34 +42,6 @@ export const ringOf = (ids: readonly string[], home?: string): KeyRing => {
     records: [...ids.map(provider), ...own],
     tokens: ids.length > 0 ? ids.slice(0, 1).map(provider) : own,
   };
-};
-
-export const addApplication = async (
-  sql: Database,
-  application_id: string,
-  keys: KeyRing,
-  webhooks: string | Omit<AddressedApplication, 'application_id'> = 'http://127.0.0.1:9/',
-): Promise<void> => {
-  const one = (url: string) => ({
-    query_game_list_webhook: url,
-    query_game_detail_webhook: url,
-    query_cp_kyc_webhook: url,
-  });
-  const settings = {
-    name: application_id,
-    ...(typeof webhooks === 'string' ? one(webhooks) : webhooks),
-    every_ms: 900_000,
-    kyc_every_ms: 86_400_000,
-    detail_max_age_ms: 86_400_000,
-    concurrency: 2,
-    rate: 50,
-  };
-  await insertApplication(
-    sql,
-    application_id,
-    settings,
-    await sealAccessToken(keys, { application_id, ...settings }, TOKEN),
-  );
 };
 
 /** Store the answer of one pull, as one attempt of the job does. */

@@ -8,7 +8,6 @@ import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
-import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
@@ -17,6 +16,7 @@ import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
+import { asAdmin } from '#test/support/as-admin.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { copyHome } from '#test/support/copy-home.ts';
 import { urlOfRole } from '#test/support/roles.ts';
@@ -124,15 +124,6 @@ const createTemplate = async (
     // file_copy is faster for a small template. Servers before 15 have no other strategy.
     return `template ${name}${server?.has_strategy ? ' strategy file_copy' : ''}`;
   });
-};
-
-const asAdmin = async <T>(url: string, work: (sql: Database) => PromiseLike<T>): Promise<T> => {
-  const sql = openDatabase(url, { max: 1, applicationName: 'catalogue tests' });
-  try {
-    return await work(sql);
-  } finally {
-    await sql.end();
-  }
 };
 
 const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
