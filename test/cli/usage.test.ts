@@ -3,29 +3,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
 import { documentOf, runCli } from '#test/support/cli.ts';
 
-describe('Wrong usage', () => {
-  it.for<[args: string[], says: string]>([
-    [['synk'], 'Did you mean sync'],
-    [['app', 'nonsense'], "unknown command 'nonsense'"],
-    [['sync', '--nonsense'], "unknown option '--nonsense'"],
-    [['app'], 'Usage: catalogue app'],
-    [['app', 'add', 'acme'], 'required option'],
-    [['app', 'update', 'acme', '--every', '1.5h'], 'Give a duration'],
-    [['app', 'update', 'acme', '--every', '30s'], 'such as 15m or 24h, from 1m to 30d.'],
-    [['sync', 'acme', 'Bolt'], 'Give lower-case letters'],
-    [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
-    [
-      ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
-      "'--reason <code>' not specified",
-    ],
-  ])('exits with code 2 and explains the usage: %j', async ([args, says]) => {
-    const { exit, stdout, stderr } = await runCli(args);
-    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
-    expect(stderr).toContain(says);
-    expect(stderr).toMatch(/--help|Usage:/);
-  });
-});
-
 describe('A decision on a game', () => {
   const id = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 

@@ -37,7 +37,7 @@ it('lists the events of the application in their order, with times in the format
       data: {
         game_id,
         application_game_id: expect.any(String),
-        game_name: expect.stringMatching(/^Game /),
+        game_name: 'Lantern Harbour',
         audit_status: 'passed',
         audit_time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
         revision: 1,
