@@ -12,6 +12,14 @@ const WORKERS = Math.max(4, availableParallelism());
 
 export default defineConfig({
   test: {
+    coverage: {
+      provider: 'v8',
+      include: ['{src,jobs,db}/**/*.ts'],
+      // It runs in the browser.
+      exclude: ['src/site/browser/**'],
+      reporter: ['text-summary', 'json-summary'],
+      reportOnFailure: true,
+    },
     reporters: ['default', './test/support/failures-reporter.ts'],
     projects: [
       {

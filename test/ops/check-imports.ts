@@ -40,7 +40,7 @@ const listImports = (path: string, code: string): Import[] => {
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 /** The most specific room of a path. */
-const roomOf = (path: string): string | undefined =>
+export const roomOf = (path: string): string | undefined =>
   Object.keys(ROOMS)
     .filter((room) => isBelow(path, room))
     .toSorted((a, b) => b.length - a.length)[0];
@@ -81,14 +81,16 @@ const listForbiddenImports = (path: string, code: string): string[] =>
     .filter((each) => !mayImport(path, each))
     .map(({ from, typeOnly }) => `${path} imports ${typeOnly ? 'types of ' : ''}${from}`);
 
-const found = [
-  ...listUpwardEntries(),
-  ...globSync('{src,jobs,db}/**/*.ts').flatMap((path) =>
-    listForbiddenImports(path, readFileSync(path, 'utf8')),
-  ),
-];
-for (const each of found) process.stderr.write(`${each}\n`);
-if (found.length > 0) {
-  process.stderr.write('The rooms in test/ops/rooms.ts do not allow this.\n');
-  process.exitCode = 1;
+if (import.meta.main) {
+  const found = [
+    ...listUpwardEntries(),
+    ...globSync('{src,jobs,db}/**/*.ts').flatMap((path) =>
+      listForbiddenImports(path, readFileSync(path, 'utf8')),
+    ),
+  ];
+  for (const each of found) process.stderr.write(`${each}\n`);
+  if (found.length > 0) {
+    process.stderr.write('The rooms in test/ops/rooms.ts do not allow this.\n');
+    process.exitCode = 1;
+  }
 }
