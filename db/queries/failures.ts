@@ -109,3 +109,8 @@ export const pruneFailures = (sql: Queryable, ageMs: number, limit: number) =>
          order by last_at desc offset ${STORAGE.failures}
        ) as each limit ${limit})
       limit ${limit}))`);
+
+/** Deletes the failures of an application that was removed. */
+export const deleteFailuresOf = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`delete from ingest_failures where application_id = ${application_id}`;
+};

@@ -65,6 +65,11 @@ export const findOpenRun = (sql: Queryable, application_id: string) =>
   firstRow(sql<RunRow[]>`
     select * from sync_runs where application_id = ${application_id} and finished_at is null`);
 
+/** Locks the open run of an application until the transaction ends. @returns at most one */
+export const lockOpenRuns = (tx: Queryable, application_id: string) =>
+  tx<RunFence[]>`
+    select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
+
 export const findRun = (sql: Queryable, run_id: string) =>
   firstRow(sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`);
 

@@ -72,3 +72,9 @@ export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<
     update api_tokens set last_used_at = now()
     where token_id = ${token_id} and coalesce(last_used_at <= now() - interval '1 minute', true)`;
 };
+
+/** Revokes every token of an application. */
+export const revokeTokensOf = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`
+    update api_tokens set revoked_at = now() where application_id = ${application_id} and revoked_at is null`;
+};

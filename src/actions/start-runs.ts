@@ -2,9 +2,9 @@
 import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { requireOneEnough } from '#src/approvals/rule.ts';
 import { FOUR_EYES_BY_DEFAULT, type FourEyes } from '#src/contract/approvals.ts';
 import { startRun } from '#src/ingest/steps.ts';
+import { requireOneEnough } from '#src/operations/second-person.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /**

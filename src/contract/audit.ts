@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'application.update',
   'application.pause',
   'application.resume',
+  'application.resume_failing',
   'application.remove',
   'application.check',
   'event_webhook.set',

@@ -11,10 +11,14 @@ import {
   mapContentProvider,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import { auditRefusal } from '#src/approvals/requests.ts';
-import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { type ActorWithReason, requireName, requireReason, requireRegistered } from '#src/kyc/guards.ts';
+import { auditRefusal } from '#src/operations/approvals.ts';
+import {
+  requireSecondPerson,
+  SECOND_PERSON_BY_DEFAULT,
+  type SecondPerson,
+} from '#src/operations/second-person.ts';
 
 /**
  * Delete every version of an application's KYC record, with data keys and fingerprints. The access log keeps

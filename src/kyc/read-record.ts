@@ -2,16 +2,16 @@ import type { Database } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { findKycRecord, insertKycAccess, lockKycState } from '#db/queries/kyc.ts';
 import { findKycOverview, type KycOverview } from '#db/queries/kyc-overview.ts';
-import { auditRefusal } from '#src/approvals/requests.ts';
+import { type ActorWithReason, requireReason, requireRegistered } from '#src/kyc/guards.ts';
+import { maskRecord } from '#src/kyc/mask.ts';
+import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
+import { auditRefusal } from '#src/operations/approvals.ts';
 import {
   ApprovalError,
   requireSecondPerson,
   SECOND_PERSON_BY_DEFAULT,
   type SecondPerson,
-} from '#src/approvals/rule.ts';
-import { type ActorWithReason, requireReason, requireRegistered } from '#src/kyc/guards.ts';
-import { maskRecord } from '#src/kyc/mask.ts';
-import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
+} from '#src/operations/second-person.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** The KYC of an application as an operator reads it. `record` is null if none is stored. */

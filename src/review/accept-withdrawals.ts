@@ -2,11 +2,15 @@ import { allowLongStatements, type Database } from '#db/client.ts';
 import { findVersion } from '#db/queries/approvals.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
-import { auditRefusal, voidOpenRequests } from '#src/approvals/requests.ts';
-import { requireSecondPerson, SECOND_PERSON_BY_DEFAULT, type SecondPerson } from '#src/approvals/rule.ts';
+import { transact } from '#db/transact.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
-import { transact } from '#src/review/transact.ts';
+import { auditRefusal, voidOpenRequests } from '#src/operations/approvals.ts';
+import {
+  requireSecondPerson,
+  SECOND_PERSON_BY_DEFAULT,
+  type SecondPerson,
+} from '#src/operations/second-person.ts';
 
 /**
  * Withdraw games that a suspect run did not name (`listVanishingGames`): some, or all. Games that a later call has

@@ -12,10 +12,10 @@ import {
 import type { GameAuditRow } from '#db/queries/games.ts';
 import { checkPinsOf, lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { transact } from '#db/transact.ts';
 import { storableText } from '#src/contract/text.ts';
 import { type AuditStatus, DECISION_VERBS, type Decision } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
-import { transact } from '#src/review/transact.ts';
 import {
   type DecisionResult,
   judgeDecision,

@@ -2,9 +2,9 @@ import type { Database } from '#db/client.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { lockGames } from '#db/queries/decisions.ts';
 import { type PackageUrl, updatePackageUrls } from '#db/queries/package-urls.ts';
+import { transact } from '#db/transact.ts';
 import { optionalHttpUrl } from '#src/contract/text.ts';
 import { UsageError } from '#src/errors.ts';
-import { transact } from '#src/review/transact.ts';
 
 export const PACKAGE_URLS_MAX = 10_000;
 

@@ -69,7 +69,7 @@ export const redirectWith = (
 };
 
 /** Answers by `work`. A CatalogueError becomes a notice on the page at `url`. */
-export const orNotice = async (
+export const redirectOnRefusal = async (
   reply: FastifyReply,
   url: string,
   work: () => Promise<FastifyReply>,

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
-import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
-import { readNeed } from '#src/approvals/rule.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { setRoles, switchOperator } from '#src/identity/operators.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
+import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
+import { readNeed } from '#src/operations/second-person.ts';
 import { actionsOn, addOperators, passMinutes } from '#test/approvals/support.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';

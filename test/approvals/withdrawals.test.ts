@@ -4,15 +4,17 @@ import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { tickJob } from '#jobs/tick.ts';
-import { switchApplication } from '#src/actions/applications.ts';
 import { startManualRun } from '#src/actions/start-runs.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
+import { pauseApplication } from '#src/operations/applications.ts';
+import { operate } from '#src/operations/operation.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { actionsOn } from '#test/approvals/support.ts';
 import { addTestOperator, signIn, startTestConsole, useTestConsole } from '#test/console/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { KIM, testPlatform } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -149,7 +151,7 @@ test('exactly the games that were approved, and nothing if the run changed meanw
 
 test('while the application is paused, its schedule opens no run, and the request stays valid', async () => {
   const { sql } = database;
-  await switchApplication(sql, commandLineActor('ada'), application_id, 'paused');
+  await operate(pauseApplication, { application_id }, KIM, testPlatform(sql));
   await ask('rita');
   await act('hana', 'approve');
   const ticked = tickJob.handler({ application_id, schedule: 'games' }, {

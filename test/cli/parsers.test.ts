@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseApplicationGameId } from '#src/cli/commands/pull.ts';
-import { formatCount, formatDuration, formatTime } from '#src/cli/kit/format.ts';
+import { formatCount, formatTime } from '#src/cli/kit/format.ts';
 import {
   durationBetween,
   integerBetween,
@@ -12,6 +12,7 @@ import {
   parseUuid,
   variadic,
 } from '#src/cli/kit/parsers.ts';
+import { formatDuration } from '#src/lib/duration.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

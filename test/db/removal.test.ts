@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
-import { lockActiveApplication, removeApplication } from '#db/queries/applications.ts';
+import { lockActiveApplication } from '#db/queries/applications.ts';
 import { clearBackoff } from '#db/queries/backoff.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
@@ -17,6 +17,7 @@ import {
   fetchedGame,
   summaryOf,
 } from '#test/support/factories.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -155,7 +156,7 @@ it('a run that opens while its application is removed writes no live game', asyn
 it('removing an application closes a run that opened while the removal waited to set the status', async () => {
   const application = await ownApplication('known');
   const { application_id } = application;
-  let removal: Promise<boolean> | undefined;
+  let removal: Promise<unknown> | undefined;
   let run: RunRow | undefined;
   await database.sql.begin(async (tx) => {
     expect(await lockActiveApplication(tx, application_id)).toBe(true);
@@ -164,7 +165,7 @@ it('removing an application closes a run that opened while the removal waited to
     await untilBlocked(1);
     run = await anOpenRun(tx as unknown as Database, application_id);
   });
-  expect(await removal).toBe(true);
+  await removal;
   const { run_id } = run as RunRow;
   expect(await findRun(database.sql, run_id)).toMatchObject({
     outcome: 'abandoned',

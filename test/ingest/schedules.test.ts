@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { tickOffset } from '#src/ingest/schedules.ts';
 import { prune, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends } from '#test/support/fleet.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findContentProvider, findKycRecord, findKycState, listKycStates } from '#db/queries/kyc.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
@@ -8,6 +7,7 @@ import { openKycRecord } from '#src/kyc/record.ts';
 import { recordKycFailure } from '#src/kyc/store-record.ts';
 import { addApplication, keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -64,7 +64,8 @@ export const moveWebhooks = async (
   const before = await findApplication(sql, application_id);
   if (before === undefined) return false;
   const sealed = await sealAccessToken(testKeys, { ...before, ...webhooks }, ACCESS_TOKEN);
-  return updateApplication(sql, application_id, { ...webhooks, ...sealed });
+  await updateApplication(sql, application_id, { ...webhooks, ...sealed });
+  return true;
 };
 
 /** A detail as an application answers it (section 2.5). */

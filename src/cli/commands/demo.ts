@@ -7,7 +7,6 @@ import { listGamePage } from '#db/queries/games.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
 import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
-import { readNeed } from '#src/approvals/rule.ts';
 import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
 import {
   exitCodeOfRuns,
@@ -27,6 +26,7 @@ import type { Config } from '#src/config.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
+import { readNeed } from '#src/operations/second-person.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { Everything } from '#src/roles/up.ts';
 

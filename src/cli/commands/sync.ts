@@ -3,7 +3,6 @@ import type { Database } from '#db/client.ts';
 import { listApplications } from '#db/queries/applications.ts';
 import { findApproval } from '#db/queries/approvals.ts';
 import { findRun } from '#db/queries/runs.ts';
-import { readNeed } from '#src/approvals/rule.ts';
 import {
   exitCodeOfRuns,
   RUN_COLUMNS,
@@ -14,7 +13,7 @@ import {
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
-import { formatCount, formatDuration } from '#src/cli/kit/format.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
 import {
   APPROVAL,
   durationBetween,
@@ -25,6 +24,8 @@ import {
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
+import { formatDuration } from '#src/lib/duration.ts';
+import { readNeed } from '#src/operations/second-person.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

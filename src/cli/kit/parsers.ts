@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { formatDuration } from '#src/cli/kit/format.ts';
-import { parseDuration } from '#src/lib/duration.ts';
+import { formatDuration, parseDuration } from '#src/lib/duration.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];

@@ -15,7 +15,7 @@ import { decideGames, type GameDecision } from '#src/review/decide.ts';
 import { LANE_CURSOR, readLane, toCursor } from '#src/review/lanes.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
-import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { html, link, nameInText, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/site/query.ts';
@@ -161,7 +161,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const here = link(`/games/${game_id}`, filters);
       const audit_status = act === 'pass' ? 'passed' : 'rejected';
       const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
-      return orNotice(reply, here, async () => {
+      return redirectOnRefusal(reply, here, async () => {
         const { games } = await decideGames(
           sql,
           [{ game_id, revision: form.revision, seen_pictures }],
@@ -204,7 +204,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const { url } = z.object({ url: z.string().trim() }).parse(request.body);
       const here = `/games/${game_id}`;
       const actor = operatorActor(operatorOf(request).login);
-      return orNotice(reply, here, async () => {
+      return redirectOnRefusal(reply, here, async () => {
         await setPackageUrls(sql, [{ game_id, game_package_url: url }], actor);
         const done = url === '' ? 'cleared' : 'set';
         return redirectWith(reply, here, `The package URL is ${done}.`);

@@ -14,7 +14,7 @@ import {
   signOutOperator,
   switchOperator,
 } from '#src/identity/operators.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -104,7 +104,7 @@ export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions)
       const shown = html`<div class="notice"><p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p><p><code>${signInUrl(url(), secret)}</code></p></div>`;
       return sendPage(reply, { ...show, body: page(await listOperators(sql), shown) });
     };
-    return orNotice(reply, '/operators', async () => {
+    return redirectOnRefusal(reply, '/operators', async () => {
       if (act === 'add') {
         if (role.length === 0) throw new CatalogueError('Choose at least one role.');
         const added = parseLogin(login);

@@ -5,7 +5,7 @@ import { operatorActor } from '#db/queries/audit.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { addReason, retireReasonCode } from '#src/review/reasons.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -60,7 +60,7 @@ ${
   app.post('/reasons', { config: { right: 'manage_reasons' } }, async (request, reply) => {
     const { act, code, label } = form.parse(request.body);
     const actor = operatorActor(operatorOf(request).login);
-    return orNotice(reply, '/reasons', async () => {
+    return redirectOnRefusal(reply, '/reasons', async () => {
       if (act === 'add') await addReason(sql, { code, label }, actor);
       else await retireReasonCode(sql, code, actor);
       return redirectWith(reply, '/reasons', `${code} is ${act === 'add' ? 'in use' : 'retired'}.`);

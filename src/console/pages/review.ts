@@ -19,7 +19,7 @@ import { isUuid } from '#src/lib/uuid.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/review/verdicts.ts';
-import { operatorOf, orNotice, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
   ago,
@@ -153,7 +153,7 @@ ${pager([
     const actor = operatorActor(operatorOf(request).login);
     const audit_status = act === 'pass' ? 'passed' : 'rejected';
     const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
-    return orNotice(reply, back, async () => {
+    return redirectOnRefusal(reply, back, async () => {
       const wanted = { audit_status, seen_status: 'pending', ...details } as const;
       const { batch_id, games } = await decideGames(sql, game, wanted, actor);
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';

@@ -3,8 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findApproval } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
-import { askForApproval } from '#src/approvals/requests.ts';
-import type { SecondPerson } from '#src/approvals/rule.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator } from '#src/identity/sign-in.ts';
@@ -15,7 +13,9 @@ import { revealKyc } from '#src/kyc/read-record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
 import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
-import { operatorOf, orNotice, redirectWith } from '#src/site/answers.ts';
+import { askForApproval } from '#src/operations/approvals.ts';
+import type { SecondPerson } from '#src/operations/second-person.ts';
+import { operatorOf, redirectOnRefusal, redirectWith } from '#src/site/answers.ts';
 import type { ById } from '#src/site/query.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
 
@@ -41,7 +41,7 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
   /** Goes back to the developer with what was done, or why it was not. */
   const answer = (reply: FastifyReply, application_id: string, work: () => Promise<string>) => {
     const here = developerPath(application_id);
-    return orNotice(reply, here, async () => redirectWith(reply, here, await work()));
+    return redirectOnRefusal(reply, here, async () => redirectWith(reply, here, await work()));
   };
 
   /** Who acts, why, and with which approval: its reason is the one that was approved. */
@@ -71,7 +71,7 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
   app.post<Params>('/developers/:application_id/reveal', officer, async (request, reply) => {
     const { application_id } = request.params;
     const here = developerPath(application_id);
-    return orNotice(reply, here, async () => {
+    return redirectOnRefusal(reply, here, async () => {
       const { form, login, actor, second } = await readDeed(request);
       const session = readSessionCookie(request) ?? '';
       const proof = await confirmOperator(sql, { session, login, password: form.password }, request.ip);

@@ -3,8 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { findVersion } from '#db/queries/approvals.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
-import { refreshOpenRequests } from '#src/approvals/requests.ts';
-import { readNeed } from '#src/approvals/rule.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { readConfirmationMethod } from '#src/identity/sign-in.ts';
@@ -20,6 +18,8 @@ import {
   revealForm,
   stateBadge,
 } from '#src/kyc-desk/pages/parts.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
+import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { ago, clock, facts, html, link, mono, type SafeHtml, section, tableSection } from '#src/site/html.ts';

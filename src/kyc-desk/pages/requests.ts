@@ -2,11 +2,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ApprovalRow, listApprovals } from '#db/queries/approvals.ts';
-import { approve, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { applicationOf, developerLink, developerPath, whatOf } from '#src/kyc-desk/pages/parts.ts';
-import { operatorOf, orNotice, redirectWith, sendPage } from '#src/site/answers.ts';
+import { approve, endRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { clock, tableSection } from '#src/site/html.ts';
 import { requestBadge } from '#src/site/requests.ts';
 
@@ -44,7 +44,7 @@ export const addRequests = (app: FastifyInstance, { sql }: DeskOptions): void =>
   ): void => {
     app.post(`/requests/:approval_id/${deed}`, { config: { right: 'kyc' } }, (request, reply) => {
       const { approval_id } = params.parse(request.params);
-      return orNotice(reply, '/requests', async () => {
+      return redirectOnRefusal(reply, '/requests', async () => {
         const row = await work(sql, operatorOf(request).login, KYC_APPROVAL_KINDS, approval_id);
         return redirectWith(reply, developerPath(applicationOf(row)), describe(row));
       });

@@ -20,7 +20,7 @@ import {
   FOUR_EYES_BY_DEFAULT,
   type FourEyes,
 } from '#src/contract/approvals.ts';
-import { RIGHTS, type Role } from '#src/contract/roles.ts';
+import { namesOfRoles, RIGHTS, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 
 /** Nothing was done: the message says why, and what to do. */
@@ -52,9 +52,6 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
   if (!fourEyes.onceTwo) return 'needed';
   return (await couldTwoOperators(sql, kind, rolesOfKind(kind))) ? 'needed' : 'alone';
 };
-
-/** Roles as words: `reviewer or admin`. */
-export const namesOf = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');
 
 /**
  * Warns of what the setting FOUR_EYES lets one person do alone. Every page shows it, and each process logs it at start.
@@ -104,7 +101,7 @@ export const requireOneEnough = async (
   const need = await readNeed(tx, fourEyes, kind);
   if (need === 'needed')
     throw new ApprovalError(
-      `It takes two persons to ${APPROVAL_DEEDS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOf(rolesOfKind(kind).approve)} approve it there, then use the approval within 15 minutes (on the command line: --approval <id>).`,
+      `It takes two persons to ${APPROVAL_DEEDS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within 15 minutes (on the command line: --approval <id>).`,
     );
   return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
 };

@@ -16,15 +16,15 @@ import {
 } from '#db/queries/approvals.ts';
 import { type Actor, type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import type { Asked } from '#db/schema/approvals.ts';
+import { APPROVE_WITHIN_MINUTES, type ApprovalKind, USE_WITHIN_MINUTES } from '#src/contract/approvals.ts';
+import { namesOfRoles } from '#src/contract/roles.ts';
+import { coerceError } from '#src/errors.ts';
 import {
   ApprovalError,
   MissingRoleError,
-  namesOf,
   requireVersion,
   rolesOfKind,
-} from '#src/approvals/rule.ts';
-import { APPROVE_WITHIN_MINUTES, type ApprovalKind, USE_WITHIN_MINUTES } from '#src/contract/approvals.ts';
-import { coerceError } from '#src/errors.ts';
+} from '#src/operations/second-person.ts';
 
 const REASON_MAX = 1_000;
 const SYSTEM: Actor = { actor: 'catalogue', actor_kind: 'system' };
@@ -171,7 +171,7 @@ export const approve = (
     const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
     if (approved === undefined) {
       const now = await requireRequest(tx, kinds, approval_id);
-      return explainNotWaiting(now) ?? `It takes the role ${namesOf(roles)} to approve this.`;
+      return explainNotWaiting(now) ?? `It takes the role ${namesOfRoles(roles)} to approve this.`;
     }
     await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
     return approved;
@@ -193,7 +193,7 @@ export const endRequest = (
     const { approve: roles } = rolesOfKind(row.kind);
     if (closing === 'declined' && !(await hasRoleNow(tx, login, roles)))
       throw new MissingRoleError(
-        `It takes the role ${namesOf(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
+        `It takes the role ${namesOfRoles(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
       );
     if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing)))
       return explainNotWaiting(await requireRequest(tx, kinds, approval_id)) ?? 'This request has ended.';
