@@ -63,6 +63,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_log: {
     worker: 'select, insert',
     console: 'select, insert',
+    media: 'insert',
     kyc_desk: 'select, insert',
     operator: 'select, insert',
   },

@@ -30,10 +30,6 @@ const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
   exists (select from operators o
           where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
 
-/** Is this an active operator with one of these roles? */
-export const hasRoleNow = (sql: Queryable, login: string, roles: readonly Role[]): Promise<boolean> =>
-  isOneRow(sql`select where ${mayNow(sql, login, roles)}`);
-
 /**
  * Are there two operators, one who may ask and another who may approve? Disabled operators and past requests count too:
  * once the rule has begun, only the setting ends it.

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Database, Queryable } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import type { StoredPage } from '#db/queries/run-steps.ts';
 import { type NewRun, openRun, type RunRow } from '#db/queries/runs.ts';
-import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
+import { queryCpKyc, queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 
 /**
@@ -59,25 +59,21 @@ export const enqueueNextStep = async (
   );
 };
 
+/** Adds a job that pulls the KYC record of an application, unless the queue has one. @returns the id of the job */
+export const enqueueKycPull = async (producer: Producer, application_id: string): Promise<string> => {
+  const { id = '' } = await producer.add(queryCpKyc, { application_id }, { once: application_id });
+  return id;
+};
+
 /**
- * Open a run and add its first step, unless the application has an open run.
- * @param onOpened writes in the transaction that opens the run
+ * Opens a run and adds its first step, unless the application has an open run.
  * @returns the open run, and whether this call opened it
  */
 export const startRun = async (
   { sql, producer }: { sql: Database; producer: Producer },
   options: Omit<NewRun, 'run_id'>,
-  onOpened?: (tx: Queryable, run: RunRow) => Promise<void>,
 ): Promise<{ run: RunRow; opened: boolean }> => {
-  const newRun = { run_id: randomUUIDv7(), ...options };
-  const result =
-    onOpened === undefined
-      ? await openRun(sql, newRun)
-      : await sql.begin(async (tx) => {
-          const opening = await openRun(tx, newRun);
-          if (opening.opened) await onOpened(tx, opening.run);
-          return opening;
-        });
+  const result = await openRun(sql, { run_id: randomUUIDv7(), ...options });
   if (result.opened) await enqueueNextStep(producer, result.run, false);
   return result;
 };

@@ -1,5 +1,4 @@
-import type { Database } from '#db/client.ts';
-import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import { findFingerprintKey } from '#db/queries/kyc.ts';
 import {
   countWrappedByOthers,
@@ -34,13 +33,18 @@ export type ResealFailure = {
 /** The key that now wraps every data key except the failed ones, which keep their former key. */
 export type ResealReport = { key_id: string; rewrapped: number; failed: ResealFailure[] };
 
-export type ResealOptions = {
-  actor: Actor;
-  signal: AbortSignal;
-  /** Data keys wrapped so far, and their number at the start. */
-  onProgress?: (done: number, total: number) => void;
+/** What a reseal does: `total` data keys are wrapped by other keys than this one. */
+export type ResealPlan = {
+  key_id: string;
+  total: number;
   /** Id of a key whose wraps of access tokens and of secrets of events are removed. */
-  dropWrap?: string | undefined;
+  dropWrap: string | undefined;
+};
+
+type Progress = {
+  signal?: AbortSignal | undefined;
+  /** Data keys wrapped so far, and their number at the start. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
 const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): SealedRecord => {
@@ -77,19 +81,16 @@ const rewrap = async (
 };
 
 /**
- * Wrap every data key of the installation by the ring's first key; sealed values do not change. The fingerprint
- * key is first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run
- * again. Workers may write during it: passes repeat until one finds nothing to do. The audit log gets one entry, unless
- * there is nothing to do.
+ * Plans a reseal.
  * @throws UsageError when the wraps to drop are those of the ring's first key, or there are none
- * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when
- * the fingerprint key does not open: nothing is wrapped then
+ * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when the
+ *   fingerprint key does not open: the keys are then those of another installation
  */
-export const reseal = async (
-  sql: Database,
+export const planReseal = async (
+  sql: Queryable,
   keys: KeyRing,
-  { actor, signal, onProgress, dropWrap }: ResealOptions,
-): Promise<ResealReport> => {
+  dropWrap: string | undefined,
+): Promise<ResealPlan> => {
   const key_id = keys.records[0]?.key_id;
   if (key_id === undefined)
     throw new KeyError('no_key', 'There is no key to reseal with: set ENCRYPTION_KEYS.');
@@ -110,18 +111,26 @@ export const reseal = async (
   const counts = await Promise.all(
     WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id, dropWrap)),
   );
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  // Before the first batch: a reseal that is killed is in the log too.
-  if (total > 0) {
-    const details = { data_keys: total, dropped: dropWrap ?? null };
-    await recordAudit(sql, [{ ...actor, action: 'kyc.reseal', subject: `key:${key_id}`, details }]);
-  }
+  return { key_id, total: counts.reduce((sum, count) => sum + count, 0), dropWrap };
+};
+
+/**
+ * Wraps every data key of the installation by the ring's first key; sealed values do not change. The fingerprint key is
+ * first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run again.
+ * Workers may write during it: passes repeat until one finds nothing to do.
+ */
+export const reseal = async (
+  sql: Database,
+  keys: KeyRing,
+  { key_id, total, dropWrap }: ResealPlan,
+  { signal, onProgress }: Progress,
+): Promise<ResealReport> => {
   for (let rewrapped = 0; ; ) {
     const before = rewrapped;
     const failed: ResealFailure[] = [];
     for (const table of WRAPPED_TABLES) {
       for await (const rows of listBatches(sql, table, key_id, dropWrap)) {
-        if (signal.aborted)
+        if (signal?.aborted)
           throw new CatalogueError('Stopped before the end. Continue with: npx catalogue kyc reseal');
         rewrapped += await rewrapBatch(sql, keys, table, rows, failed, dropWrap);
         onProgress?.(rewrapped, Math.max(total, rewrapped));

@@ -1,8 +1,9 @@
 /**
- * What operators do with requests: ask, approve, cancel, decline. They are signed in. The command line, which cannot
- * verify who uses it, lists requests, closes as void those whose subject has changed, and uses approved ones.
+ * Requests of the rule of two persons: ask, approve, cancel, decline. The command line, which cannot verify who uses it,
+ * lists requests, closes as void those whose subject has changed, and uses approved ones.
  */
 import { randomUUIDv7 } from 'node:crypto';
+import { z } from 'zod';
 import type { Database, Queryable } from '#db/client.ts';
 import {
   type ApprovalRow,
@@ -10,95 +11,111 @@ import {
   closeRequest,
   findApproval,
   findVersion,
-  hasRoleNow,
   insertApproval,
   listApprovals,
 } from '#db/queries/approvals.ts';
-import { type Actor, type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
-import type { Asked } from '#db/schema/approvals.ts';
-import { APPROVE_WITHIN_MINUTES, type ApprovalKind, USE_WITHIN_MINUTES } from '#src/contract/approvals.ts';
-import { namesOfRoles } from '#src/contract/roles.ts';
-import { coerceError } from '#src/errors.ts';
 import {
-  ApprovalError,
-  MissingRoleError,
-  requireVersion,
-  rolesOfKind,
-} from '#src/operations/second-person.ts';
+  APPROVAL_KINDS,
+  APPROVAL_RIGHTS,
+  APPROVE_WITHIN_MINUTES,
+  type ApprovalKind,
+  USE_WITHIN_MINUTES,
+} from '#src/contract/approvals.ts';
+import { namesOfRoles } from '#src/contract/roles.ts';
+import { storableText } from '#src/contract/text.ts';
+import { CatalogueError, NotFoundError } from '#src/errors.ts';
+import { operateAsSystem } from '#src/operations/operate.ts';
+import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
+import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
 
 const REASON_MAX = 1_000;
-const SYSTEM: Actor = { actor: 'catalogue', actor_kind: 'system' };
 
-const entryOf = (
-  actor: Actor,
-  action: AuditEntry['action'],
-  { approval_id, kind, subject, asked, version }: ApprovalRow,
-  reason: string | null = null,
-): AuditEntry => ({ ...actor, action, subject, reason, details: { approval_id, kind, version, ...asked } });
+const kind = z.enum(APPROVAL_KINDS);
+const game_ids = z.array(z.guid().toLowerCase()).min(1).optional();
 
-/**
- * Runs `work`. An ApprovalError is written to the audit log, after the transaction of `work` has ended, and thrown again.
- */
-export const auditRefusal = async <Result>(
-  sql: Queryable,
-  entry: Actor & { subject: string; approval_id?: string | undefined },
-  work: () => Promise<Result>,
-): Promise<Result> => {
-  try {
-    return await work();
-  } catch (thrown) {
-    const error = coerceError(thrown);
-    const { subject, approval_id, ...actor } = entry;
-    if (error instanceof ApprovalError) {
-      const details = approval_id === undefined ? {} : { approval_id };
-      await recordAudit(sql, [
-        { ...actor, action: 'approval.refuse', subject, reason: error.message, details },
-      ]);
-    }
-    throw error;
-  }
+const noteRequest = ({ approval_id, kind, version, asked, reason }: ApprovalRow): AuditNote => ({
+  reason,
+  details: { approval_id, kind, version, ...asked },
+});
+
+/** The entry of a request that has ended because its subject has changed. */
+export const noteVoid = (row: ApprovalRow): AuditNote => ({
+  ...noteRequest(row),
+  actor: 'catalogue',
+  actor_kind: 'system',
+  os_user: null,
+  action: 'approval.void',
+  reason: 'what was asked for has changed since',
+});
+
+const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
+  reveal: 'There is no record to reveal.',
+  erase: 'There is no record to erase.',
+  'cp-id': 'No other cp_id waits to be accepted.',
+  withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
 };
 
-/**
- * Asks for an approval.
- * @param request.asked what is asked for beyond kind and subject, such as the games of a run
- * @param request.seen the version that the page showed: refused if it has changed since. Absent: the present version
- * @throws ApprovalError if the request gives no reason, if there is nothing to do, if the subject has changed, or if this
- *   operator has an open request for the same
- */
-export const askForApproval = async (
-  sql: Database,
-  login: string,
-  request: { kind: ApprovalKind; subject: string; asked?: Asked; reason: string; seen?: string | undefined },
-): Promise<ApprovalRow> => {
-  const { kind, subject, asked = {}, seen } = request;
-  const reason = request.reason.trim().slice(0, REASON_MAX);
-  if (reason === '') throw new ApprovalError('Give a reason: the second person and the audit log need it.');
-  return sql.begin(async (tx) => {
-    const version = await requireVersion(tx, kind, subject);
+export const requestApproval = defineOperation({
+  name: 'approval.ask',
+  title: 'Request the approval of a second person',
+  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  knownBy: 'operator',
+  input: z
+    .object({
+      kind,
+      /** What the action is about, as in the audit log: `application:<id>`, or `run:<id>` for withdrawals. */
+      subject: z
+        .string()
+        .toLowerCase()
+        .regex(/^(application:[a-z0-9-]{1,63}|run:[0-9a-f-]{36})$/, 'has not the form <kind>:<id>'),
+      /** Games of a suspect run; absent: all of them. */
+      game_ids,
+      /** The version that the page showed: refused if it has changed since. Absent: the present version. */
+      seen: z.string().optional(),
+      reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
+    })
+    .refine(
+      ({ kind, subject }) => (kind === 'withdrawals') === z.guid().safeParse(subject.slice(4)).success,
+      {
+        path: ['subject'],
+        message: 'is of another kind than the request',
+      },
+    ),
+  subject: ({ subject }) => subject,
+  run: async (tx, { kind, subject, game_ids, seen, reason }, { caller }) => {
+    const version = await findVersion(tx, kind, subject);
+    if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)
-      throw new ApprovalError('This has changed since the page was shown: look at it, then ask again.');
-    const approval_id = randomUUIDv7();
+      throw new CatalogueError('This has changed since the page was shown: look at it, then ask again.');
     const row = await insertApproval(tx, {
-      approval_id,
+      approval_id: randomUUIDv7(),
       kind,
       subject,
       version,
-      asked,
+      asked: game_ids === undefined ? {} : { game_ids },
       reason,
-      asked_by: login,
+      asked_by: caller.actor.actor,
     });
-    if (row === undefined)
-      throw new ApprovalError('You have asked for this already: use that request, or cancel it first.');
-    await recordAudit(tx, [entryOf(operatorActor(login), 'approval.ask', row, reason)]);
-    return row;
-  });
+    if (row !== undefined) return row;
+    throw new CatalogueError('You have asked for this already: use that request, or cancel it first.');
+  },
+  log: noteRequest,
+});
+
+/** One request. A site names the kinds that it handles: there, others do not exist. */
+const oneRequest = z.object({ approval_id: z.guid().toLowerCase(), kind });
+type OneRequest = z.infer<typeof oneRequest>;
+
+const requireRequest = async (sql: Queryable, { approval_id, kind }: OneRequest): Promise<ApprovalRow> => {
+  const row = await findApproval(sql, approval_id);
+  if (row?.kind === kind) return row;
+  throw new NotFoundError('approval', approval_id);
 };
 
-/** Ends a request whose subject has changed. */
-const closeAsVoid = async (tx: Queryable, row: ApprovalRow): Promise<void> => {
-  if (await closeRequest(tx, row.approval_id, 'void'))
-    await recordAudit(tx, [entryOf(SYSTEM, 'approval.void', row, 'what was asked for has changed since')]);
+const ofRequest = {
+  input: oneRequest,
+  subject: async (input: OneRequest, { sql }: { sql: Queryable }) =>
+    (await requireRequest(sql, input)).subject,
 };
 
 const VOID = 'What was asked for has changed since: the request is void. If it is still needed, ask again.';
@@ -121,86 +138,88 @@ const explainNotWaiting = ({ state, approved_at }: ApprovalRow): string | undefi
   return `This request has expired: ${why}. If it is still needed, ask again.`;
 };
 
-const requireRequest = async (
-  sql: Queryable,
-  kinds: readonly ApprovalKind[],
-  approval_id: string,
-): Promise<ApprovalRow> => {
-  const row = await findApproval(sql, approval_id);
-  if (row !== undefined && kinds.includes(row.kind)) return row;
-  throw new ApprovalError('There is no such request.');
-};
-
-/** Works on one request in a transaction. A text that `work` returns is thrown as an ApprovalError after the commit. */
-const onRequest = async (
-  sql: Database,
-  login: string,
-  kinds: readonly ApprovalKind[],
-  approval_id: string,
-  work: (tx: Queryable, row: ApprovalRow) => Promise<ApprovalRow | string>,
-): Promise<ApprovalRow> => {
-  const { subject } = await requireRequest(sql, kinds, approval_id);
-  return auditRefusal(sql, { ...operatorActor(login), subject, approval_id }, async () => {
-    const result = await sql.begin(async (tx) => work(tx, await requireRequest(tx, kinds, approval_id)));
-    if (typeof result === 'string') throw new ApprovalError(result);
-    return result;
-  });
-};
-
-/**
- * Approves what another operator asked for.
- * @param kinds the kinds that the caller (the console or the KYC desk) may approve: others are not found
- * @throws ApprovalError if the request is unknown, expired, ended or the operator's own, if the role is missing, or if the
- *   subject has changed
- */
-export const approve = (
-  sql: Database,
-  login: string,
-  kinds: readonly ApprovalKind[],
-  approval_id: string,
-): Promise<ApprovalRow> =>
-  onRequest(sql, login, kinds, approval_id, async (tx, row) => {
-    if (row.asked_by === login)
-      return 'You asked for this yourself: another operator must approve it, even if you are an administrator.';
-    const version = await findVersion(tx, row.kind, row.subject);
-    const { approve: roles } = rolesOfKind(row.kind);
-    if (row.state === 'asked' && version !== row.version) {
-      await closeAsVoid(tx, row);
-      return VOID;
-    }
-    const approved = await approveRequest(tx, { approval_id, by: login, version: row.version }, roles);
-    if (approved === undefined) {
-      const now = await requireRequest(tx, kinds, approval_id);
-      return explainNotWaiting(now) ?? `It takes the role ${namesOfRoles(roles)} to approve this.`;
-    }
-    await recordAudit(tx, [entryOf(operatorActor(login), 'approval.approve', approved, row.reason)]);
-    return approved;
-  });
-
-/**
- * Ends a request: its asker cancels it, another operator who may approve it declines it. The asker may then ask again.
- * @throws MissingRoleError if another operator has no role that may approve
- * @throws ApprovalError if the request is unknown or has ended
- */
-export const endRequest = (
-  sql: Database,
-  login: string,
-  kinds: readonly ApprovalKind[],
-  approval_id: string,
-): Promise<ApprovalRow> =>
-  onRequest(sql, login, kinds, approval_id, async (tx, row) => {
-    const closing = row.asked_by === login ? 'cancelled' : 'declined';
-    const { approve: roles } = rolesOfKind(row.kind);
-    if (closing === 'declined' && !(await hasRoleNow(tx, login, roles)))
-      throw new MissingRoleError(
-        `It takes the role ${namesOfRoles(roles)} to decline this: ${row.asked_by} asked for it and can cancel it.`,
+export const approve = defineOperation({
+  name: 'approval.approve',
+  title: 'Approve what another operator requests',
+  right: (input) => APPROVAL_RIGHTS[input.kind].approve,
+  knownBy: 'session',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const { actor: by } = caller.actor;
+    const row = await requireRequest(tx, input);
+    const { approval_id, kind, subject, version } = row;
+    if (row.asked_by === by)
+      throw new ApprovalError(
+        'You asked for this yourself: another operator must approve it, even if you are an administrator.',
       );
-    if (row.state === 'expired' || !(await closeRequest(tx, approval_id, closing)))
-      return explainNotWaiting(await requireRequest(tx, kinds, approval_id)) ?? 'This request has ended.';
-    const action = closing === 'cancelled' ? 'approval.cancel' : 'approval.decline';
-    await recordAudit(tx, [entryOf(operatorActor(login), action, row, row.reason)]);
+    if (row.state === 'asked' && (await findVersion(tx, kind, subject)) !== version)
+      return { row, isStale: true, isClosed: await closeRequest(tx, approval_id, 'void') };
+    const { approve: roles } = rolesOfKind(kind);
+    const approved = await approveRequest(tx, { approval_id, by, version }, roles);
+    if (approved !== undefined) return { row: approved, isStale: false };
+    const why = explainNotWaiting(await requireRequest(tx, input));
+    throw new ApprovalError(why ?? `It takes the role ${namesOfRoles(roles)} to approve this.`);
+  },
+  log: ({ row, isStale, isClosed }) => {
+    if (!isStale) return noteRequest(row);
+    return isClosed ? noteVoid(row) : [];
+  },
+  after: async ({ row, isStale }) => {
+    if (isStale) throw new ApprovalError(VOID);
     return row;
-  });
+  },
+});
+
+/** Ends a request that was not used. @throws ApprovalError if it has ended */
+const end = async (
+  tx: Queryable,
+  input: OneRequest,
+  closing: 'cancelled' | 'declined',
+): Promise<ApprovalRow> => {
+  const row = await requireRequest(tx, input);
+  if (row.state !== 'expired' && (await closeRequest(tx, input.approval_id, closing))) return row;
+  throw new ApprovalError(explainNotWaiting(await requireRequest(tx, input)) ?? 'This request has ended.');
+};
+
+export const cancelRequest = defineOperation({
+  name: 'approval.cancel',
+  title: 'Cancel an own request',
+  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  knownBy: 'operator',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const row = await end(tx, input, 'cancelled');
+    if (row.asked_by === caller.actor.actor) return row;
+    throw new ApprovalError(`${row.asked_by} asked for this: only ${row.asked_by} can cancel it.`);
+  },
+  log: noteRequest,
+});
+
+export const declineRequest = defineOperation({
+  name: 'approval.decline',
+  title: 'Decline what another operator requests',
+  right: (input) => APPROVAL_RIGHTS[input.kind].approve,
+  knownBy: 'operator',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const row = await end(tx, input, 'declined');
+    if (row.asked_by !== caller.actor.actor) return row;
+    throw new ApprovalError('You asked for this yourself: cancel it.');
+  },
+  log: noteRequest,
+});
+
+export const voidRequest = defineOperation({
+  name: 'approval.void',
+  title: 'Close a request whose subject has changed',
+  right: 'system',
+  ...ofRequest,
+  run: async (tx, input) => {
+    const row = await requireRequest(tx, input);
+    return (await closeRequest(tx, input.approval_id, 'void')) ? row : undefined;
+  },
+  log: (row) => (row === undefined ? [] : noteVoid(row)),
+});
 
 const OPEN_MAX = 500;
 
@@ -221,13 +240,19 @@ export const refreshOpenRequests = async (
     const key = `${row.kind} ${row.subject}`;
     if (!versions.has(key)) versions.set(key, await findVersion(sql, row.kind, row.subject));
     if (versions.get(key) === row.version) valid.push(row);
-    else await sql.begin((tx) => closeAsVoid(tx, row));
+    else await operateAsSystem(voidRequest, row, 'catalogue', sql);
   }
   return valid;
 };
 
-/** Closes all open requests for a subject as void, in the transaction that changes it. */
-export const voidOpenRequests = async (tx: Queryable, kind: ApprovalKind, subject: string): Promise<void> => {
+/** Closes all open requests for a subject as void, in the transaction that changes it. @returns those that it closed */
+export const voidOpenRequests = async (
+  tx: Queryable,
+  kind: ApprovalKind,
+  subject: string,
+): Promise<ApprovalRow[]> => {
+  const closed: ApprovalRow[] = [];
   for (const row of await listApprovals(tx, { kinds: [kind], subject, open: true, limit: OPEN_MAX }))
-    await closeAsVoid(tx, row);
+    if (await closeRequest(tx, row.approval_id, 'void')) closed.push(row);
+  return closed;
 };

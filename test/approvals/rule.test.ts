@@ -1,19 +1,19 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
-import { setRoles, switchOperator } from '#src/identity/operators.ts';
-import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
-import { revealKyc } from '#src/kyc/read-record.ts';
-import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
+import { approve, cancelRequest, declineRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
-import { actionsOn, addOperators, passMinutes } from '#test/approvals/support.ts';
+import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/approvals/support.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRole } from '#test/ops/fleet-processes.ts';
+import { acceptCpId, eraseKyc, revealKyc, setRoles, switchOperator } from '#test/support/operate.ts';
+import { useTestProducer } from '#test/support/queue.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
+const producer = useTestProducer(database);
 const keys = ringOf(['k1']);
 const fourEyes: FourEyes = { kinds: APPROVAL_KINDS, onceTwo: true };
 let next = 0;
@@ -38,9 +38,8 @@ beforeEach(async () => {
 
 const by = (login: string) => ({ ...operatorActor(login), reason: 'ticket 4711' });
 const ask = async (login = 'kim', kind: 'reveal' | 'erase' | 'cp-id' = 'reveal') =>
-  (await askForApproval(database.sql, login, { kind, subject, reason: 'ticket 4711' })).approval_id;
-const approveBy = (login: string, approval_id: string) =>
-  approve(database.sql, login, ['reveal', 'erase', 'cp-id'], approval_id);
+  (await askBy(database.sql, login, { kind, subject, reason: 'ticket 4711' })).approval_id;
+const approveBy = (login: string, approval_id: string) => answerBy(database.sql, login, approve, approval_id);
 const reveal = (login: string, approval_id?: string) =>
   revealKyc(database.sql, keys, application_id, by(login), { fourEyes, approval_id });
 const open = () => refreshOpenRequests(database.sql, APPROVAL_KINDS, subject);
@@ -82,7 +81,7 @@ it('operators cannot approve their own requests, not even administrators, and th
     'another operator must approve it, even if you are an administrator',
   );
   const id = await ask('kim');
-  await expect(approveBy('ada', id)).rejects.toThrow('It takes the role kyc officer to approve this');
+  await expect(approveBy('ada', id)).rejects.toThrow('this takes the role kyc officer');
   // By any writer to the table.
   const { sql } = database;
   const forged = sql`
@@ -99,7 +98,7 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
   await expect(
     sql`update approvals set approved_by = 'lee', approved_at = now() where approval_id = ${late}`,
   ).rejects.toThrow('approvals_in_time');
-  await expect(endRequest(sql, 'kim', APPROVAL_KINDS, late)).rejects.toThrow('This request has expired');
+  await expect(answerBy(sql, 'kim', cancelRequest, late)).rejects.toThrow('This request has expired');
   // It is in no list, and can be asked for again.
   expect(await open()).toEqual([]);
   const id = await ask();
@@ -120,7 +119,7 @@ it('an approver who approves again, and one who declines what is used at that mo
   let declined: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
     await tx`update approvals set used_at = now() where approval_id = ${id}`;
-    declined = endRequest(sql, 'olga', APPROVAL_KINDS, id);
+    declined = answerBy(sql, 'olga', declineRequest, id);
     declined.catch(() => {});
     await until('the second waits for the first', async () => {
       const rows = await sql`
@@ -148,20 +147,19 @@ it('what changed between the two is void: before the approval and after it', asy
   );
   expect(await open()).toEqual([]);
   await expect(
-    askForApproval(sql, 'kim', { kind: 'reveal', subject, reason: 'x', seen: 'an older version' }),
+    askBy(sql, 'kim', { kind: 'reveal', subject, reason: 'x', seen: 'an older version' }),
   ).rejects.toThrow('has changed since the page was shown');
 });
 
 it('a cancelled and a declined request end, leave a trace, and what they were about can be asked for again', async () => {
   const { sql } = database;
-  const kinds = APPROVAL_KINDS;
   const cancelled = await ask();
   await expect(ask()).rejects.toThrow('You have asked for this already');
-  await endRequest(sql, 'kim', kinds, cancelled);
+  await answerBy(sql, 'kim', cancelRequest, cancelled);
   await expect(approveBy('lee', cancelled)).rejects.toThrow('This request was cancelled');
   const declined = await ask();
   await approveBy('lee', declined);
-  await endRequest(sql, 'olga', kinds, declined);
+  await answerBy(sql, 'olga', declineRequest, declined);
   await expect(reveal('kim', declined)).rejects.toThrow('This request was declined');
   expect(await open()).toEqual([]);
   expect(await actionsOn(sql, subject)).toEqual(
@@ -188,11 +186,11 @@ it('erase and accept-cp-id follow the rule', async () => {
   const { sql } = database;
   await store(sql, keys, application_id, { ...PLANTED, cp_id: 'cp-other' });
   const accept = (approval_id?: string) =>
-    acceptCpId(sql, application_id, by('kim'), 'cp-other', { fourEyes, approval_id });
+    acceptCpId({ sql, producer }, application_id, by('kim'), 'cp-other', { fourEyes, approval_id });
   await expect(accept()).rejects.toThrow('It takes two persons to accept a new cp_id');
   const cpId = await ask('kim', 'cp-id');
   await approveBy('lee', cpId);
-  expect(await accept(cpId)).toMatchObject({ application_cp_id: 'cp-other', accepted_by: 'kim' });
+  expect(await accept(cpId)).toMatchObject({ application_cp_id: 'cp-other' });
 
   const erase = (approval_id?: string) => eraseKyc(sql, application_id, by('kim'), { fourEyes, approval_id });
   await expect(erase()).rejects.toThrow('It takes two persons to erase a KYC record');

@@ -4,12 +4,10 @@ import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { tickJob } from '#jobs/tick.ts';
-import { startManualRun } from '#src/actions/start-runs.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { pauseApplication } from '#src/operations/applications.ts';
-import { operate } from '#src/operations/operation.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import { operate } from '#src/operations/operate.ts';
+import { startAcceptingRun } from '#src/operations/runs.ts';
 import { actionsOn } from '#test/approvals/support.ts';
 import { addTestOperator, signIn, startTestConsole, useTestConsole } from '#test/console/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
@@ -71,14 +69,23 @@ const post = async (login: string, path: string, form: Record<string, string> = 
   return decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '').replace(/^\w+ /, '');
 };
 const ask = (login: string, form: Record<string, string> = { act: 'all' }) =>
-  post(login, `/runs/${run_id}/withdrawals`, { reason: 'they closed the studio', ...form });
+  post(login, '/requests', {
+    kind: 'withdrawals',
+    subject: `run:${run_id}`,
+    reason: 'they closed the studio',
+    ...form,
+  });
 const openId = async (): Promise<string> => {
   const [row] = await database.sql<{ approval_id: string }[]>`
     select approval_id from approvals where subject = ${`run:${run_id}`} order by asked_at desc limit 1`;
   return row?.approval_id ?? '';
 };
-const act = async (login: string, what: string) =>
-  post(login, `/runs/${run_id}/withdrawals/${await openId()}/${what}`);
+const act = async (login: string, what: 'approve' | 'cancel' | 'decline' | 'use') => {
+  const approval = await openId();
+  return what === 'use'
+    ? post(login, `/runs/${run_id}/withdrawals`, { approval })
+    : post(login, `/requests/withdrawals/${approval}/${what}`);
+};
 const withdrawn = async (): Promise<number> => {
   const rows =
     await database.sql`select from games where application_id = ${application_id} and withdrawn_at is not null`;
@@ -93,14 +100,14 @@ const queues = async () => {
 
 test('one reviewer asks, another approves, the first withdraws the games once', async () => {
   expect(await queues()).toEqual({ first: true, second: false });
-  expect(await ask('rita', { act: 'all', reason: ' ' })).toContain('Give a reason');
+  expect(await ask('rita', { act: 'all', reason: ' ' })).toContain('reason is empty');
   expect(await ask('rita')).toContain('Asked.');
   expect(await queues()).toEqual({ first: false, second: true });
   expect(await get('rita', `/runs/${run_id}`)).toContain('You cannot approve your own request');
   expect(await act('rita', 'use')).toContain('This is not approved yet');
   expect(await act('rita', 'approve')).toContain('You asked for this yourself');
   expect(await act('ada', 'approve')).toContain('403');
-  expect(await act('hana', 'approve')).toContain('rita can withdraw the games within 15 minutes');
+  expect(await act('hana', 'approve')).toContain('rita has 15 minutes to do it, once');
   expect(await act('hana', 'use')).toContain('only rita can use the approval');
   expect(await withdrawn()).toBe(0);
   expect(await act('rita', 'use')).toBe(`Games withdrawn: ${GAMES}.`);
@@ -113,12 +120,12 @@ test('one reviewer asks, another approves, the first withdraws the games once', 
 
 test('an administrator asks too, a cancelled or a declined request can be made again', async () => {
   await ask('ada');
-  expect(await act('ada', 'cancel')).toContain('waits for a decision again');
+  expect(await act('ada', 'cancel')).toContain('The request has ended');
   expect(await queues()).toEqual({ first: true, second: false });
   expect(await get('hana', `/runs/${run_id}`)).toContain('Ask to withdraw all of them');
   await ask('ada');
   expect(await get('hana', `/runs/${run_id}`)).not.toContain('Ask to withdraw all of them');
-  await act('hana', 'cancel');
+  await act('hana', 'decline');
   expect(await queues()).toEqual({ first: true, second: false });
 });
 
@@ -237,9 +244,7 @@ test('the command line obeys the rule: run accept and sync --accept-withdrawals'
 
 test('a run that may withdraw all does not open if a second person became necessary meanwhile', async () => {
   const { sql } = database;
-  const options = { full: false, accept_withdrawals: true };
-  const producer = {} as Producer;
-  const starting = startManualRun({ sql, producer }, commandLineActor('rita'), application_id, options);
+  const starting = operate(startAcceptingRun, { application_id }, KIM, testPlatform(sql));
   await expect(starting).rejects.toThrow('It takes two persons');
   expect(
     await sql`select from sync_runs where application_id = ${application_id} and finished_at is null`,
@@ -279,19 +284,20 @@ test('FOUR_EYES=none: one person alone, and every page says so', async () => {
 
 test('an administrator, who may not approve, cancels the own request and declines none of another', async () => {
   await ask('rita');
-  const refused = await act('ada', 'cancel');
+  expect(await act('ada', 'cancel')).toContain('only rita can cancel it');
+  const refused = await act('ada', 'decline');
   expect(refused).toContain('403');
-  expect(refused).toContain('It takes the role reviewer to decline this');
+  expect(refused).toContain('This takes the role reviewer');
   expect(await queues()).toEqual({ first: false, second: true });
   expect(await actionsOn(database.sql, `run:${run_id}`)).toContain('ada approval.refuse');
-  expect(await act('hana', 'cancel')).toContain('The request has ended');
+  expect(await act('hana', 'decline')).toContain('The request has ended');
 });
 
 test('the id of a run in capitals is the same run: the request is found, and one open request is enough', async () => {
   await ask('rita');
   const path = `/runs/${run_id.toUpperCase()}`;
-  const again = await post('rita', `${path}/withdrawals`, { act: 'all', reason: 'why' });
+  const again = await ask('rita', { subject: `run:${run_id.toUpperCase()}` });
   expect(again).toContain('You have asked for this already');
-  expect(await get('hana', path)).toContain(`/runs/${run_id}/withdrawals/${await openId()}/approve`);
+  expect(await get('hana', path)).toContain(`/requests/withdrawals/${await openId()}/approve`);
   await act('rita', 'cancel');
 });

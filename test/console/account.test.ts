@@ -2,7 +2,6 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
-import { linkOperator } from '#src/identity/operators.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
 import {
   addTestOperator,
@@ -13,6 +12,7 @@ import {
   type TestConsole,
 } from '#test/console/support.ts';
 import { cookieOf, noticeOf, sessionIds } from '#test/identity/account-support.ts';
+import { linkOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const NEW = 'seven quiet herons leap';

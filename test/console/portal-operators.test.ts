@@ -5,10 +5,11 @@ import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { cancelRun } from '#src/actions/runs.ts';
+import { cancelRun } from '#src/operations/runs.ts';
 import { addToken } from '#test/api/support.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const LOGIN = 'o.petrova+x@firm.example';
@@ -90,7 +91,8 @@ test('no page of the portal names the operator who did everything', async () => 
   await act('/applications/acme', { act: 'sync' });
   const [open] = await sql<{ run_id: string }[]>`select run_id from sync_runs where finished_at is null`;
   const actor = { actor: LOGIN, actor_kind: 'operator' } as const;
-  const { run } = await cancelRun({ sql, producer: site.producer }, actor, open?.run_id ?? '');
+  const producer = async () => site.producer;
+  const { run } = await operateAs(sql, actor, cancelRun, { run_id: open?.run_id ?? '' }, { producer });
   expect(run).toMatchObject({ outcome: 'abandoned', reason: 'cancelled by an operator' });
   await act('/applications/acme', { act: 'check' });
   const [check] = await listChecks(sql, 'acme', 1);

@@ -7,7 +7,8 @@ import { closeRun } from '#db/queries/runs.ts';
 import { revokeToken } from '#db/queries/tokens.ts';
 import { addToken } from '#test/api/support.ts';
 import { useTestConsole } from '#test/console/support.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

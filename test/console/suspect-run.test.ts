@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { withoutOperator } from '#src/review/answer.ts';
+import { withoutOperator } from '#src/rules/answer.ts';
 import { runVerdict } from '#src/rules/outcome.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';

@@ -7,6 +7,7 @@ import type { RunFault } from '#src/contract/words.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { areMostUnreachable, isDue, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { runEndings } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -45,9 +46,9 @@ const tick = async (
   const options = { trigger: 'schedule', full: false, accept_withdrawals: false } as const;
   await openRun(database.sql, { run_id: randomUUIDv7(), application_id, ...options });
   const run = (await findOpenRun(database.sql, application_id)) as RunRow;
-  if (reason !== undefined) return failRun(database.sql, run, reason, fault);
+  if (reason !== undefined) return failRun(runEndings(database.sql), run, reason, fault);
   await database.sql`update sync_runs set listing_end = 'complete', total_first = 0, total_last = 0 where run_id = ${run.run_id}`;
-  return finishRun(database.sql, run);
+  return finishRun(runEndings(database.sql), run);
 };
 
 it('eight hours of failing DNS pause no application and delay none by more than one interval', async () => {

@@ -7,6 +7,7 @@ import { finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { aDetail, addApplication, fetchedDetail, summaryOf } from '#test/support/factories.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
+import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -80,11 +81,11 @@ const runOnce = async (application_id: string, application: Application, plan: P
     await answerDetails(run, page_num, application, plan);
     end = page?.end ?? null;
   }
-  let closed = await finishRun(sql, run);
+  let closed = await finishRun(runEndings(sql), run);
   while (closed?.finished_at === null) {
     const verified = closed.next_page - 1;
     for (const id of await answerDetails(run, verified, application, plan)) saidNull.add(id);
-    closed = await finishRun(sql, run, verified);
+    closed = await finishRun(runEndings(sql), run, verified);
   }
   if (closed === undefined) throw new Error('the run is closed');
   const isComplete = end === 'complete' && !hasEmptyPage && named.size >= total;

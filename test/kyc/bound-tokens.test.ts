@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
 import { type KeyRing, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { sealValue } from '#src/sealing/sealed-value.ts';
 import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, addApplication, testKeys } from '#test/support/factories.ts';
 import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { aServer, envelope } from '#test/webhooks/support.ts';
@@ -93,7 +93,7 @@ describe('a token of an earlier release', () => {
 
     const progress: [number, number][] = [];
     const onProgress = (done: number, total: number) => void progress.push([done, total]);
-    expect(await reseal(sql, testKeys, { actor: KIM, signal: live, onProgress })).toMatchObject({
+    expect(await reseal(sql, testKeys, { signal: live, onProgress })).toMatchObject({
       rewrapped: 2,
       failed: [],
     });
@@ -102,7 +102,7 @@ describe('a token of an earlier release', () => {
     expect(await openAccessToken(testKeys, after)).toBe(ACCESS_TOKEN);
     const moved = { ...after, query_cp_kyc_webhook: 'https://evil.example/' };
     expect((await keyErrorOf(() => openAccessToken(testKeys, moved))).code).toBe('does_not_open');
-    expect(await reseal(sql, testKeys, { actor: KIM, signal: live })).toMatchObject({ rewrapped: 0 });
+    expect(await reseal(sql, testKeys, { signal: live })).toMatchObject({ rewrapped: 0 });
   });
 
   it('is refused once REFUSE_UNBOUND_TOKENS is set, also by a reseal', async () => {
@@ -111,7 +111,7 @@ describe('a token of an earlier release', () => {
     const { code, message } = await keyErrorOf(() => openAccessToken(strict, putBack));
     expect(code).toBe('unbound_token');
     expect(message).toContain('REFUSE_UNBOUND_TOKENS');
-    const { failed } = await reseal(database.sql, strict, { actor: KIM, signal: live });
+    const { failed } = await reseal(database.sql, strict, { signal: live });
     expect(failed).toEqual([
       { table: 'applications', id: 'cork', application_id: 'cork', code: 'unbound_token' },
     ]);

@@ -8,7 +8,6 @@ import {
 } from '#db/queries/applications.ts';
 import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
@@ -22,7 +21,7 @@ import {
   store,
   TOKEN,
 } from '#test/kyc/support.ts';
-import { KIM } from '#test/support/factories.ts';
+import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -45,7 +44,6 @@ describe('reseal', () => {
     const [token, record] = [await listApplications(sql), await findKycRecord(sql, 'acme')];
     const onProgress: [number, number][] = [];
     const report = await reseal(sql, ringOf(['k2', 'k1'], 'home-bbbbbbbb'), {
-      actor: KIM,
       signal: live,
       onProgress: (done, total) => onProgress.push([done, total]),
     });
@@ -58,7 +56,7 @@ describe('reseal', () => {
     const [application] = await listApplications(sql);
     expect(application?.access_token).toEqual(token[0]?.access_token);
     expect(application?.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2', 'home-aaaaaaaa']);
-    expect(await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal: live })).toMatchObject({
+    expect(await reseal(sql, ringOf(['k2', 'k1']), { signal: live })).toMatchObject({
       rewrapped: 0,
     });
 
@@ -96,7 +94,7 @@ describe('reseal', () => {
     await sql`truncate kyc_records, kyc_keys, kyc_states, content_providers, kyc_former_records`;
     await store(sql, own, 'acme', PLANTED);
     await sql`update applications set access_token_keys = '[]', access_token = null`;
-    expect(await reseal(sql, ringOf(['k3'], 'home-cccccccc'), { actor: KIM, signal: live })).toMatchObject({
+    expect(await reseal(sql, ringOf(['k3'], 'home-cccccccc'), { signal: live })).toMatchObject({
       rewrapped: 2,
     });
     expect(
@@ -146,11 +144,7 @@ describe('reseal', () => {
       },
     };
     await sql`delete from kyc_records where application_id = 'acme'`;
-    const report = await reseal(
-      sql,
-      { records: [k6, interrupted], tokens: [k6] },
-      { actor: KIM, signal: live },
-    );
+    const report = await reseal(sql, { records: [k6, interrupted], tokens: [k6] }, { signal: live });
     expect(report.failed).toEqual([]);
     const tokens = (await listApplications(sql)).filter(({ access_token }) => access_token !== null);
     const opened = tokens.map(async (row) => [
@@ -176,7 +170,7 @@ describe('reseal', () => {
     await locked;
     const storing = store(sql, ringOf(['k6']), 'aaa', PLANTED);
     await expect.poll(waiting).toHaveLength(1);
-    const resealing = reseal(sql, ringOf(['k7', 'k6']), { actor: KIM, signal: live });
+    const resealing = reseal(sql, ringOf(['k7', 'k6']), { signal: live });
     await expect.poll(waiting).toHaveLength(2);
     release();
     await locking;
@@ -192,7 +186,7 @@ describe('reseal', () => {
   ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
     await addApplication(sql, 'cork', ringOf(['k7']));
     await sql`delete from kyc_records where application_id = 'cork'`;
-    await reseal(sql, ringOf(['k8', 'k7']), { actor: KIM, signal: live });
+    await reseal(sql, ringOf(['k8', 'k7']), { signal: live });
     const others = ringOf(ids).records.filter(({ key_id }) => key_id !== 'k8');
     const [k8] = ringOf(['k8']).records as [KeyProvider];
     let sealed = 0;
@@ -200,7 +194,7 @@ describe('reseal', () => {
       ...k8,
       wrap: async (dataKey, record) => {
         sealed += 1;
-        if (sealed === 1) await reseal(sql, ringOf(['k7', 'k8']), { actor: KIM, signal: live });
+        if (sealed === 1) await reseal(sql, ringOf(['k7', 'k8']), { signal: live });
         return k8.wrap(dataKey, record);
       },
     };
@@ -220,18 +214,14 @@ describe('reseal', () => {
     await addApplication(sql, 'delta', ringOf(['k7'], 'home-dddddddd'));
     const before = await tokens();
     const wrong = ringOf(['k9'], 'home-dddddddd');
-    expect((await keyErrorOf(() => reseal(sql, wrong, { actor: KIM, signal: live }))).code).toBe(
-      'unknown_key',
-    );
+    expect((await keyErrorOf(() => reseal(sql, wrong, { signal: live }))).code).toBe('unknown_key');
     expect(await tokens()).toEqual(before);
   });
 
   it('stops when it is aborted, and says how to continue', async () => {
-    await expect(
-      reseal(sql, ringOf(['k8', 'k7']), { actor: KIM, signal: AbortSignal.abort() }),
-    ).rejects.toThrow('Continue with: npx catalogue kyc reseal');
-    expect((await keyErrorOf(() => reseal(sql, ringOf([]), { actor: KIM, signal: live }))).code).toBe(
-      'no_key',
+    await expect(reseal(sql, ringOf(['k8', 'k7']), { signal: AbortSignal.abort() })).rejects.toThrow(
+      'Continue with: npx catalogue kyc reseal',
     );
+    expect((await keyErrorOf(() => reseal(sql, ringOf([]), { signal: live }))).code).toBe('no_key');
   });
 });

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { diffContent, diffList, diffText, type ListItem, type TextPart } from '#src/review/diff.ts';
+import { diffContent, diffList, diffText, type ListItem, type TextPart } from '#src/rules/diff.ts';
 import { toGameContent } from '#src/rules/mapping.ts';
-import { aDetail, addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { aDetail, addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const without = (parts: readonly TextPart[], type: TextPart['type']): string =>

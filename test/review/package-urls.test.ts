@@ -6,10 +6,10 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { selectGameDetail } from '#db/queries/api-games.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
-import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { addApplication, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGame, setPackageUrls } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

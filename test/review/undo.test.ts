@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { readLane } from '#src/review/lanes.ts';
 import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/review/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 const { database, add, addOne, change, lastOf } = useDecidedGames();
 
@@ -52,7 +52,9 @@ describe('An undo', () => {
   });
 
   it('of a decision that is not there is refused', async () => {
-    await expect(undoGameDecisions(database.sql, [987_654_321], KIM)).rejects.toThrow('no such decision');
+    await expect(undoGameDecisions(database.sql, [987_654_321], KIM)).rejects.toThrow(
+      'There is no decision "987654321"',
+    );
   });
 });
 

@@ -11,7 +11,6 @@ import type { FetchedGame } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
-import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -119,13 +118,4 @@ export const anOpenRun = async (
   const run_id = randomUUIDv7();
   const run = { run_id, application_id, trigger: 'manual', full, accept_withdrawals } as const;
   return (await openRun(sql, run)).run;
-};
-
-/** Decides on one game as kim. @returns whether the decision was made */
-export const decideGame = async (
-  sql: Database,
-  { game_id, revision = 1, ...request }: { game_id: string; revision?: number } & DecisionRequest,
-): Promise<boolean> => {
-  const { games } = await decideGames(sql, [{ game_id, revision }], request, KIM);
-  return games[0]?.result === 'decided';
 };

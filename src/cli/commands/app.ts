@@ -30,11 +30,10 @@ const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
 
 const setStatus = async (
-  { openDatabase, operate, out }: CommandContext,
+  { operate, out }: CommandContext,
   operation: typeof pauseApplication | typeof resumeApplication,
   application_id: string,
 ): Promise<void> => {
-  await requireApplication(await openDatabase(), application_id);
   const { status } = await operate(operation, { application_id });
   out.answer({ application_id, status }, `${application_id} is ${status}.`);
 };

@@ -13,8 +13,8 @@ import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
-import type { FieldDiff, TextPart } from '#src/review/diff.ts';
 import type { Timeline } from '#src/review/timeline.ts';
+import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
 import {
   action,
   applicationLink,

@@ -91,6 +91,5 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
             kind: 'danger',
             fields: { ...fields, cp_id: row.version },
           });
-  const url = `/requests/${row.approval_id}`;
-  return requestCard(row, { login, mayApprove: true, what: whatOf(row), url, use });
+  return requestCard(row, { login, mayApprove: true, what: whatOf(row), use });
 };

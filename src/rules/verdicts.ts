@@ -1,25 +1,32 @@
-import type { DecidableGame } from '#db/queries/decisions.ts';
-import type { GameAuditRow } from '#db/queries/games.ts';
+/** May a decision be made, or undone, on a game as it is now? */
 import type { AuditStatus, Decision } from '#src/contract/words.ts';
 
-/** A game and the revision that a reviewer saw. */
-export type SeenRevision = {
-  game_id: string;
+/** A game as a decision finds it, with its last decision that was not undone. */
+type FoundGame = {
   revision: number;
-  /** SHA-256 in hex of the pictures that were on the screen, by picture; absent if the caller shows none. */
-  seen_pictures?: ReadonlyMap<string, string>;
+  audit_status: AuditStatus;
+  withdrawn_at: Date | null;
+  last: { audit_id: number; revision: number; reason: string | null; text: string | null } | null;
 };
 
 /**
  * The result for one game of a decision. Only `decided` wrote something.
  *
- * - `moved`: its content is at another revision than the reviewer saw, or a picture has other bytes.
+ * - `content_moved`: its content is at another revision than the reviewer saw.
+ * - `picture_moved`: a picture has other bytes than the reviewer saw.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
  */
-export type DecisionResult = 'decided' | 'moved' | 'decided_before' | 'unchanged' | 'withdrawn' | 'unknown';
+export type DecisionResult =
+  | 'decided'
+  | 'content_moved'
+  | 'picture_moved'
+  | 'decided_before'
+  | 'unchanged'
+  | 'withdrawn'
+  | 'unknown';
 
 /** The decision that is to be made, as far as the verdict depends on it. */
 export type WantedDecision = {
@@ -30,15 +37,18 @@ export type WantedDecision = {
   seen_status?: AuditStatus | undefined;
 };
 
-/** May this decision be made on this game now? */
+/**
+ * May this decision be made on this game now?
+ * @param seen the revision that the reviewer saw, and whether a picture has other bytes since
+ */
 export const judgeDecision = (
-  seen: SeenRevision,
-  game: DecidableGame | undefined,
+  seen: { revision: number; hasPictureMoved: boolean },
+  game: FoundGame | undefined,
   wanted: WantedDecision,
 ): DecisionResult => {
   if (game === undefined) return 'unknown';
   if (game.withdrawn_at !== null) return 'withdrawn';
-  if (game.revision !== seen.revision) return 'moved';
+  if (game.revision !== seen.revision) return 'content_moved';
   if (wanted.seen_status !== undefined && game.audit_status !== wanted.seen_status) return 'decided_before';
   const { last } = game;
   const isSame =
@@ -46,25 +56,27 @@ export const judgeDecision = (
     last?.revision === game.revision &&
     last.reason === wanted.reason &&
     last.text === wanted.text;
-  return isSame ? 'unchanged' : 'decided';
+  if (isSame) return 'unchanged';
+  return seen.hasPictureMoved ? 'picture_moved' : 'decided';
 };
 
 /**
  * The result for one decision that is to be undone. Only `undone` wrote something.
  *
- * - `moved`: the content or the status of the game has changed since.
+ * - `content_moved`: the content of the game has changed since.
+ * - `status_moved`: its status has changed since.
  * - `decided_since`: a later decision stands on the game.
  * - `undone_before`: it was undone already.
  */
-export type UndoResult = 'undone' | 'moved' | 'decided_since' | 'undone_before';
+export type UndoResult = 'undone' | 'content_moved' | 'status_moved' | 'decided_since' | 'undone_before';
 
 /** May this decision be undone now? */
 export const judgeUndo = (
-  decision: Pick<GameAuditRow, 'audit_id' | 'audit_status' | 'revision' | 'undone_at'>,
-  game: DecidableGame | undefined,
+  decision: { audit_id: number; audit_status: Decision; revision: number; undone_at: Date | null },
+  game: FoundGame | undefined,
 ): UndoResult => {
   if (decision.undone_at !== null) return 'undone_before';
-  if (game?.revision !== decision.revision) return 'moved';
+  if (game?.revision !== decision.revision) return 'content_moved';
   if (game.last?.audit_id !== decision.audit_id) return 'decided_since';
-  return game.audit_status === decision.audit_status ? 'undone' : 'moved';
+  return game.audit_status === decision.audit_status ? 'undone' : 'status_moved';
 };

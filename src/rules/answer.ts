@@ -1,9 +1,6 @@
-import type { FailureRow } from '#db/queries/failures.ts';
-import type { GameRow } from '#db/queries/games.ts';
-import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { ACCEPT_ADVICE, CANCELLED } from '#src/contract/words.ts';
-import type { WaitingPlace } from '#src/review/lanes.ts';
+import type { Reason } from '#src/contract/text.ts';
+import { ACCEPT_ADVICE, type AuditStatus, CANCELLED, type Decision, type Lane } from '#src/contract/words.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
 export type Answer = {
@@ -12,14 +9,50 @@ export type Answer = {
   text: string;
 };
 
+type Game = {
+  revision: number;
+  audit_status: AuditStatus;
+  audit_time: Date | null;
+  withdrawn_at: Date | null;
+};
+
+type Application = {
+  status: string;
+  pause_reason: string | null;
+  last_run: { outcome: string | null; reason: string | null; missing: number } | null;
+  last_complete_at: Date | null;
+  has_open_run: boolean;
+};
+
+type LastDecision = {
+  audit_status: Decision;
+  revision: number;
+  reason_label: string | null;
+  text: string | null;
+};
+
+type Failure = { operation: string; kind: string; reasons: Reason[]; count: number; last_at: Date };
+
+/**
+ * Where a game waits: the first of the `games` in a lane has `place` 1. `median_wait_ms` is how long games waited for the
+ * latest decisions; null before the first decision.
+ */
+export type WaitingPlace = {
+  lane: Lane;
+  place: number;
+  games: number;
+  since: Date;
+  median_wait_ms: number | null;
+};
+
 /** What the answer is derived from. */
-export type Standing = {
+export type GameState = {
   application_id: string;
-  application: ApplicationState;
-  game: GameRow | undefined;
+  application: Application;
+  game: Game | undefined;
   /** The last decision that was not undone. */
-  decision: DecisionEvent | undefined;
-  failures: readonly FailureRow[];
+  decision: LastDecision | undefined;
+  failures: readonly Failure[];
   waiting: WaitingPlace | undefined;
 };
 
@@ -45,18 +78,21 @@ const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): st
 };
 
 /** For the application's developer. Free text from before `reasons` was written for operators. */
-export const describeRejection = ({ reason_label, text }: DecisionEvent): string =>
+export const describeRejection = ({
+  reason_label,
+  text,
+}: Pick<LastDecision, 'reason_label' | 'text'>): string =>
   [reason_label ?? 'no reason given', ...(text === null ? [] : [text.replace(/[.\s]+$/, '')])].join('. ');
 
 /** A change that the application sent and that could not be stored. */
-const failedChange = (failures: readonly FailureRow[]): string => {
+const failedChange = (failures: readonly Failure[]): string => {
   const [latest] = failures;
   return latest === undefined
     ? ''
     : ` Its latest data could not be stored: ${formatReasons(latest.reasons)}.`;
 };
 
-const explainStored = (game: GameRow, { application_id, decision, failures, waiting }: Standing): Answer => {
+const explainStored = (game: Game, { application_id, decision, failures, waiting }: GameState): Answer => {
   if (game.withdrawn_at !== null)
     return {
       code: 'withdrawn',
@@ -92,7 +128,7 @@ export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_A
 export const withoutOperator = (reason: string): string =>
   reason.startsWith('cancelled by ') ? CANCELLED : withoutAdvice(reason);
 
-const explainRuns = ({ status, pause_reason, last_run, has_open_run }: ApplicationState): string => {
+const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {
   const facts: string[] = [];
   if (status === 'paused')
     facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
@@ -105,7 +141,7 @@ const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Applicati
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
 };
 
-const explainAbsent = ({ application_id, application, failures }: Standing): Answer => {
+const explainAbsent = ({ application_id, application, failures }: GameState): Answer => {
   const [failure] = failures;
   if (failure !== undefined)
     return {
@@ -129,5 +165,5 @@ const explainAbsent = ({ application_id, application, failures }: Standing): Ans
 };
 
 /** Answers "why is this game not live?" in one line. */
-export const answerWhy = (standing: Standing): Answer =>
-  standing.game === undefined ? explainAbsent(standing) : explainStored(standing.game, standing);
+export const answerWhy = (state: GameState): Answer =>
+  state.game === undefined ? explainAbsent(state) : explainStored(state.game, state);

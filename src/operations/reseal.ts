@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { planReseal, reseal } from '#src/kyc/reseal.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+
+/** The entry is committed before the first batch: a reseal that is killed is in the log too. */
+export const resealKeys = defineOperation({
+  name: 'kyc.reseal',
+  title: 'Wrap every data key with the first key of ENCRYPTION_KEYS',
+  right: 'kyc',
+  input: z.object({
+    /** Id of a key whose wraps of access tokens and of secrets of events are removed. */
+    drop_wrap: z.string().min(1, 'must not be empty').optional(),
+  }),
+  subject: () => 'key:*',
+  run: async (tx, { drop_wrap }, { keys }) => planReseal(tx, await keys(), drop_wrap),
+  log: ({ key_id, total, dropWrap }) =>
+    total === 0 ? [] : { subject: `key:${key_id}`, details: { data_keys: total, dropped: dropWrap ?? null } },
+  after: async (plan, _, { sql, keys, signal, onProgress }) =>
+    reseal(sql, await keys(), plan, { signal, onProgress }),
+});
