@@ -11,7 +11,7 @@ declare
     when 'application' then array['catalogue_console']
     when 'command_line' then array['catalogue_operator']
     else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
-      || case when new.action = 'game.reopen' then array['catalogue_media'] else '{}'::text[] end
+      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
   end;
 begin
   if cardinality(roles) > 0 and not roles && writers then

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
@@ -111,6 +112,9 @@ test.each([
     replace(await other());
     expect(await look(url)).toMatchObject({ drifted: [game_id] });
     expect(await statusOf(game_id)).toBe('pending');
+    const entries = () =>
+      listAudit(database.sql, { subject: `game:${game_id}`, action: 'game.reopen', limit: 9 });
+    expect(await entries()).toMatchObject([{ actor: 'media', actor_kind: 'system' }]);
     const [row] = await database.sql`
     select c.why, c.before <> c.after as differs, g.revision, g.audit_time, l.decided_revision
     from picture_changes c join games g using (game_id) join changed_games l using (game_id)
@@ -127,6 +131,7 @@ test.each([
     await pass(game_id);
     expect(await look(url)).toMatchObject({ drifted: [] });
     expect(await statusOf(game_id)).toBe('passed');
+    expect(await entries()).toHaveLength(1);
   },
 );
 
