@@ -51,15 +51,6 @@ export const applicationSettings = z.object({
   rate: z.int().min(1).max(100_000),
 });
 
-/** The settings that have a default when an application is added. */
-export const SETTING_DEFAULTS = {
-  every: '15m',
-  kyc_every: '24h',
-  detail_max_age: '24h',
-  concurrency: 8,
-  rate: 50,
-} as const;
-
 type Settings = z.infer<typeof applicationSettings>;
 
 /** Settings as columns: durations are in milliseconds. */

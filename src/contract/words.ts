@@ -95,3 +95,12 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 /** Status of an application's address for events: `off` after it failed for days, or answered 410. */
 export const EVENT_WEBHOOK_STATUSES = ['active', 'off'] as const;
+
+/** The settings that have a default when an application is added. */
+export const SETTING_DEFAULTS = {
+  every: '15m',
+  kyc_every: '24h',
+  detail_max_age: '24h',
+  concurrency: 8,
+  rate: 50,
+} as const;

@@ -17,10 +17,10 @@ import {
   accessToken,
   applicationId,
   applicationSettings,
-  SETTING_DEFAULTS,
   toColumns,
   webhookUrl,
 } from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {

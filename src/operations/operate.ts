@@ -51,8 +51,8 @@ const requireOwn = ({ title }: AnyOperation, subject: string, { actor }: Caller)
     throw new ForbiddenError(`${title}: an application may do this for itself only.`);
 };
 
-/** @throws UsageError that names each wrong field */
-const parseInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
+/** @returns the input as the operation gets it @throws UsageError that names each wrong field */
+export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
@@ -119,8 +119,8 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
   caller: Caller,
   { sql, ...platform }: Platform,
 ): Promise<Final> => {
-  const input = parseInput(operation.input, given);
-  const { approval_id } = parseInput(approvalInput, given);
+  const input = checkInput(operation.input, given);
+  const { approval_id } = checkInput(approvalInput, given);
   requireRight(operation as AnyOperation, input, caller);
   const subject = await operation.subject(input, { sql, caller });
   requireOwn(operation as AnyOperation, subject, caller);
@@ -176,7 +176,7 @@ export const operateWithin = async <Schema extends z.ZodType, Result>(
   process: string,
 ): Promise<Result> => {
   const caller = systemCaller(process);
-  const input = parseInput(operation.input, given);
+  const input = checkInput(operation.input, given);
   requireRight(operation as AnyOperation, input, caller);
   const subject = await operation.subject(input, { sql: tx, caller });
   return runLogged(tx, operation, input, { ...DATABASE_ALONE, caller, subject, approval_id: undefined });

@@ -13,11 +13,16 @@ export const register = (program: Command): void =>
         .argument('<application_game_id...>', "the games, by the application's ids")
         .option(...WAIT),
     run: async ({ openQueues, operate, out }, application_id, ids, { wait }) => {
-      const foundation = await openQueues();
       const { pullGames } = await import('#src/operations/pull-games.ts');
       const pulled = await operate(pullGames, { application_id, application_game_ids: ids });
       // The same id may be given twice.
       const application_game_id = pulled.games === 1 ? ids[0] : undefined;
-      return reportPull(foundation, out, { application_id, application_game_id }, pulled, wait === true);
+      return reportPull(
+        await openQueues(),
+        out,
+        { application_id, application_game_id },
+        pulled,
+        wait === true,
+      );
     },
   });

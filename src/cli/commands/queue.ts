@@ -2,7 +2,6 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Queue } from 'bullmq';
 import { listLiveWorkers } from '#db/queries/workers.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
 
 const STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 type Counts = Record<(typeof STATES)[number], number>;
@@ -22,6 +21,7 @@ const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string)
     examples: [`queue ${name}`, `queue ${name} query-game-detail`],
     parameters: (command) => command.argument(...ONLY_QUEUE),
     run: async ({ operate, out }, queueName) => {
+      const { pauseQueues, resumeQueues } = await import('#src/operations/queues.ts');
       const { queues } = await operate(name === 'pause' ? pauseQueues : resumeQueues, { name: queueName });
       const done = `${name}d`;
       out.answer({ [done]: queues }, `Queues ${done}: ${queues.join(', ')}.`);
@@ -56,6 +56,7 @@ export const register = (program: Command): void => {
     examples: ['queue retry-failed', 'queue retry-failed query-cp-kyc'],
     parameters: (command) => command.argument(...ONLY_QUEUE),
     run: async ({ operate, out }, name) => {
+      const { retryFailedJobs } = await import('#src/operations/queues.ts');
       const { retried } = await operate(retryFailedJobs, { name });
       const lines = Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`);
       out.answer({ retried }, ...lines);

@@ -66,7 +66,9 @@ export const createContext = (
     openQueues,
     openKeys,
     operate: async (operation, given, { by, ...following } = {}) => {
-      const { operate } = await import('#src/operations/operate.ts');
+      const { checkInput, operate } = await import('#src/operations/operate.ts');
+      // A wrong option is named even if the database is unreachable.
+      checkInput(operation.input, given);
       const platform: Platform = {
         sql: await openDatabase(),
         fourEyes: config.fourEyes,
