@@ -9,8 +9,6 @@ export type AuditStatus = (typeof AUDIT_STATUSES)[number];
 /** The decisions of an operator: every status but `pending`. */
 export const DECISIONS = ['passed', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
-/** What an operator does to decide. */
-export const DECISION_VERBS = { passed: 'pass', rejected: 'reject' } as const;
 
 /** The two queues of review: games that were never decided, and games that changed after a decision. */
 export const LANES = ['new', 'changed'] as const;

@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
-import { actionsOn, passMinutes } from '#test/approvals/support.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';
 import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { actionsOn, passMinutes } from '#test/operations/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { switchOperator } from '#test/support/operate.ts';

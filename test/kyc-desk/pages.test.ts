@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { approve } from '#src/operations/approvals.ts';
-import { answerBy, askBy } from '#test/approvals/support.ts';
 import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { answerBy, askBy } from '#test/operations/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listAudit, verifyAudit } from '#db/queries/audit.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
 import { readLane } from '#src/review/lanes.ts';
-import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/review/decided-games.ts';
+import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/operations/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 

@@ -4,7 +4,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
 import { retireReason, saveReason } from '#db/queries/reasons.ts';
-import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/review/decided-games.ts';
+import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/operations/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
