@@ -10,13 +10,7 @@ import {
   resumeFailingApplications,
   resumeRecoveredApplication,
 } from '#src/operations/applications.ts';
-import {
-  approve,
-  cancelRequest,
-  declineRequest,
-  requestApproval,
-  voidRequest,
-} from '#src/operations/approvals.ts';
+import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
@@ -37,6 +31,7 @@ import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queu
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { removeApplication } from '#src/operations/remove-application.ts';
 import { reopenGames } from '#src/operations/reopen-games.ts';
+import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
 import { createToken, revokeApiToken } from '#src/operations/tokens.ts';

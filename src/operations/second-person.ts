@@ -22,9 +22,6 @@ export class ApprovalError extends CatalogueError {
   override readonly name = 'ApprovalError';
 }
 
-/** The setting, and the request that an action uses. */
-type SecondPerson = { fourEyes: FourEyes; approval_id?: string | undefined };
-
 export const rolesOfKind = (kind: ApprovalKind): { ask: readonly Role[]; approve: readonly Role[] } => ({
   ask: RIGHTS[APPROVAL_RIGHTS[kind].ask],
   approve: RIGHTS[APPROVAL_RIGHTS[kind].approve],
@@ -102,7 +99,7 @@ export const refuseIfTwoNeeded = async (
  */
 export const requireSecondPerson = async (
   tx: Queryable,
-  { fourEyes, approval_id }: SecondPerson,
+  { fourEyes, approval_id }: { fourEyes: FourEyes; approval_id: string | undefined },
   use: { kind: ApprovalKind; subject: string; version: string; actor: Actor },
 ): Promise<{
   approval: ApprovalRow | undefined;

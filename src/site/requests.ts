@@ -9,7 +9,7 @@ import {
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
 import { namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
-import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/approvals.ts';
+import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { redirectAfter } from '#src/site/answers.ts';
 import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';

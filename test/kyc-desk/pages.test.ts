@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { approve } from '#src/operations/approvals.ts';
+import { approve } from '#src/operations/requests.ts';
 import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';

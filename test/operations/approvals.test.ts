@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
-import { approve, cancelRequest, declineRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
+import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';

@@ -3,14 +3,14 @@ import { type ApprovalRow, findApproval } from '#db/queries/approvals.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
+import { operate } from '#src/operations/operate.ts';
+import type { Caller, Given } from '#src/operations/operation.ts';
 import {
   type approve,
   type cancelRequest,
   type declineRequest,
   requestApproval,
-} from '#src/operations/approvals.ts';
-import { operate } from '#src/operations/operate.ts';
-import type { Caller, Given } from '#src/operations/operation.ts';
+} from '#src/operations/requests.ts';
 import { TESTS } from '#test/console/support.ts';
 import { addOperator, operatorCaller, testPlatform } from '#test/support/operate.ts';
 
