@@ -1,4 +1,4 @@
-/** Requests that take a second person. The rule is in src/approvals; each step is one guarded statement here. */
+/** Requests that take a second person. The rule is in src/operations/second-person.ts; each step is one guarded statement here. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';

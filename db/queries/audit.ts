@@ -1,9 +1,8 @@
 /**
  * The audit log: who did what to what, when and why.
  *
- * `await recordAudit(tx, [{ ...actor, action: 'application.pause', subject: 'application:acme', reason }])` is the last
- * statement of the transaction that makes the change: it locks the head of the chain until the transaction ends. The
- * actor comes from the caller: `commandLineActor(by)` (src/cli/kit/actor.ts), or the signed-in operator of a page.
+ * `operate` (src/operations/operate.ts) writes the entries of every operation. What is no operation, such as a sign-in,
+ * calls `recordAudit` as the last statement of its transaction: it locks the head of the chain until the transaction ends.
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
