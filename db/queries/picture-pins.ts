@@ -42,7 +42,7 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
 };
 
 /** A pin's decision is the last one that stands on its game, and the game is live. */
-const standsOnPassed = (sql: Queryable) => sql`
+const lastDecisionPassed = (sql: Queryable) => sql`
   a.undone_at is null and g.audit_status = 'passed' and not exists (
     select from game_audits later
     where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
@@ -68,7 +68,7 @@ export const listDriftedGames = (sql: Queryable, picture_id: string, limit: numb
     from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
       join games g on g.game_id = a.game_id
     where now_is.picture_id = ${picture_id} and now_is.sha256 is not null and p.sha256 <> now_is.sha256
-      and ${standsOnPassed(sql)}
+      and ${lastDecisionPassed(sql)}
     limit ${limit}`);
 
 /**
@@ -83,7 +83,7 @@ export const returnDriftedGames = (tx: Queryable, picture_id: string, game_ids: 
       from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
         join games g on g.game_id = a.game_id
       where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256
-        and a.game_id = any(${game_ids as string[]}::uuid[]) and ${standsOnPassed(tx)}
+        and a.game_id = any(${game_ids as string[]}::uuid[]) and ${lastDecisionPassed(tx)}
     ), recorded as (
       insert into picture_changes (game_id, picture_id, audit_id, before, after)
       select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
@@ -117,7 +117,7 @@ export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number):
       where p.picture_id = due.picture_id order by a.audit_id desc limit 1
     ), '') as application_id, exists (
       select from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
-      where p.picture_id = due.picture_id and (p.sha256 is null or ${standsOnPassed(sql)})
+      where p.picture_id = due.picture_id and (p.sha256 is null or ${lastDecisionPassed(sql)})
     ) as wanted
     from due`;
 

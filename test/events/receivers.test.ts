@@ -227,3 +227,18 @@ it('an event whose worker is killed after the claim is sent again by another one
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 1, failed: 0 });
   expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id]);
 });
+
+it('an event of another application is not sent again under the name of this one', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver();
+  const [own, other] = [await withEvents(sql, url), await withEvents(sql, url)];
+  await aSender(sql).deliverNow(other.application_id);
+  const [event] = await sql<{ event_id: string }[]>`
+    select event_id from events where application_id = ${other.application_id}`;
+  const given = { application_id: own.application_id, event_ids: [event?.event_id ?? ''] };
+  expect(await operateAs(sql, KIM, retryEvents, given)).toMatchObject({ events: 0 });
+  expect(await delivery(other.application_id)).toMatchObject({ state: 'delivered', attempts: 1 });
+  expect(
+    await listAudit(sql, { action: 'event.retry', subject: `application:${own.application_id}`, limit: 9 }),
+  ).toEqual([]);
+});

@@ -301,3 +301,22 @@ test('the id of a run in capitals is the same run: the request is found, and one
   expect(await get('hana', path)).toContain(`/requests/withdrawals/${await openId()}/approve`);
   await act('rita', 'cancel');
 });
+
+test('the console neither takes nor approves requests of the KYC desk', async () => {
+  const { sql } = database;
+  const kyc = { kind: 'erase', subject: `application:${application_id}`, reason: 'x' };
+  expect(await post('rita', '/requests', kyc)).toMatch(/^400 /);
+  const [row] = await sql<{ approval_id: string }[]>`
+    insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+    values (gen_random_uuid(), 'erase', ${kyc.subject}, '1', 'x', 'rita', now() + interval '1 hour') returning approval_id`;
+  const id = row?.approval_id ?? '';
+  for (const action of ['approve', 'decline', 'cancel']) {
+    expect(await post('hana', `/requests/withdrawals/${id}/${action}`)).toContain(
+      `There is no approval "${id}"`,
+    );
+    expect(await post('hana', `/requests/erase/${id}/${action}`)).toMatch(/^400 /);
+  }
+  expect(await sql`select approved_at, closed_at from approvals where approval_id = ${id}`).toEqual([
+    { approved_at: null, closed_at: null },
+  ]);
+});

@@ -14,7 +14,16 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 import { redirectAfter } from '#src/site/answers.ts';
-import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  action,
+  gameName,
+  hiddenFields,
+  html,
+  NO_DEFAULT,
+  number,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { addRequestActions, requestCard } from '#src/site/requests.ts';
@@ -34,11 +43,14 @@ const describeRequest = ({ asked, version }: ApprovalRow): string =>
 const galleryForm = (run_id: string, mode: 'ask' | 'withdraw', cards: SafeHtml): SafeHtml => {
   const isAsking = mode === 'ask';
   const url = isAsking ? '/requests' : `/runs/${run_id}/withdrawals`;
-  const asked = html`<input type="hidden" name="kind" value="withdrawals"><input type="hidden" name="subject" value="run:${run_id}">`;
-  const reason = html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`;
+  const asked = hiddenFields({ kind: 'withdrawals', subject: `run:${run_id}` });
+  const reason = html`<label class="field grow"><span>Reason, for the audit log</span>
+<input name="reason" required maxlength="1000"></label>`;
   const verb = isAsking ? 'Ask to withdraw' : 'Withdraw';
   return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${isAsking ? asked : null}${cards}
-<div class="bulk"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>
+<div class="bulk">
+<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
+<output data-selected></output>
 ${isAsking ? reason : null}<button class="button primary" name="act" value="selected">${verb} the selected games</button>
 <button class="button danger" name="act" value="all">${verb} all of them</button></div></form>`;
 };

@@ -133,7 +133,9 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
           const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
           if (need === 'needed') {
             const hidden = hiddenFields({ kind, subject, seen: version ?? undefined });
-            return html`<div class="request">${title}<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${ask}</button></form></div>`;
+            return html`<div class="request">${title}
+<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${ask}</button></form>
+</div>`;
           }
           const alone = html`<p class="notice warn">${need === 'off' ? 'FOUR_EYES lets one person do this alone.' : 'No second person is needed: there are no two KYC officers.'}</p>`;
           if (kind === 'reveal')
