@@ -147,7 +147,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, update (data_keys)',
   },
   kyc_records: {
-    worker: 'select, insert, update (field_fingerprints), delete',
+    worker: 'select, insert, delete',
     kyc_desk: 'select, delete',
     operator: 'select, update (data_keys), delete',
   },

@@ -64,7 +64,7 @@ export type FormerRecord = {
   record_id: string;
   received_at: Date;
   replaced_at: Date;
-  changed_fields: string[] | null;
+  changed_fields: string[];
 };
 
 /** Former versions of a record, latest first. */

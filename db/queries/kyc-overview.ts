@@ -10,7 +10,7 @@ export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason
   /** The `cp_id` that waits to be accepted. */
   refused_cp_id: string | null;
   received_at: Date | null;
-  /** Fields that the current record changed: empty for a first record, null if not known. */
+  /** Fields that the current record changed: empty for a first record, null without a record. */
   changed_fields: string[] | null;
   former_versions: number;
   /** Other applications with the same tax id. */

@@ -52,8 +52,7 @@ export const listPortalGames = (
   application_id: string,
   page: { status: AuditStatus; before: string | undefined; limit: number },
 ): Promise<PortalGame[]> =>
-  // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison. A text
-  // without a code of `reasons` is from an earlier release and was written for operators.
+  // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison.
   sql<PortalGame[]>`
     select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
            rejection.reason_label, rejection.text
@@ -63,7 +62,7 @@ export const listPortalGames = (
         and ${page.before === undefined ? sql`true` : sql`game_id < ${page.before}`}
       order by application_id desc, game_id desc limit ${page.limit}
     ) g left join lateral (
-      select r.label as reason_label, case when r.code is not null then a.text end as text
+      select r.label as reason_label, a.text
       from game_audits a left join reasons r on r.code = a.reason
       where g.audit_status = 'rejected' and a.game_id = g.game_id and a.undone_at is null
         and a.audit_status = 'rejected'

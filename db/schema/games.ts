@@ -13,6 +13,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
+import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 
 /** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
@@ -98,8 +99,8 @@ export const gameAudits = pgTable(
     revision: integer().notNull(),
     audit_status: text({ enum: DECISIONS }).notNull(),
     decided_by: text().notNull(),
-    /** A code of `reasons`; null if passed. Decisions from before `reasons` have free text here. */
-    reason: text(),
+    /** Null if passed. */
+    reason: text().references(() => reasons.code),
     /** What the application's developer reads beside the reason. */
     text: text(),
     /** For operators only. */

@@ -12,7 +12,6 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   api: ["run the platform's own API", loadRoles],
   console: ['run the web console, with Bull Board', loadRoles],
   media: ['run one worker of the picture jobs', loadRoles],
-  board: ['run the web console, and print the address of Bull Board', loadRoles],
   'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
   migrate: ['migrate the database and the queue schema', loadRoles],
   app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],

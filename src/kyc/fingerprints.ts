@@ -74,15 +74,14 @@ export const fieldFingerprints = (
 
 /**
  * The fields whose values differ from a stored version, without opening it.
- * @returns names in the order of `KYC_SEALED_FIELDS`; null for a version without fingerprints
+ * @returns names in the order of `KYC_SEALED_FIELDS`
  */
 export const changedFields = (
   key: Uint8Array,
-  stored: { application_id: string; record_id: string; field_fingerprints: Uint8Array | null },
+  stored: { application_id: string; record_id: string; field_fingerprints: Uint8Array },
   fields: KycFields,
-): KycSealedField[] | null => {
+): KycSealedField[] => {
   const { field_fingerprints: before } = stored;
-  if (before === null) return null;
   const now = fieldFingerprints(key, stored, fields);
   const part = (all: Uint8Array, index: number) =>
     all.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES);

@@ -14,7 +14,7 @@ import { requestCheck } from '#src/actions/checks.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { findForm, gameUrl } from '#src/portal/games.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { withoutOperator } from '#src/review/answer.ts';
+import { withoutAdvice } from '#src/review/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection } from '#src/site/check-report.ts';
 import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
@@ -51,7 +51,7 @@ const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
   { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
   { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', minWidth: 900, cell: (run) => withoutOperator(run.reason ?? '') },
+  { head: 'Why', minWidth: 900, cell: (run) => withoutAdvice(run.reason ?? '') },
 ];
 
 const FAILURE_COLUMNS: Column<FailureRow>[] = [

@@ -2,7 +2,7 @@ import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ApplicationState, DecisionEvent } from '#db/queries/timeline.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { ACCEPT_ADVICE, CANCELLED } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/review/lanes.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
@@ -44,7 +44,7 @@ const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): st
   return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
 };
 
-/** For the application's developer. Free text from before `reasons` was written for operators. */
+/** For the application's developer. */
 export const describeRejection = ({ reason_label, text }: DecisionEvent): string =>
   [reason_label ?? 'no reason given', ...(text === null ? [] : [text.replace(/[.\s]+$/, '')])].join('. ');
 
@@ -88,10 +88,6 @@ const explainStored = (game: GameRow, { application_id, decision, failures, wait
 /** A reason without its advice: for who reads it on the page of the run, after the decision, or without that right. */
 export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
 
-/** A reason of a run for the application's developer. Earlier releases named the operator who cancelled. */
-export const withoutOperator = (reason: string): string =>
-  reason.startsWith('cancelled by ') ? CANCELLED : withoutAdvice(reason);
-
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: ApplicationState): string => {
   const facts: string[] = [];
   if (status === 'paused')
@@ -99,7 +95,7 @@ const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Applicati
   if (status === 'removed') facts.push('The application was removed.');
   if (last_run !== null && last_run.outcome !== 'succeeded')
     facts.push(
-      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutOperator(last_run.reason)}`}.`,
+      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutAdvice(last_run.reason)}`}.`,
     );
   if (has_open_run) facts.push('A run is open now.');
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;

@@ -18,10 +18,8 @@ export type KeyProvider = {
 export type KeyRing = {
   /** For KYC records: the first seals, all open. Empty: this process has no key for records. */
   readonly records: readonly KeyProvider[];
-  /** For access tokens: each of these seals; each of these and of the keys for records opens. */
+  /** For access tokens and event secrets: these seal; these and the keys for records open. */
   readonly tokens: readonly KeyProvider[];
-  /** Access tokens that are bound to no origin do not open (REFUSE_UNBOUND_TOKENS). */
-  readonly refuseUnbound?: boolean;
 };
 
 /** A key-encryption key in this process. A wrapped data key has the byte format of a sealed value. @param key 32 bytes */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
 import { type KeyProvider, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
-import { isInstallationKeyId, openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
+import { openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 import { sealValue } from '#src/sealing/sealed-value.ts';
 import { aHome, keyBytes, keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 
@@ -34,12 +34,6 @@ describe('The key of the installation', () => {
   const open = (home: string, encryptionKeys?: string) =>
     openKeyRing({ encryptionKeys, home, databaseUrl: undefined });
 
-  it('is known by its id', async () => {
-    const { tokens } = await open(await aHome());
-    expect(tokens.map(({ key_id }) => isInstallationKeyId(key_id))).toEqual([true]);
-    expect(isInstallationKeyId('k1')).toBe(false);
-  });
-
   it('counts once if ENCRYPTION_KEYS lists it too', async () => {
     const home = await aHome();
     const [own] = (await open(home)).records;
@@ -60,20 +54,6 @@ describe('The key of the installation', () => {
       ),
     );
   });
-});
-
-it.each([
-  [undefined, false],
-  [false, false],
-  [true, true],
-])('REFUSE_UNBOUND_TOKENS %s: the key ring has %s', async (refuseUnboundTokens, refuseUnbound) => {
-  const ring = await openKeyRing({
-    encryptionKeys: keysText('k1'),
-    home: await aHome(),
-    databaseUrl: undefined,
-    ...(refuseUnboundTokens === undefined ? {} : { refuseUnboundTokens }),
-  });
-  expect(ring.refuseUnbound).toBe(refuseUnbound);
 });
 
 describe('A data key', () => {
@@ -122,7 +102,7 @@ describe('A data key', () => {
 });
 
 it('only an error of the key service may pass by itself', () => {
-  const codes = ['no_key', 'unknown_key', 'does_not_open', 'unbound_token', 'unknown_version'] as const;
+  const codes = ['no_key', 'unknown_key', 'does_not_open', 'unknown_version'] as const;
   for (const code of codes) expect(new KeyError(code, 'x').retryable).toBe(false);
   const error = new KeyError('key_service', 'x');
   expect([error.retryable, error.name, isKeyError(error), isKeyError(new Error('x'))]).toEqual([

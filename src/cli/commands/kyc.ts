@@ -186,11 +186,9 @@ export const register = (program: Command): void => {
   defineCommand(kyc, 'reseal', {
     summary: 'wrap every data key with the first key of ENCRYPTION_KEYS',
     details:
-      'Workers can keep running. Only the data keys are wrapped again; access tokens of an earlier release are also bound to the origins of their webhooks. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
-    examples: ['kyc reseal', 'kyc reseal --drop-wrap home-1a2b3c4d'],
-    parameters: (command) =>
-      command.option('--drop-wrap <key id>', 'also remove the wraps of access tokens by this key'),
-    run: async ({ openDatabase, openKeys, out }, { dropWrap }) => {
+      'Workers can keep running. Only the data keys are wrapped again. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
+    examples: ['kyc reseal'],
+    run: async ({ openDatabase, openKeys, out }) => {
       const { reseal } = await import('#src/kyc/reseal.ts');
       const keys = await openKeys();
       const sql = await openDatabase();
@@ -200,7 +198,6 @@ export const register = (program: Command): void => {
       const report = await reseal(sql, keys, {
         actor: commandLineActor(),
         signal: aborter.signal,
-        dropWrap,
         onProgress: (done, total) => progress?.update('reseal', done, total),
       }).finally(() => progress?.stop());
       const { rewrapped, key_id, failed } = report;
