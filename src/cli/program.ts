@@ -1,6 +1,6 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import manifest from '#package.json' with { type: 'json' };
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
+import { describeVersion } from '#src/cli/kit/version.ts';
 
 const loadRoles = () => import('#src/cli/commands/roles.ts');
 
@@ -53,11 +53,15 @@ const NOTES = [
 export const createProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
   const program = new Command('catalogue')
     .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
-    .version(manifest.version)
+    .option('-V, --version', 'print the version and its commit')
     .configureHelp(wrapsHelp)
     .showHelpAfterError('(add --help for usage)')
     .showSuggestionAfterError()
     .exitOverride();
+  program.on('option:version', () => {
+    process.stdout.write(`${describeVersion()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
   addHelpAfter(program, ({ item, text }) => [
     '',
     'Examples:',
