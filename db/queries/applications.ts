@@ -4,6 +4,7 @@ import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
 import { firstRow, isOneRow, readColumn } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
+import { where } from '#db/where.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
@@ -71,8 +72,10 @@ export const updateApplication = (
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
   return isOneRow(sql`
     update applications set ${sql(set as never)}
-    where application_id = ${application_id} and status <> 'removed'
-      and ${seen === undefined ? sql`true` : isAsSeen(sql, seen)}`);
+    ${where(sql, [
+      sql`application_id = ${application_id} and status <> 'removed'`,
+      seen && isAsSeen(sql, seen),
+    ])}`);
 };
 
 /** Pause or resume; clears the backoff. @returns false when there is no such application */

@@ -10,6 +10,7 @@ import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { isOneRow, readValue } from '#db/rows.ts';
 import type { auditLog } from '#db/schema/audit.ts';
+import { where } from '#db/where.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
 export type AuditRow = InferSelectModel<typeof auditLog>;
@@ -73,12 +74,13 @@ export type AuditFilter = {
   until?: Date | undefined;
 };
 
-const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => sql`
-  ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
-  and ${action === undefined ? sql`true` : sql`action = any(${[action].flat() as string[]}::text[])`}
-  and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
-  and ${since === undefined ? sql`true` : sql`at >= ${since}`}
-  and ${until === undefined ? sql`true` : sql`at < ${until}`}`;
+const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => [
+  actor && sql`actor = ${actor}`,
+  action && sql`action = any(${[action].flat() as string[]}::text[])`,
+  subject && sql`subject = ${subject}`,
+  since && sql`at >= ${since}`,
+  until && sql`at < ${until}`,
+];
 
 /**
  * The entries that match every given filter, latest first.
@@ -89,14 +91,14 @@ export const listAudit = (
   { before, limit, ...filter }: AuditFilter & { before?: number | undefined; limit: number },
 ): Promise<AuditRow[]> => sql<AuditRow[]>`
   select * from audit_log
-  where ${matchesFilter(sql, filter)} and ${before === undefined ? sql`true` : sql`entry_id < ${before}`}
+  ${where(sql, [...matchesFilter(sql, filter), before !== undefined && sql`entry_id < ${before}`])}
   order by entry_id desc limit ${limit}`;
 
 /** A page of the entries that match every given filter. */
 export const listAuditPage = (sql: Queryable, filter: AuditFilter, page: ListPage<'entry_id'>) =>
   readListPage<AuditRow>(sql, page, {
     columns: sql`*`,
-    from: sql`audit_log where ${matchesFilter(sql, filter)}`,
+    from: sql`audit_log ${where(sql, matchesFilter(sql, filter))}`,
     sort_by: sql`entry_id`,
     id: sql`entry_id`,
   });

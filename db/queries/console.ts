@@ -2,7 +2,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { PageRow, RunRow } from '#db/queries/runs.ts';
-import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { AuditStatus, Operation, RunOutcome } from '#src/contract/words.ts';
 
@@ -96,7 +97,7 @@ export const groupFailures = (
   sql<FailureGroup[]>`
     with latest as (
       select * from ingest_failures
-      where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
+      ${where(sql, [application_id && sql`application_id = ${application_id}`])}
       order by last_at desc limit ${GROUPED_MAX}
     )
     select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
@@ -121,14 +122,15 @@ export const listApplicationItems = (
   },
 ): Promise<ApplicationItem[]> => {
   const { text, status, after, limit } = filter;
-  const like = containsPattern(text ?? '');
   return sql<ApplicationItem[]>`
     with page as (
       select * from applications
-      where status <> 'removed'
-        and ${text === undefined ? sql`true` : sql`(application_id ilike ${like} or name ilike ${like})`}
-        and ${status === undefined ? sql`true` : status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`}
-        and ${after === undefined ? sql`true` : sql`application_id > ${after}`}
+      ${where(sql, [
+        sql`status <> 'removed'`,
+        text && contains(sql, text, ['application_id', 'name']),
+        status && (status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`),
+        after && sql`application_id > ${after}`,
+      ])}
       order by application_id limit ${limit}
     )
     select p.application_id, p.name, p.status, p.pause_reason, p.failing_since, p.every_ms, p.last_success_at,
@@ -161,9 +163,11 @@ export const listRunItems = (
 ): Promise<RunRow[]> =>
   sql<RunRow[]>`
     select * from sync_runs
-    where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-      and ${outcome === undefined ? sql`true` : outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`}
-      and ${before === undefined ? sql`true` : sql`run_id < ${before}`}
+    ${where(sql, [
+      application_id && sql`application_id = ${application_id}`,
+      outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      before && sql`run_id < ${before}`,
+    ])}
     order by run_id desc limit ${limit}`;
 
 export type RunPageItem = Pick<

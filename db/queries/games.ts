@@ -1,8 +1,9 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { beginsPattern, containsPattern, firstRow, readColumn, readValue } from '#db/rows.ts';
+import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
+import { beginsPattern, contains, where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
@@ -140,15 +141,13 @@ export const listGamePage = (
   return readListPage<GameSummaryRow>(sql, page, {
     columns: sql`game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision,
                  withdrawn_at`,
-    from: sql`games
-      where ${audit_status === undefined ? sql`true` : sql`audit_status = ${audit_status}`}
-        and ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-        and ${
-          search === undefined
-            ? sql`true`
-            : sql`(game_name ilike ${containsPattern(search)} or application_game_id ilike ${containsPattern(search)}
-                   or game_id::text ilike ${beginsPattern(search)})`
-        }`,
+    from: sql`games ${where(sql, [
+      audit_status && sql`audit_status = ${audit_status}`,
+      application_id && sql`application_id = ${application_id}`,
+      search &&
+        sql`(${contains(sql, search, ['game_name', 'application_game_id'])}
+             or game_id::text ilike ${beginsPattern(search)})`,
+    ])}`,
     sort_by: sorts[page.sort],
     id: sql`game_id`,
   });

@@ -1,7 +1,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { KycStateRow } from '#db/queries/kyc.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { containsPattern, firstRow } from '#db/rows.ts';
+import { firstRow } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { KycState } from '#src/contract/words.ts';
 
 export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason' | 'asked_at'> & {
@@ -53,10 +54,11 @@ export const listKycPage = (
   const { tables, columns, sameTaxId } = overviewParts(sql);
   return readListPage<KycListRow>(sql, page, {
     columns: sql`a.application_id, a.name, ${columns}, ${sameTaxId}`,
-    from: sql`${tables}
-      where a.status <> 'removed'
-        and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
-        and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}`,
+    from: sql`${tables} ${where(sql, [
+      sql`a.status <> 'removed'`,
+      state && sql`coalesce(s.state, 'pending') = ${state}`,
+      search && contains(sql, search, ['a.application_id', 'a.name']),
+    ])}`,
     sort_by: sql`a.application_id`,
     id: sql`a.application_id`,
   });

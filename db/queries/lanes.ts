@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { containsPattern, onlyRow, onlyValue, readValue } from '#db/rows.ts';
+import { onlyRow, onlyValue, readValue } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { Decision } from '#src/contract/words.ts';
 
 /** What both lanes are filtered by. */
@@ -73,7 +74,7 @@ export const listNewLane: ListLane = async (sql, { application_id, text }, after
       where ${index} and not exists (select from changed_games c where c.game_id = g.game_id)
       order by ${order} limit ${scanMax}
     ), found as (
-      select game_id from scanned where ${text === undefined ? sql`true` : sql`game_name ilike ${containsPattern(text)}`}
+      select game_id from scanned ${where(sql, [text && contains(sql, text, ['game_name'])])}
       order by game_id limit ${limit}
     ), ending as (
       select count(*)::int as scanned, (select game_id from scanned order by game_id desc limit 1) as last_id
@@ -93,12 +94,14 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
   const read = await sql<ScannedRow[]>`
     with scanned as materialized (
       select c.game_id, c.since, c.decided_revision from changed_games c
-      where ${application_id === undefined ? sql`true` : sql`c.application_id = ${application_id}`}
-        and ${after === undefined ? sql`true` : sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`}
+      ${where(sql, [
+        application_id && sql`c.application_id = ${application_id}`,
+        after && sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`,
+      ])}
       order by c.since, c.game_id limit ${scanMax}
     ), found as (
       select s.* from scanned s join games g using (game_id)
-      where ${text === undefined ? sql`true` : sql`g.game_name ilike ${containsPattern(text)}`}
+      ${where(sql, [text && contains(sql, text, ['g.game_name'])])}
       order by s.since, s.game_id limit ${limit}
     ), ending as (
       select (select count(*)::int from scanned) as scanned, last.game_id as last_id, last.since as last_since

@@ -4,6 +4,7 @@ import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
+import { where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
@@ -58,8 +59,11 @@ export const listPortalGames = (
            rejection.reason_label, rejection.text
     from (
       select * from games
-      where application_id = any (array[${application_id}]) and audit_status = ${page.status} and withdrawn_at is null
-        and ${page.before === undefined ? sql`true` : sql`game_id < ${page.before}`}
+      ${where(sql, [
+        sql`application_id = any (array[${application_id}]) and audit_status = ${page.status}`,
+        sql`withdrawn_at is null`,
+        page.before && sql`game_id < ${page.before}`,
+      ])}
       order by application_id desc, game_id desc limit ${page.limit}
     ) g left join lateral (
       select r.label as reason_label, a.text
@@ -87,15 +91,14 @@ export const listWithdrawnGames = (
 ): Promise<WithdrawnGame[]> =>
   sql<WithdrawnGame[]>`
     select game_id, application_game_id, game_name, audit_status, unlisted_at, withdrawn_at from games
-    where application_id = ${application_id} and withdrawn_at is not null
-      and ${
-        page.before === undefined
-          ? sql`true`
-          : sql`(withdrawn_at, game_id) < (
-              select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
-                     g.game_id
-              from games g where g.game_id = ${page.before} and g.application_id = ${application_id})`
-      }
+    ${where(sql, [
+      sql`application_id = ${application_id} and withdrawn_at is not null`,
+      page.before &&
+        sql`(withdrawn_at, game_id) < (
+          select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
+                 g.game_id
+          from games g where g.game_id = ${page.before} and g.application_id = ${application_id})`,
+    ])}
     order by withdrawn_at desc, game_id desc limit ${page.limit}`;
 
 /** Counts the withdrawn games of an application, at most `max`. */

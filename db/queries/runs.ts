@@ -2,6 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
+import { where } from '#db/where.ts';
 import type { RunFault, RunOutcome } from '#src/contract/words.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
@@ -92,8 +93,10 @@ export const lockRun = (tx: Queryable, { run_id, fence }: RunFence, of: 'active'
 export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, after?: string) =>
   sql<RunRow[]>`
     select * from sync_runs
-    where finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'
-      and ${after === undefined ? sql`true` : sql`run_id > ${after}`}
+    ${where(sql, [
+      sql`finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'`,
+      after && sql`run_id > ${after}`,
+    ])}
     order by run_id limit ${limit}`;
 
 /**
