@@ -27,10 +27,8 @@ export const selectGamePage = async (
   const rows = await sql<({ total: number } & (ApiGameSummary | { game_id: null }))[]>`
     select counted.total, page.*
     from (
-      select coalesce((select games from game_counts where application_id = ${application_id}
-               and audit_status = ${audit_status} and level = 0 and bucket = 0), 0)
-           + coalesce((select sum(games)::bigint from game_count_changes where audit_status = ${audit_status}
-               and ${application_id} in ('', application_id)), 0) as total
+      select coalesce(sum(games), 0)::bigint as total from game_totals
+      where application_id = ${application_id} and audit_status = ${audit_status}
     ) as counted
     left join lateral (
       select game.* from place_of_game(${application_id}, ${audit_status}, ${(page_num - 1) * page_size}) as place

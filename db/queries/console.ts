@@ -136,9 +136,7 @@ export const listApplicationItems = (
     select p.application_id, p.name, p.status, p.pause_reason, p.failing_since, p.every_ms, p.last_success_at,
            last.outcome as last_outcome,
            exists (select from sync_runs r where r.application_id = p.application_id and r.finished_at is null) as running,
-           (coalesce((select sum(games) from game_counts c where c.application_id = p.application_id
-              and c.level = 0 and c.bucket = 0), 0)
-            + coalesce((select sum(games) from game_count_changes c where c.application_id = p.application_id), 0))::int as games
+           (select coalesce(sum(games), 0)::int from game_totals t where t.application_id = p.application_id) as games
     from page p left join lateral (
       select outcome from sync_runs r where r.application_id = p.application_id and r.finished_at is not null
       order by run_id desc limit 1
@@ -199,16 +197,10 @@ export const listApplicationNames = (sql: Queryable, limit: number) =>
 /** Figures of one application: its games by status. */
 export const countGamesOf = (sql: Queryable, application_id: string) =>
   onlyRow(sql<Record<AuditStatus, number>[]>`
-    with counted as (
-      select audit_status, games from game_counts
-      where application_id = ${application_id} and level = 0 and bucket = 0
-      union all
-      select audit_status, games from game_count_changes where application_id = ${application_id}
-    )
     select coalesce(sum(games) filter (where audit_status = 'pending'), 0)::int as pending,
            coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
-    from counted`);
+    from game_totals where application_id = ${application_id}`);
 
 /** Decisions among which the last one of an operator is searched. */
 const LATEST_DECISIONS = 5_000;

@@ -111,10 +111,8 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
            a.name as application_name, found.since, found.decided_revision, decided.audit_status as decided_status,
            ending.scanned, ending.last_id, ending.last_since
     from ending left join (
-      found join games g using (game_id) join applications a using (application_id) left join lateral (
-        select audit_status from game_audits
-        where game_id = found.game_id and undone_at is null order by audit_id desc limit 1
-      ) decided on true
+      found join games g using (game_id) join applications a using (application_id) 
+      left join standing_decisions decided on decided.game_id = g.game_id
     ) on true
     order by found.since, g.game_id`;
   return toLaneRows(read, limit, scanMax);
@@ -128,10 +126,8 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
   return onlyRow(sql<LaneCounts[]>`
     select (pending - changed)::int as new, changed::int as changed
     from (
-      select coalesce((select games from game_counts where application_id = ${scope}
-               and audit_status = 'pending' and level = 0 and bucket = 0), 0)
-           + coalesce((select sum(games)::bigint from game_count_changes where audit_status = 'pending'
-               and ${scope} in ('', application_id)), 0) as pending,
+      select (select coalesce(sum(games), 0) from game_totals
+              where application_id = ${scope} and audit_status = 'pending') as pending,
              (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
     ) as counted`);
 };

@@ -56,7 +56,7 @@ export const listPortalGames = (
   // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison.
   sql<PortalGame[]>`
     select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
-           rejection.reason_label, rejection.text
+           r.label as reason_label, rejection.text
     from (
       select * from games
       ${where(sql, [
@@ -65,13 +65,9 @@ export const listPortalGames = (
         page.before && sql`game_id < ${page.before}`,
       ])}
       order by application_id desc, game_id desc limit ${page.limit}
-    ) g left join lateral (
-      select r.label as reason_label, a.text
-      from game_audits a left join reasons r on r.code = a.reason
-      where g.audit_status = 'rejected' and a.game_id = g.game_id and a.undone_at is null
-        and a.audit_status = 'rejected'
-      order by a.audit_id desc limit 1
-    ) rejection on true
+    ) g
+    left join standing_decisions rejection on g.audit_status = 'rejected' and rejection.game_id = g.game_id
+    left join reasons r on r.code = rejection.reason
     order by g.game_id desc`;
 
 /** A game that the application's list no longer names. */

@@ -4,7 +4,6 @@ import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import { where } from '#db/where.ts';
 import type { RunFault, RunOutcome } from '#src/contract/words.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { PermanentError } from '#src/errors.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 
@@ -40,11 +39,7 @@ export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRo
           select sum(stored_bytes) from sync_runs d
           where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
         ${STORAGE.games}
-          - coalesce((
-              select sum(games) from game_counts c
-              where c.application_id = a.application_id and level = 0 and bucket = 0
-                and audit_status = any (${[...AUDIT_STATUSES]})), 0)
-          - coalesce((select sum(games) from game_count_changes c where c.application_id = a.application_id), 0)
+          - (select coalesce(sum(games), 0) from game_totals t where t.application_id = a.application_id)
           - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
       from applications a
       where application_id = ${run.application_id} and status <> 'removed' and not exists (
