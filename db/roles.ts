@@ -114,7 +114,6 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   // Triggers write both, with the rights of their owner.
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
-  game_totals: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_revisions: { ...READ, worker: 'select, insert, delete' },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
@@ -190,8 +189,6 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
   sign_in_links: { console: EVERYTHING, kyc_desk: 'select, delete', operator: 'select, insert, delete' },
-  // The view of decisions: for those who read `game_audits`.
-  standing_decisions: { ...READ, media: 'select' },
   sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
   sync_runs: {
     worker: EVERYTHING,

@@ -215,14 +215,17 @@ begin
 end
 $$;
 
--- How many games of an application ("" for all) have a status: the root of the tree, and what is not folded into it yet.
--- A reader adds the rows. All statuses are named, because the primary key then finds each root by its whole key.
-create view game_totals as
-select application_id, audit_status, games from game_counts
-where audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
-union all
-select scope, audit_status, games
-from game_count_changes cross join lateral (values (application_id), ('')) as scopes (scope);
+-- How many games of an application ("" for all) have a status: the roots of the tree, and what is not folded into them
+-- yet. A reader adds the rows. All statuses are named, because the primary key then finds each root by its whole key.
+-- Postgres inlines the function; a view of all applications would read the pending changes twice.
+create function game_totals(scope text) returns table (audit_status text, games bigint)
+language sql stable
+as $$
+  select audit_status, games from game_counts
+  where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
+  union all
+  select audit_status, games from game_count_changes where scope in ('', application_id)
+$$;
 
 -- Finds the page that begins after `skip` games of a scope ("" for all applications) in a status: read the games from
 -- `start` on, with `ahead` as OFFSET.
@@ -272,13 +275,14 @@ $$;
 -- Review: changed_games and game_absences (db/schema/review.ts)
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- The decision of a game that stands: the last one that was not undone.
-create view standing_decisions as
-select a.audit_id, a.game_id, a.revision, a.audit_status, a.decided_by, a.reason, a.text
-from game_audits a
-where a.undone_at is null and not exists (
-  select from game_audits later
-  where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null);
+-- The decision of a game that stands: the last one that was not undone. Postgres inlines the function.
+create function standing_decision(of_game uuid)
+returns table (audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
+language sql stable
+as $$
+  select audit_id, revision, audit_status, decided_by, reason, text from game_audits
+  where game_id = of_game and undone_at is null order by audit_id desc limit 1
+$$;
 
 create function track_review() returns trigger
 language plpgsql
@@ -297,7 +301,7 @@ begin
     delete from changed_games where game_id = new.game_id;
     return null;
   end if;
-  decided_revision := (select revision from standing_decisions where game_id = new.game_id);
+  decided_revision := (select revision from standing_decision(new.game_id));
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
@@ -362,8 +366,8 @@ begin
     select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
                               'text', coalesce(d.text, ''))
     into rejection
-    from standing_decisions d left join reasons r on r.code = d.reason
-    where d.game_id = new.game_id and d.audit_status = 'rejected';
+    from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
+    where d.audit_status = 'rejected';
   end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, new.application_id, event_type, new.game_id, jsonb_build_object(

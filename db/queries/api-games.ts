@@ -27,8 +27,8 @@ export const selectGamePage = async (
   const rows = await sql<({ total: number } & (ApiGameSummary | { game_id: null }))[]>`
     select counted.total, page.*
     from (
-      select coalesce(sum(games), 0)::bigint as total from game_totals
-      where application_id = ${application_id} and audit_status = ${audit_status}
+      select coalesce(sum(games), 0)::bigint as total from game_totals(${application_id})
+      where audit_status = ${audit_status}
     ) as counted
     left join lateral (
       select game.* from place_of_game(${application_id}, ${audit_status}, ${(page_num - 1) * page_size}) as place

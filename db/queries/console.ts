@@ -136,7 +136,7 @@ export const listApplicationItems = (
     select p.application_id, p.name, p.status, p.pause_reason, p.failing_since, p.every_ms, p.last_success_at,
            last.outcome as last_outcome,
            exists (select from sync_runs r where r.application_id = p.application_id and r.finished_at is null) as running,
-           (select coalesce(sum(games), 0)::int from game_totals t where t.application_id = p.application_id) as games
+           (select coalesce(sum(games), 0)::int from game_totals(p.application_id)) as games
     from page p left join lateral (
       select outcome from sync_runs r where r.application_id = p.application_id and r.finished_at is not null
       order by run_id desc limit 1
@@ -200,7 +200,7 @@ export const countGamesOf = (sql: Queryable, application_id: string) =>
     select coalesce(sum(games) filter (where audit_status = 'pending'), 0)::int as pending,
            coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
-    from game_totals where application_id = ${application_id}`);
+    from game_totals(${application_id})`);
 
 /** Decisions among which the last one of an operator is searched. */
 const LATEST_DECISIONS = 5_000;

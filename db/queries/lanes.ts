@@ -112,7 +112,7 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
            ending.scanned, ending.last_id, ending.last_since
     from ending left join (
       found join games g using (game_id) join applications a using (application_id) 
-      left join standing_decisions decided on decided.game_id = g.game_id
+      left join lateral standing_decision(g.game_id) decided on true
     ) on true
     order by found.since, g.game_id`;
   return toLaneRows(read, limit, scanMax);
@@ -126,8 +126,7 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
   return onlyRow(sql<LaneCounts[]>`
     select (pending - changed)::int as new, changed::int as changed
     from (
-      select (select coalesce(sum(games), 0) from game_totals
-              where application_id = ${scope} and audit_status = 'pending') as pending,
+      select (select coalesce(sum(games), 0) from game_totals(${scope}) where audit_status = 'pending') as pending,
              (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
     ) as counted`);
 };

@@ -41,6 +41,10 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
     )`;
 };
 
+/** A pin's decision is the one that stands on its game, and the game is live. */
+const standsOnPassed = (sql: Queryable) => sql`
+  g.audit_status = 'passed' and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
+
 /** Games that one transaction returns to `pending`. */
 const DRIFT_BATCH = 500;
 
@@ -63,11 +67,11 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
   const moved: string[] = [];
   for (;;) {
     const found = await sql<{ game_id: string }[]>`
-      select distinct g.game_id
-      from pictures now_is join picture_pins p using (picture_id) join standing_decisions d using (audit_id)
-        join games g on g.game_id = d.game_id
+      select distinct a.game_id
+      from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+        join games g on g.game_id = a.game_id
       where now_is.picture_id = ${picture_id} and now_is.sha256 is not null and p.sha256 <> now_is.sha256
-        and g.audit_status = 'passed'
+        and ${standsOnPassed(sql)}
       limit ${DRIFT_BATCH}`;
     if (found.length === 0) return moved;
     const game_ids = found.map(({ game_id }) => game_id);
@@ -75,11 +79,11 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
       await lockGames(tx, game_ids);
       return tx<{ game_id: string }[]>`
         with changed as materialized (
-          select g.game_id, d.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
-          from pictures now_is join picture_pins p using (picture_id) join standing_decisions d using (audit_id)
-            join games g on g.game_id = d.game_id
+          select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
+          from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+            join games g on g.game_id = a.game_id
           where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256
-            and g.game_id = any(${game_ids}::uuid[]) and g.audit_status = 'passed'
+            and a.game_id = any(${game_ids}::uuid[]) and ${standsOnPassed(tx)}
         ), told as (
           insert into picture_changes (game_id, picture_id, audit_id, before, after)
           select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
@@ -118,10 +122,8 @@ export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number):
       select g.application_id from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
       where p.picture_id = due.picture_id order by a.audit_id desc limit 1
     ), '') as application_id, exists (
-      select from picture_pins p
-      where p.picture_id = due.picture_id and (p.sha256 is null or exists (
-        select from standing_decisions d join games g using (game_id)
-        where d.audit_id = p.audit_id and g.audit_status = 'passed'))
+      select from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
+      where p.picture_id = due.picture_id and (p.sha256 is null or ${standsOnPassed(sql)})
     ) as wanted
     from due`;
 
@@ -136,8 +138,7 @@ export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: nu
 export const listPins = async (sql: Queryable, game_id: string): Promise<Map<string, string>> => {
   const rows = await sql<{ picture_id: string; sha256: string }[]>`
     select picture_id, encode(sha256, 'hex') as sha256 from picture_pins
-    where sha256 is not null
-      and audit_id = (select audit_id from standing_decisions where game_id = ${game_id})`;
+    where sha256 is not null and audit_id = (select audit_id from standing_decision(${game_id}))`;
   return new Map(rows.map((row) => [row.picture_id, row.sha256]));
 };
 

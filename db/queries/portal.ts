@@ -56,7 +56,7 @@ export const listPortalGames = (
   // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison.
   sql<PortalGame[]>`
     select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
-           r.label as reason_label, rejection.text
+           (select label from reasons where code = rejection.reason) as reason_label, rejection.text
     from (
       select * from games
       ${where(sql, [
@@ -66,8 +66,7 @@ export const listPortalGames = (
       ])}
       order by application_id desc, game_id desc limit ${page.limit}
     ) g
-    left join standing_decisions rejection on g.audit_status = 'rejected' and rejection.game_id = g.game_id
-    left join reasons r on r.code = rejection.reason
+    left join lateral standing_decision(${page.status === 'rejected' ? sql`g.game_id` : sql`null`}) rejection on true
     order by g.game_id desc`;
 
 /** A game that the application's list no longer names. */

@@ -39,7 +39,7 @@ export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRo
           select sum(stored_bytes) from sync_runs d
           where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
         ${STORAGE.games}
-          - (select coalesce(sum(games), 0) from game_totals t where t.application_id = a.application_id)
+          - (select coalesce(sum(games), 0) from game_totals(a.application_id))
           - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
       from applications a
       where application_id = ${run.application_id} and status <> 'removed' and not exists (

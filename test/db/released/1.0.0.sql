@@ -648,7 +648,7 @@ insert into detail_turns select r.* from (values
 
 insert into drizzle.__drizzle_migrations select r.* from (values
   ('{"id":1,"hash":"c466772fd7be277d4092145a8ee3d12761ecbe8437aa59d97c8073e0c5f0474a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"89144bf0242e07112c1c3d5abcffb803a3973d590bc02cb4f1d3fc00a8daa258","created_at":1795509822667}')
+  ('{"id":2,"hash":"4ac546671580ba47e525c45c992a83edaeb5649dddf532f18b6d5ffb463e92f0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into event_deliveries select r.* from (values
@@ -1056,6 +1056,17 @@ CREATE OR REPLACE FUNCTION game_bucket(game_id uuid)
  IMMUTABLE PARALLEL SAFE
 AS $function$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $function$;
 
+CREATE OR REPLACE FUNCTION game_totals(scope text)
+ RETURNS TABLE(audit_status text, games bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_status, games from game_counts
+  where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
+  union all
+  select audit_status, games from game_count_changes where scope in ('', application_id)
+$function$;
+
 CREATE OR REPLACE FUNCTION games_decided()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1202,8 +1213,8 @@ begin
     select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
                               'text', coalesce(d.text, ''))
     into rejection
-    from standing_decisions d left join reasons r on r.code = d.reason
-    where d.game_id = new.game_id and d.audit_status = 'rejected';
+    from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
+    where d.audit_status = 'rejected';
   end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
@@ -1289,6 +1300,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_id, revision, audit_status, decided_by, reason, text from game_audits
+  where game_id = of_game and undone_at is null order by audit_id desc limit 1
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1307,7 +1327,7 @@ begin
     delete from changed_games where game_id = new.game_id;
     return null;
   end if;
-  decided_revision := (select revision from standing_decisions where game_id = new.game_id);
+  decided_revision := (select revision from standing_decision(new.game_id));
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
@@ -1321,31 +1341,7 @@ $function$;
 
 -- Views
 
-create view game_totals as
- SELECT game_counts.application_id,
-    game_counts.audit_status,
-    game_counts.games
-   FROM game_counts
-  WHERE (game_counts.audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])) AND game_counts.level = 0 AND game_counts.bucket = 0
-UNION ALL
- SELECT scopes.scope AS application_id,
-    game_count_changes.audit_status,
-    game_count_changes.games
-   FROM game_count_changes
-     CROSS JOIN LATERAL ( VALUES (game_count_changes.application_id), (''::text)) scopes(scope);
 
-create view standing_decisions as
- SELECT audit_id,
-    game_id,
-    revision,
-    audit_status,
-    decided_by,
-    reason,
-    text
-   FROM game_audits a
-  WHERE undone_at IS NULL AND NOT (EXISTS ( SELECT
-           FROM game_audits later
-          WHERE later.game_id = a.game_id AND later.audit_id > a.audit_id AND later.undone_at IS NULL));
 
 -- Indexes
 
@@ -1535,7 +1531,6 @@ grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
 grant select on game_revisions to catalogue_console, catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
-grant select on game_totals to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
 grant select, insert, update on games to catalogue_worker;
@@ -1590,7 +1585,6 @@ grant select, insert, update, delete on sign_in_attempts to catalogue_console, c
 grant select, delete on sign_in_links to catalogue_kyc_desk;
 grant select, insert, delete on sign_in_links to catalogue_operator;
 grant select, insert, update, delete on sign_in_links to catalogue_console;
-grant select on standing_decisions to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
