@@ -18,13 +18,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/lib': { imports: [] },
   'src/contract': { imports: [], packages: ['zod', 'zod-openapi'] },
   'src/rules': { imports: ['src/contract'], packages: ['node:crypto', 'node:zlib'] },
-  'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
+  'db/schema': { imports: ['src/contract', 'src/rules'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
   'src/approvals': { imports: ['src/errors.ts', 'src/contract', 'db'], types: ['db/schema'] },
   'src/review': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/approvals'],
-    types: ['db/schema', 'src/rules'],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/approvals'],
+    types: ['db/schema'],
   },
   'src/sealing': {
     imports: ['src/errors.ts', 'src/lib/read-or-create-file.ts', 'src/contract'],

@@ -12,7 +12,14 @@ import { openRun, type RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
-import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
+import {
+  CONTENT,
+  CONTENT_COLUMNS,
+  contentHash,
+  type GameContent,
+  listHash,
+  toGameContent,
+} from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
@@ -77,6 +84,12 @@ export const aDetail = (changes: Partial<ApplicationGameDetail> = {}): Applicati
   game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
   ...changes,
 });
+
+/** A content without anything in it. */
+export const emptyContent = () =>
+  Object.fromEntries(
+    CONTENT_COLUMNS.map((name) => [name, CONTENT[name].type === 'text' ? '' : []]),
+  ) as unknown as GameContent;
 
 /** The same game as the list shows it (section 2.4). */
 export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary => ({
