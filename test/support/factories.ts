@@ -9,7 +9,11 @@ import {
 import type { Actor } from '#db/queries/audit.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
 import { openRun, type RunRow } from '#db/queries/runs.ts';
-import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import {
+  type ApplicationGameDetail,
+  type ApplicationGameSummary,
+  EXAMPLE_DETAIL,
+} from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import {
@@ -76,12 +80,7 @@ export const moveWebhooks = async (
 
 /** A detail as an application answers it (section 2.5). */
 export const aDetail = (changes: Partial<ApplicationGameDetail> = {}): ApplicationGameDetail => ({
-  game_id: 'g-1',
-  game_name: 'Lantern Harbour',
-  game_icon: ['https://cdn.example/icon.png'],
-  game_info: 'Bring the boats home before the fog.',
-  game_store_video: 'https://cdn.example/film.mp4',
-  game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
+  ...EXAMPLE_DETAIL,
   ...changes,
 });
 
