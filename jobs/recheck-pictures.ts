@@ -1,4 +1,5 @@
-import { applyPins, type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { applyPins } from '#src/pictures/apply-pins.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';

@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '#db/client.ts';
-import { lockGames } from '#db/queries/decisions.ts';
+import type { Queryable } from '#db/client.ts';
+import { readColumn } from '#db/rows.ts';
 
 /** The first 128 bits of the SHA-256 of an address: `pictureId` of src/rules/pictures.ts. */
 const pictureIdOf = (sql: Queryable) =>
@@ -45,15 +45,8 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
 const standsOnPassed = (sql: Queryable) => sql`
   g.audit_status = 'passed' and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
-/** Games that one transaction returns to `pending`. */
-const DRIFT_BATCH = 500;
-
-/**
- * Returns the passed games to `pending` whose decision names other bytes of a picture than it has now, and records why
- * (`picture_changes`) in the same transaction. Decisions that wait for the first bytes get these.
- * @returns the games
- */
-export const applyPins = async (sql: Database, picture_id: string): Promise<string[]> => {
+/** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
+export const fillPins = async (sql: Queryable, picture_id: string): Promise<void> => {
   await sql`
     with filled as (
       update picture_pins set sha256 = p.sha256 from pictures p
@@ -64,39 +57,36 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
     update picture_contents set pinned = true
     where not pinned and sha256 in (
       select sha256 from filled union all select sha256 from picture_pins where picture_id = ${picture_id})`;
-  const moved: string[] = [];
-  for (;;) {
-    const found = await sql<{ game_id: string }[]>`
-      select distinct a.game_id
-      from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
-        join games g on g.game_id = a.game_id
-      where now_is.picture_id = ${picture_id} and now_is.sha256 is not null and p.sha256 <> now_is.sha256
-        and ${standsOnPassed(sql)}
-      limit ${DRIFT_BATCH}`;
-    if (found.length === 0) return moved;
-    const game_ids = found.map(({ game_id }) => game_id);
-    const returned = await sql.begin(async (tx) => {
-      await lockGames(tx, game_ids);
-      return tx<{ game_id: string }[]>`
-        with changed as materialized (
-          select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
-          from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
-            join games g on g.game_id = a.game_id
-          where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256
-            and a.game_id = any(${game_ids}::uuid[]) and ${standsOnPassed(tx)}
-        ), told as (
-          insert into picture_changes (game_id, picture_id, audit_id, before, after)
-          select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
-        )
-        update games set audit_status = 'pending', audit_time = null, updated_at = now()
-        where game_id in (select game_id from changed)
-        returning game_id`;
-    });
-    // A decision was made between the two statements: the next look or check finds what is left.
-    if (returned.length === 0) return moved;
-    moved.push(...returned.map(({ game_id }) => game_id));
-  }
 };
+
+/** The decisions that stand on live games and name other bytes of a picture than it has now. */
+const drifted = (sql: Queryable, picture_id: string) => sql`
+  pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+    join games g on g.game_id = a.game_id
+  where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256 and ${standsOnPassed(sql)}`;
+
+/** Lists games that `returnDrifted` returns to `pending`, at most `limit`. */
+export const listDrifted = (sql: Queryable, picture_id: string, limit: number) =>
+  readColumn(
+    sql<{ game_id: string }[]>`select distinct a.game_id from ${drifted(sql, picture_id)} limit ${limit}`,
+  );
+
+/**
+ * Returns those of these games to `pending` whose decision names other bytes of a picture than it has now, and records
+ * why. The caller has locked the games. @returns the games
+ */
+export const returnDrifted = (tx: Queryable, picture_id: string, game_ids: readonly string[]) =>
+  readColumn(tx<{ game_id: string }[]>`
+    with changed as materialized (
+      select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
+      from ${drifted(tx, picture_id)} and a.game_id = any(${game_ids as string[]}::uuid[])
+    ), told as (
+      insert into picture_changes (game_id, picture_id, audit_id, before, after)
+      select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
+    )
+    update games set audit_status = 'pending', audit_time = null, updated_at = now()
+    where game_id in (select game_id from changed)
+    returning game_id`);
 
 export type DuePicture = {
   picture_id: string;

@@ -4,7 +4,6 @@ import {
   type ApplicationRow,
   type ApplicationSettings,
   insertApplication,
-  removeApplication,
   resumeApplications,
   type SealedAccessToken,
   setApplicationStatus,
@@ -12,6 +11,7 @@ import {
 } from '#db/queries/applications.ts';
 import { type Actor, recordAudit } from '#db/queries/audit.ts';
 import { changeAudited, describeUrl } from '#src/actions/audited.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 
 /** Settings for the audit log: no token, and no secret in an address. */
 const describeSettings = (settings: object): Record<string, unknown> =>

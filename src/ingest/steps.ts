@@ -2,7 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import type { StoredPage } from '#db/queries/run-steps.ts';
-import { type NewRun, openRun, type RunRow } from '#db/queries/runs.ts';
+import type { NewRun, RunRow } from '#db/queries/runs.ts';
+import { openRun } from '#src/ingest/open-run.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 

@@ -12,9 +12,9 @@ import {
   releasePicture,
   saveContent,
 } from '#db/queries/picture-fetches.ts';
-import { applyPins } from '#db/queries/picture-pins.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
+import { applyPins } from '#src/pictures/apply-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';

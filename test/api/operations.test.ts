@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { DETAIL, fetchedGame, LIST, post, useApi } from '#test/api/support.ts';
 import { decideGame } from '#test/support/factories.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import {

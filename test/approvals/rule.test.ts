@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit, operatorActor } from '#db/queries/audit.ts';
+import { verifyAudit } from '#src/actions/verify-audit.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/approvals/requests.ts';
 import { readNeed } from '#src/approvals/rule.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';

@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { type AuditRow, listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAudit, recordAudit } from '#db/queries/audit.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { verifyAudit } from '#src/actions/verify-audit.ts';
 import { AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';

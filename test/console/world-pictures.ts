@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { claimPicture, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
-import { applyPins } from '#db/queries/picture-pins.ts';
+import { applyPins } from '#src/pictures/apply-pins.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
 

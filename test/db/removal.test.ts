@@ -1,11 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
-import { lockActiveApplication, removeApplication } from '#db/queries/applications.ts';
+import { lockActiveApplication } from '#db/queries/applications.ts';
 import { clearBackoff } from '#db/queries/backoff.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { gamesOf } from '#test/ingest/landed.ts';

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { clearFailures, listFailedGameIds, recordFailures } from '#db/queries/failures.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRunStep } from '#db/queries/run-steps.ts';
@@ -10,12 +9,13 @@ import {
   findOpenRun,
   findRun,
   listIdleRuns,
-  openRun,
   type PageKey,
   prunePages,
   raiseFence,
   sumPages,
 } from '#db/queries/runs.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
+import { openRun } from '#src/ingest/open-run.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import type { EventData } from '#db/schema/events.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { setPackageUrls } from '#src/review/package-urls.ts';

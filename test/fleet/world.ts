@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
-import { openRun } from '#db/queries/runs.ts';
+import { openRun } from '#src/ingest/open-run.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { tickOffset } from '#src/ingest/schedules.ts';
 import { prune, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { setApplicationStatus } from '#db/queries/applications.ts';
 import { findOpenRun } from '#db/queries/runs.ts';
 import { jobs, mediaJobs } from '#jobs/index.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { jobSpecs, prune, pullGameDetail, queryGameDetail, queryGameList, tick } from '#src/ingest/specs.ts';
 import { type AnySpec, defineJobs, type JobResult } from '#src/queue/job.ts';

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit } from '#db/queries/audit.ts';
+import { verifyAudit } from '#src/actions/verify-audit.ts';
 import { switchOperator } from '#src/identity/operators.ts';
 import { actionsOn, passMinutes } from '#test/approvals/support.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { removeApplication } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findKycState, lockKycState } from '#db/queries/kyc.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { expireRemovedRecords } from '#src/kyc/expire.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findContentProvider, findKycRecord, findKycState, listKycStates } from '#db/queries/kyc.ts';
+import { removeApplication } from '#src/actions/remove-application.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
-import { openRun } from '#db/queries/runs.ts';
+import { openRun } from '#src/ingest/open-run.ts';
 import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';

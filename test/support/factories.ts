@@ -8,13 +8,14 @@ import {
 } from '#db/queries/applications.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
-import { openRun, type RunRow } from '#db/queries/runs.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import {
   type ApplicationGameDetail,
   type ApplicationGameSummary,
   EXAMPLE_DETAIL,
 } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
+import { openRun } from '#src/ingest/open-run.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import {
   CONTENT,
