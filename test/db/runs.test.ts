@@ -15,7 +15,7 @@ import {
   sumPages,
 } from '#db/queries/runs.ts';
 import { removeApplication } from '#src/actions/remove-application.ts';
-import { openRun } from '#src/ingest/open-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';

@@ -5,7 +5,7 @@ import { readReach } from '#db/queries/backoff.ts';
 import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { openRun } from '#src/ingest/open-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { areMostUnreachable, isDue, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { findRunStep } from '#db/queries/run-steps.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
-import { openRun } from '#src/ingest/open-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { aDetail, addApplication, fetchedDetail, summaryOf } from '#test/support/factories.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';

@@ -15,7 +15,7 @@ import {
   EXAMPLE_DETAIL,
 } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
-import { openRun } from '#src/ingest/open-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
 import {
   CONTENT,
