@@ -1061,10 +1061,6 @@ begin
 end
 $function$;
 
--- Views
-
-
-
 -- Indexes
 
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);

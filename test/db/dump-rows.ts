@@ -36,7 +36,7 @@ export const fixTimes = (sql: Database): Promise<unknown> =>
 export const dumpRows = async (sql: Database): Promise<string> => {
   const tables = await sql<{ name: string }[]>`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = relnamespace
-    where relkind = 'r' and nspname in ('public', 'drizzle') order by 1`;
+    where relkind = 'r' and nspname in ('public', 'drizzle') order by nspname, relname`;
   const statements: string[] = [];
   for (const { name } of tables) {
     const rows = await sql.unsafe<{ row: string }[]>(
@@ -50,7 +50,8 @@ export const dumpRows = async (sql: Database): Promise<string> => {
   }
   const sequences = await sql<{ name: string; last: number }[]>`
     select format('%I.%I', schemaname, sequencename) as name, last_value as last from pg_sequences
-    where schemaname in ('public', 'drizzle') and last_value is not null order by 1`;
+    where schemaname in ('public', 'drizzle') and last_value is not null
+    order by schemaname, sequencename`;
   for (const { name, last } of sequences) statements.push(`select setval('${name}', ${last});`);
   return `\n-- Rows\n\n${statements.join('\n\n')}\n`;
 };

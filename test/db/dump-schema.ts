@@ -31,7 +31,7 @@ export const dumpSchema = async (sql: Database): Promise<SchemaDump> => {
   });
   const { sequences, tables, functions, views, indexes, foreignKeys, triggers, grants } = await parts;
   const section = (title: string, statements: readonly string[], between = '\n') =>
-    `\n-- ${title}\n\n${statements.join(between)}\n`;
+    statements.length === 0 ? '' : `\n-- ${title}\n\n${statements.join(between)}\n`;
   return {
     tables: [
       HEAD,
@@ -58,7 +58,7 @@ const SEQUENCES = `
   from pg_class c join pg_namespace n on n.oid = relnamespace
   where relkind = 'S' and nspname in ${SCHEMAS}
     and not exists (select from pg_depend where objid = c.oid and deptype in ('a', 'i'))
-  order by 1`;
+  order by relname`;
 
 const TABLES = `
   select 'create ' || case relpersistence when 'u' then 'unlogged ' else '' end || 'table ' || ${nameOf('c.oid')} || E' (\\n'
@@ -90,12 +90,12 @@ const TABLES = `
 const FUNCTIONS = `
   select replace(trim(trailing E'\\n' from pg_get_functiondef(p.oid)), 'FUNCTION public.', 'FUNCTION ') || ';'
   from pg_proc p join pg_namespace n on n.oid = pronamespace
-  where nspname = 'public' order by proname, pg_get_function_identity_arguments(p.oid)`;
+  where nspname = 'public' order by proname, pg_get_function_identity_arguments(p.oid) collate "C"`;
 
 const VIEWS = `
   select 'create view ' || ${nameOf('c.oid')} || E' as\\n' || pg_get_viewdef(c.oid, true)
   from pg_class c join pg_namespace n on n.oid = relnamespace
-  where relkind = 'v' and nspname in ${SCHEMAS} order by 1`;
+  where relkind = 'v' and nspname in ${SCHEMAS} order by relname`;
 
 const INDEXES = `
   select pg_get_indexdef(indexrelid, 0, true) || ';'
@@ -107,14 +107,14 @@ const INDEXES = `
 const FOREIGN_KEYS = `
   select format('alter table %s add constraint %I %s;', ${nameOf('conrelid')}, conname, pg_get_constraintdef(o.oid, true))
   from pg_constraint o join pg_namespace n on n.oid = connamespace
-  where contype = 'f' and nspname in ${SCHEMAS} order by ${nameOf('conrelid')}, conname`;
+  where contype = 'f' and nspname in ${SCHEMAS} order by ${nameOf('conrelid')} collate "C", conname`;
 
 const TRIGGERS = `
   select regexp_replace(pg_get_triggerdef(t.oid, true), ' (REFERENCING|FOR EACH|WHEN|EXECUTE) ', E'\\n  \\\\1 ', 'g') || ';'
   from pg_trigger t join pg_class c on c.oid = tgrelid join pg_namespace n on n.oid = relnamespace
   where not tgisinternal and nspname in ${SCHEMAS} order by relname, tgname`;
 
-/** Rights as \`aclexplode\` has them; what a table's rights include is not repeated for its columns. */
+/** Each right of each role, as `aclexplode` has it. */
 const GRANTS = `
   with rights as (
     select 1 as kind, 'schema ' || quote_ident(nspname) as name, null as attname, nspacl as acl
@@ -132,20 +132,21 @@ const GRANTS = `
     from pg_proc p join pg_namespace n on n.oid = pronamespace where nspname = 'public'
   ), given as (
     select kind, name, case grantee when 0 then 'public' else grantee::regrole::text end as role,
-           lower(privilege_type) || coalesce(' (' || string_agg(attname, ', ' order by attname) || ')', '') as right_
+           lower(privilege_type) || coalesce(' (' || string_agg(attname, ', ' order by attname collate "C") || ')', '') as right_
     from rights cross join lateral aclexplode(acl)
     where grantee = 0 or grantee::regrole::text like 'catalogue\\_%'
     group by kind, name, grantee, privilege_type, attname is null
   ), of_role as (
-    select kind, name, role, string_agg(right_, ', ' order by array_position(array['s', 'i', 'u', 'd'], left(right_, 1)), right_) as rights
+    select kind, name, role, string_agg(right_, ', '
+             order by array_position(array['s', 'i', 'u', 'd'], left(right_, 1)), right_ collate "C") as rights
     from given group by kind, name, role
   )
   select text from (
-    select name, 'grant ' || rights || ' on ' || name || ' to ' || string_agg(role, ', ' order by role) || ';' as text
+    select name, 'grant ' || rights || ' on ' || name || ' to ' || string_agg(role, ', ' order by role collate "C") || ';' as text
     from of_role where not (kind = 4 and role = 'public')
     group by name, rights
     union all
     select name, 'revoke execute on ' || name || ' from public;' from rights
     where kind = 4 and not exists (select from given g where g.name = rights.name and role = 'public')
   ) as statements
-  order by name, text`;
+  order by name collate "C", text collate "C"`;

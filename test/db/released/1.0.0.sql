@@ -605,6 +605,11 @@ create table drizzle.migration_progress (
 
 -- Rows
 
+insert into drizzle.__drizzle_migrations select r.* from (values
+  ('{"id":1,"hash":"7e9725a2bb8450a5199ca426afb71d25b3ecf8d33b04342f8348de5e81696c3b","created_at":1795509821388}'),
+  ('{"id":2,"hash":"4ac546671580ba47e525c45c992a83edaeb5649dddf532f18b6d5ffb463e92f0","created_at":1795509822667}')
+) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
+
 insert into api_tokens select r.* from (values
   (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\x347761bbcfec2bd2de6f5a2c36cb5ec8f0053b3764af1687715c70754c964eba","application_id":"acme","name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
@@ -645,11 +650,6 @@ insert into content_providers select r.* from (values
 insert into detail_turns select r.* from (values
   ('{"application_id":"acme","ends_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::detail_turns, row::json) as r;
-
-insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"7e9725a2bb8450a5199ca426afb71d25b3ecf8d33b04342f8348de5e81696c3b","created_at":1795509821388}'),
-  ('{"id":2,"hash":"4ac546671580ba47e525c45c992a83edaeb5649dddf532f18b6d5ffb463e92f0","created_at":1795509822667}')
-) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into event_deliveries select r.* from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000001","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
@@ -1338,10 +1338,6 @@ begin
   return null;
 end
 $function$;
-
--- Views
-
-
 
 -- Indexes
 
