@@ -1,8 +1,11 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 
-/** A condition, or nothing: `status && sql\`status = ${status}\``. One with `or` is in parentheses. */
-type Condition = Fragment | undefined | null | false | '';
+/**
+ * A condition, or nothing: `status && sql\`status = ${status}\``. A text is compared with undefined, because a filter by
+ * "" must find nothing. A condition with `or` is in parentheses.
+ */
+type Condition = Fragment | undefined | null | false;
 
 /** `where` with the given conditions, joined by `and`. Without one it is `where true`: a caller can add to it. */
 export const where = (sql: Queryable, conditions: readonly Condition[]): Fragment => {

@@ -148,7 +148,7 @@ export type ApprovalFilter = {
 const whereMatches = (sql: Queryable, { kinds, subject, open = false }: ApprovalFilter) =>
   where(sql, [
     sql`kind = any(${kinds as ApprovalKind[]}::text[])`,
-    subject && sql`subject = ${subject}`,
+    subject !== undefined && sql`subject = ${subject}`,
     open && isOpen(sql),
   ]);
 

@@ -74,9 +74,9 @@ export type AuditFilter = {
 };
 
 const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => [
-  actor && sql`actor = ${actor}`,
-  action && sql`action = any(${[action].flat() as string[]}::text[])`,
-  subject && sql`subject = ${subject}`,
+  actor !== undefined && sql`actor = ${actor}`,
+  action !== undefined && sql`action = any(${[action].flat() as string[]}::text[])`,
+  subject !== undefined && sql`subject = ${subject}`,
   since && sql`at >= ${since}`,
   until && sql`at < ${until}`,
 ];

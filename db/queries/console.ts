@@ -97,7 +97,7 @@ export const groupFailures = (
   sql<FailureGroup[]>`
     with latest as (
       select * from ingest_failures
-      ${where(sql, [application_id && sql`application_id = ${application_id}`])}
+      ${where(sql, [application_id !== undefined && sql`application_id = ${application_id}`])}
       order by last_at desc limit ${GROUPED_MAX}
     )
     select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
@@ -127,9 +127,10 @@ export const listApplicationItems = (
       select * from applications
       ${where(sql, [
         sql`status <> 'removed'`,
-        text && contains(sql, text, ['application_id', 'name']),
-        status && (status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`),
-        after && sql`application_id > ${after}`,
+        text !== undefined && contains(sql, text, ['application_id', 'name']),
+        status !== undefined &&
+          (status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`),
+        after !== undefined && sql`application_id > ${after}`,
       ])}
       order by application_id limit ${limit}
     )
@@ -162,9 +163,9 @@ export const listRunItems = (
   sql<RunRow[]>`
     select * from sync_runs
     ${where(sql, [
-      application_id && sql`application_id = ${application_id}`,
-      outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
-      before && sql`run_id < ${before}`,
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      before !== undefined && sql`run_id < ${before}`,
     ])}
     order by run_id desc limit ${limit}`;
 

@@ -36,7 +36,7 @@ export const listEventPage = (
   readListPage<EventItem>(sql, page, {
     columns: columns(sql),
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
-      application_id && sql`e.application_id = ${application_id}`,
+      application_id !== undefined && sql`e.application_id = ${application_id}`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
     // Ids are UUIDs of version 7: the primary key has the order of the times.
@@ -59,7 +59,7 @@ export const listApplicationEvents = (
     select ${columns(sql)} from events e left join event_deliveries d using (event_id)
     ${where(sql, [
       sql`e.application_id = any (array[${application_id}])`,
-      before && sql`e.event_id < ${before}`,
+      before !== undefined && sql`e.event_id < ${before}`,
     ])}
     order by e.application_id desc, e.event_id desc limit ${limit}`;
 
@@ -69,5 +69,5 @@ export const findEvent = (sql: Queryable, event_id: string, application_id?: str
     select ${columns(sql)} from events e left join event_deliveries d using (event_id)
     ${where(sql, [
       sql`e.event_id = ${event_id}`,
-      application_id && sql`e.application_id = ${application_id}`,
+      application_id !== undefined && sql`e.application_id = ${application_id}`,
     ])}`);

@@ -71,7 +71,7 @@ export const searchGames = async (
     with scanned as materialized (
       select * from (${union}) as every_status order by game_id desc limit ${scanMax}
     ), found as (
-      select game_id from scanned ${where(sql, [text && contains(sql, text, ['game_name'])])}
+      select game_id from scanned ${where(sql, [text !== undefined && contains(sql, text, ['game_name'])])}
       order by game_id desc limit ${limit + 1}
     )
     select ${itemColumns(sql)}, ending.scanned, ending.last_id

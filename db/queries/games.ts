@@ -142,8 +142,8 @@ export const listGamePage = (
                  withdrawn_at`,
     from: sql`games ${where(sql, [
       audit_status && sql`audit_status = ${audit_status}`,
-      application_id && sql`application_id = ${application_id}`,
-      search &&
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      search !== undefined &&
         sql`(${contains(sql, search, ['game_name', 'application_game_id'])}
              or game_id::text ilike ${beginsPattern(search)})`,
     ])}`,

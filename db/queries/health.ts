@@ -36,9 +36,9 @@ export const listApplicationHealth = (
       ) r on true
       ${where(sql, [
         sql`a.status <> 'removed'`,
-        status && sql`a.status = ${status}`,
-        outcome && sql`r.outcome = ${outcome}`,
-        search && contains(sql, search, ['a.application_id', 'a.name']),
+        status !== undefined && sql`a.status = ${status}`,
+        outcome !== undefined && sql`r.outcome = ${outcome}`,
+        search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
       ])}`,
     sort_by:
       page.sort === 'last_run_at' ? sql`coalesce(r.finished_at, '-infinity')` : sql`a.${sql(page.sort)}`,
@@ -61,8 +61,8 @@ export const listRunPage = (
   readListPage<RunRow>(sql, page, {
     columns: sql`r.*`,
     from: sql`sync_runs r ${where(sql, [
-      application_id && sql`application_id = ${application_id}`,
-      outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
       since && sql`started_at >= ${since}`,
     ])}`,
     // Run ids are UUIDs of version 7: the primary key has the order of the starts.
@@ -86,7 +86,7 @@ export const listOpenFailures = (
   { application_id, since, search }: FailureFilter,
   page: ListPage<(typeof FAILURE_SORTS)[number]>,
 ) => {
-  const ofApplication = application_id && sql`application_id = ${application_id}`;
+  const ofApplication = application_id !== undefined && sql`application_id = ${application_id}`;
   return readListPage<FailureRow>(sql, page, {
     columns: sql`f.*`,
     from: sql`(
@@ -112,7 +112,7 @@ export const listOpenFailures = (
           ) why
       ) f ${where(sql, [
         since && sql`last_at >= ${since}`,
-        search && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
+        search !== undefined && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
       ])}`,
     sort_by: sql`f.${sql(page.sort)}`,
     id: sql`concat_ws(' ', f.application_id, f.operation, f.application_game_id, f.kind, f.reasons)`,

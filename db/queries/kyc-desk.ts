@@ -34,7 +34,7 @@ export const listDevelopers = (sql: Queryable, { state, search, order, page, lim
     ${where(sql, [
       sql`(a.status <> 'removed' or r.application_id is not null)`,
       state && sql`coalesce(s.state, 'pending') = ${state}`,
-      search && contains(sql, search, ['a.application_id', 'a.name']),
+      search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
     ])}
     order by ${order === 'changed' ? sql`r.received_at desc nulls last,` : sql``} a.application_id
     limit ${limit} offset ${(page - 1) * limit}`;

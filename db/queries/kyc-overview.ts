@@ -57,7 +57,7 @@ export const listKycPage = (
     from: sql`${tables} ${where(sql, [
       sql`a.status <> 'removed'`,
       state && sql`coalesce(s.state, 'pending') = ${state}`,
-      search && contains(sql, search, ['a.application_id', 'a.name']),
+      search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
     ])}`,
     sort_by: sql`a.application_id`,
     id: sql`a.application_id`,

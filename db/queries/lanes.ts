@@ -74,7 +74,7 @@ export const listNewLane: ListLane = async (sql, { application_id, text }, after
       where ${index} and not exists (select from changed_games c where c.game_id = g.game_id)
       order by ${order} limit ${scanMax}
     ), found as (
-      select game_id from scanned ${where(sql, [text && contains(sql, text, ['game_name'])])}
+      select game_id from scanned ${where(sql, [text !== undefined && contains(sql, text, ['game_name'])])}
       order by game_id limit ${limit}
     ), ending as (
       select count(*)::int as scanned, (select game_id from scanned order by game_id desc limit 1) as last_id
@@ -95,13 +95,13 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
     with scanned as materialized (
       select c.game_id, c.since, c.decided_revision from changed_games c
       ${where(sql, [
-        application_id && sql`c.application_id = ${application_id}`,
-        after && sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`,
+        application_id !== undefined && sql`c.application_id = ${application_id}`,
+        after !== undefined && sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`,
       ])}
       order by c.since, c.game_id limit ${scanMax}
     ), found as (
       select s.* from scanned s join games g using (game_id)
-      ${where(sql, [text && contains(sql, text, ['g.game_name'])])}
+      ${where(sql, [text !== undefined && contains(sql, text, ['g.game_name'])])}
       order by s.since, s.game_id limit ${limit}
     ), ending as (
       select (select count(*)::int from scanned) as scanned, last.game_id as last_id, last.since as last_since

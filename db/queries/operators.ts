@@ -62,8 +62,8 @@ export const listOperatorPage = (
     columns: operatorColumns(sql),
     from: sql`operators o ${where(sql, [
       role && sql`${role} = any(roles)`,
-      status && sql`status = ${status}`,
-      search && contains(sql, search, ['login', 'name']),
+      status !== undefined && sql`status = ${status}`,
+      search !== undefined && contains(sql, search, ['login', 'name']),
     ])}`,
     sort_by:
       page.sort === 'last_sign_in_at' ? sql`coalesce(last_sign_in_at, '-infinity')` : sql`${sql(page.sort)}`,

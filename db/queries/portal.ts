@@ -62,7 +62,7 @@ export const listPortalGames = (
       ${where(sql, [
         sql`application_id = any (array[${application_id}]) and audit_status = ${page.status}`,
         sql`withdrawn_at is null`,
-        page.before && sql`game_id < ${page.before}`,
+        page.before !== undefined && sql`game_id < ${page.before}`,
       ])}
       order by application_id desc, game_id desc limit ${page.limit}
     ) g
@@ -88,7 +88,7 @@ export const listWithdrawnGames = (
     select game_id, application_game_id, game_name, audit_status, unlisted_at, withdrawn_at from games
     ${where(sql, [
       sql`application_id = ${application_id} and withdrawn_at is not null`,
-      page.before &&
+      page.before !== undefined &&
         sql`(withdrawn_at, game_id) < (
           select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
                  g.game_id

@@ -21,7 +21,7 @@ export const listReasonPage = (
 ) =>
   readListPage<ReasonRow>(sql, page, {
     columns: sql`*`,
-    from: sql`reasons ${where(sql, [search && contains(sql, search, ['code', 'label'])])}`,
+    from: sql`reasons ${where(sql, [search !== undefined && contains(sql, search, ['code', 'label'])])}`,
     sort_by:
       page.sort === 'position'
         ? sql`(retired_at is not null)::int * 1000000 + position`

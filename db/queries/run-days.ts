@@ -79,7 +79,7 @@ export const listRunDayPage = (
   { application_id }: { application_id?: string | undefined },
   page: ListPage<'day'>,
 ) => {
-  const ofApplication = application_id && sql`application_id = ${application_id}`;
+  const ofApplication = application_id !== undefined && sql`application_id = ${application_id}`;
   return readListPage<RunDay>(sql, page, {
     columns: sql`*`,
     from: sql`(

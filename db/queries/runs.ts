@@ -83,7 +83,7 @@ export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, afte
     select * from sync_runs
     ${where(sql, [
       sql`finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'`,
-      after && sql`run_id > ${after}`,
+      after !== undefined && sql`run_id > ${after}`,
     ])}
     order by run_id limit ${limit}`;
 

@@ -47,7 +47,7 @@ export const listTokenPage = (
     columns: sql`token_id, application_id, name, created_at, expires_at, revoked_at, last_used_at`,
     from: sql`api_tokens ${where(sql, [
       application_id !== undefined && sql`application_id is not distinct from ${application_id}`,
-      search && contains(sql, search, ['name']),
+      search !== undefined && contains(sql, search, ['name']),
     ])}`,
     sort_by: sorts[page.sort],
     id: sql`token_id`,

@@ -23,7 +23,7 @@ export const listVanishingGames = (
     from vanishing_games v join games g using (game_id)
     ${where(sql, [
       sql`v.run_id = ${run_id} and g.withdrawn_at is null`,
-      page.after && sql`v.game_id > ${page.after}`,
+      page.after !== undefined && sql`v.game_id > ${page.after}`,
     ])}
     order by v.game_id limit ${page.limit}`;
 
