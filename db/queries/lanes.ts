@@ -111,7 +111,7 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
            a.name as application_name, found.since, found.decided_revision, decided.audit_status as decided_status,
            ending.scanned, ending.last_id, ending.last_since
     from ending left join (
-      found join games g using (game_id) join applications a using (application_id) 
+      found join games g using (game_id) join applications a using (application_id)
       left join lateral standing_decision(g.game_id) decided on true
     ) on true
     order by found.since, g.game_id`;
