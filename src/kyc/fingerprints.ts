@@ -37,7 +37,7 @@ export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<
 };
 
 const createFingerprintKey = async (sql: Database, keys: KeyRing): Promise<WrappedKey[]> => {
-  const wraps = await wrapDataKey(keys.records.slice(0, 1), randomBytes(KEY_BYTES), FINGERPRINT_KEY);
+  const wraps = await wrapDataKey(keys.records, randomBytes(KEY_BYTES), FINGERPRINT_KEY);
   await insertFingerprintKey(sql, wraps);
   // Another process may have stored its key first.
   return (await findFingerprintKey(sql)) ?? [];

@@ -52,7 +52,7 @@ const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Prom
   return {
     id: row.id,
     before: row.keys,
-    after: await wrapDataKey(keys.records.slice(0, 1), dataKey, record),
+    after: await wrapDataKey(keys.records, dataKey, record),
   };
 };
 
