@@ -1,7 +1,7 @@
 import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
-import { applyPins } from '#src/pictures/apply-pins.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
+import { applyPins } from '#src/pictures/apply-pins.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
