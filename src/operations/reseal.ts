@@ -7,14 +7,11 @@ export const resealKeys = defineOperation({
   name: 'kyc.reseal',
   title: 'Wrap every data key with the first key of ENCRYPTION_KEYS',
   right: 'kyc',
-  input: z.object({
-    /** Id of a key whose wraps of access tokens and of secrets of events are removed. */
-    drop_wrap: z.string().min(1, 'must not be empty').optional(),
-  }),
+  input: z.object({}),
   subject: () => 'key:*',
-  run: async (tx, { drop_wrap }, { keys }) => planReseal(tx, await keys(), drop_wrap),
-  log: ({ key_id, total, dropWrap }) =>
-    total === 0 ? [] : { subject: `key:${key_id}`, details: { data_keys: total, dropped: dropWrap ?? null } },
+  run: async (tx, _, { keys }) => planReseal(tx, await keys()),
+  log: ({ key_id, total }) =>
+    total === 0 ? [] : { subject: `key:${key_id}`, details: { data_keys: total } },
   after: async (plan, _, { sql, keys, signal, onProgress }) =>
     reseal(sql, await keys(), plan, { signal, onProgress }),
 });

@@ -1,14 +1,14 @@
 /** Runs that operators start and cancel. */
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
-import { findRun, openRun, type RunRow } from '#db/queries/runs.ts';
+import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { TransactionRestart } from '#db/transact.ts';
 import { CANCELLED } from '#src/contract/words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { closeEarly } from '#src/ingest/finish-run.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
-import { enqueueNextStep, stepId } from '#src/ingest/steps.ts';
+import { enqueueNextStep, openRun, stepId } from '#src/ingest/steps.ts';
 import {
   applicationSubject,
   oneApplication,

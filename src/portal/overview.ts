@@ -15,7 +15,7 @@ import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { findForm, gameUrl } from '#src/portal/games.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
-import { withoutOperator } from '#src/rules/answer.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
@@ -53,7 +53,7 @@ const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
   { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
   { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', minWidth: 900, cell: (run) => withoutOperator(run.reason ?? '') },
+  { head: 'Why', minWidth: 900, cell: (run) => withoutAdvice(run.reason ?? '') },
 ];
 
 const FAILURE_COLUMNS: Column<FailureRow>[] = [

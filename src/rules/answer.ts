@@ -1,6 +1,6 @@
 import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
-import { ACCEPT_ADVICE, type AuditStatus, CANCELLED, type Decision, type Lane } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE, type AuditStatus, type Decision, type Lane } from '#src/contract/words.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
 export type Answer = {
@@ -77,7 +77,7 @@ const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): st
   return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
 };
 
-/** For the application's developer. Free text from before `reasons` was written for operators. */
+/** For the application's developer. */
 export const describeRejection = ({
   reason_label,
   text,
@@ -124,10 +124,6 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
 /** A reason without its advice: for who reads it on the page of the run, after the decision, or without that right. */
 export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
 
-/** A reason of a run for the application's developer. Earlier releases named the operator who cancelled. */
-export const withoutOperator = (reason: string): string =>
-  reason.startsWith('cancelled by ') ? CANCELLED : withoutAdvice(reason);
-
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {
   const facts: string[] = [];
   if (status === 'paused')
@@ -135,7 +131,7 @@ const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Applicati
   if (status === 'removed') facts.push('The application was removed.');
   if (last_run !== null && last_run.outcome !== 'succeeded')
     facts.push(
-      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutOperator(last_run.reason)}`}.`,
+      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutAdvice(last_run.reason)}`}.`,
     );
   if (has_open_run) facts.push('A run is open now.');
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;

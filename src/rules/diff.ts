@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import type { GameContent } from '#src/rules/mapping.ts';
+import { CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
 
 /** A part of a text. `same` and `removed` parts together are the text before, `same` and `added` ones the text after. */
 export type TextPart = { type: 'same' | 'removed' | 'added'; text: string };
@@ -16,7 +16,7 @@ export type ListItem = {
 };
 
 /** How one field changed. `before` is not known for a game's first revision: then everything is added. */
-export type FieldDiff = { field: keyof GameContent; changed: boolean } & (
+export type FieldDiff = { field: ContentColumn; changed: boolean } & (
   | { kind: 'text'; parts: TextPart[] }
   | { kind: 'list'; items: ListItem[] }
 );
@@ -139,19 +139,13 @@ export const diffList = (before: readonly string[], after: readonly string[]): L
  */
 export const diffContent = (before: GameContent | null, after: GameContent): FieldDiff[] => {
   const isChange = ({ type }: TextPart | ListItem): boolean => type !== 'same';
-  const text = (field: 'game_name' | 'game_desc' | 'game_store_video'): FieldDiff => {
-    const parts = diffText(before?.[field] ?? '', after[field]);
+  return CONTENT_COLUMNS.map((field): FieldDiff => {
+    const [was, is] = [before?.[field], after[field]];
+    if (Array.isArray(is)) {
+      const items = diffList(Array.isArray(was) ? was : [], is);
+      return { field, kind: 'list', items, changed: items.some(isChange) };
+    }
+    const parts = diffText(typeof was === 'string' ? was : '', is);
     return { field, kind: 'text', parts, changed: parts.some(isChange) };
-  };
-  const list = (field: 'game_icon' | 'game_store_pic'): FieldDiff => {
-    const items = diffList(before?.[field] ?? [], after[field]);
-    return { field, kind: 'list', items, changed: items.some(isChange) };
-  };
-  return [
-    text('game_name'),
-    list('game_icon'),
-    text('game_desc'),
-    list('game_store_pic'),
-    text('game_store_video'),
-  ];
+  });
 };

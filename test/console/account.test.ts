@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
 import {
   addTestOperator,

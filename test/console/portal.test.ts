@@ -61,7 +61,7 @@ const fill = async (application_id: string, word: string) => {
     },
   ]);
   const run = await anOpenRun(sql, application_id);
-  await closeRun(sql, run, { outcome: 'abandoned', reason: 'cancelled by kim' });
+  await closeRun(sql, run, { outcome: 'abandoned', reason: 'cancelled by an operator' });
   const { token, token_id } = await addToken(sql, application_id);
   const events = await sql<{ event_id: string }[]>`
     select event_id from events where application_id = ${application_id}`;

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';
 import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';

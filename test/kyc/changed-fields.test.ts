@@ -27,8 +27,8 @@ const change = (record: KycRecord, fields: readonly string[], value: string): Ky
   ...Object.fromEntries(fields.map((field) => [field, value])),
 });
 
-const changedOf = async (application_id: string): Promise<string[] | null> => {
-  const [row] = await sql<{ changed_fields: string[] | null }[]>`
+const changedOf = async (application_id: string): Promise<string[]> => {
+  const [row] = await sql<{ changed_fields: string[] }[]>`
     select changed_fields from kyc_records where application_id = ${application_id}`;
   if (row === undefined) throw new Error('there is no record');
   return row.changed_fields;
@@ -85,23 +85,6 @@ it('they are right after a reseal, by a worker that has the new key alone', asyn
   expect(await listWrappedByOthers(sql, 'kyc_records', { key_id: 'k2', after: null, limit: 9 })).toEqual([]);
   await store(sql, ringOf(['k2']), 'resealed', change(PLANTED, ['tax_id', 'opening_bank'], 'another'));
   expect(await changedOf('resealed')).toEqual(['tax_id', 'opening_bank']);
-});
-
-it('a record of an earlier release gets fingerprints at its next unchanged response; before that nothing is known', async () => {
-  for (const application_id of ['unchanged-first', 'changed-first']) {
-    await addApplication(sql, application_id, NEW);
-    await store(sql, NEW, application_id, PLANTED);
-    await sql`
-      update kyc_records set field_fingerprints = null, changed_fields = null where application_id = ${application_id}`;
-  }
-  expect(await store(sql, NEW, 'unchanged-first', PLANTED)).toBe('unchanged');
-  expect(await changedOf('unchanged-first')).toBeNull();
-  await store(sql, NEW, 'unchanged-first', change(PLANTED, ['id_number'], 'another'));
-  expect(await changedOf('unchanged-first')).toEqual(['id_number']);
-  await store(sql, NEW, 'changed-first', change(PLANTED, ['id_number'], 'another'));
-  expect(await changedOf('changed-first')).toBeNull();
-  await store(sql, NEW, 'changed-first', change(PLANTED, ['id_number', 'tax_id'], 'a third'));
-  expect(await changedOf('changed-first')).toEqual(['id_number', 'tax_id']);
 });
 
 it('an accepted cp_id is named, and a record after an erasure is a first one', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { listAudit, operatorActor, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit, operatorActor } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { readLane } from '#src/review/lanes.ts';
 import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/operations/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';

@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/lib': { imports: [] },
   'src/contract': { imports: ['src/lib'], packages: ['zod', 'zod-openapi'] },
   'src/rules': { imports: ['src/contract'], packages: ['diff', 'node:crypto', 'node:zlib'] },
-  'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
+  'db/schema': { imports: ['src/contract', 'src/rules'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
   'src/review': {

@@ -116,11 +116,10 @@ test.each([
       listAudit(database.sql, { subject: `game:${game_id}`, action: 'game.reopen', limit: 9 });
     expect(await entries()).toMatchObject([{ actor: 'media', actor_kind: 'system' }]);
     const [row] = await database.sql`
-    select c.why, c.before <> c.after as differs, g.revision, g.audit_time, l.decided_revision
+    select c.before <> c.after as differs, g.revision, g.audit_time, l.decided_revision
     from picture_changes c join games g using (game_id) join changed_games l using (game_id)
     where game_id = ${game_id}`;
     expect(row).toEqual({
-      why: 'picture changed',
       differs: true,
       revision: 1,
       audit_time: null,

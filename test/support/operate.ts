@@ -179,5 +179,5 @@ export const signOutOperator = async (sql: Database, actor: Actor, login: string
 export const reseal = (
   sql: Database,
   keys: KeyRing,
-  { dropWrap, ...following }: Pick<Platform, 'signal' | 'onProgress'> & { dropWrap?: string } = {},
-) => operateAs(sql, KIM.actor, resealKeys, { drop_wrap: dropWrap }, { keys: async () => keys, ...following });
+  following: Pick<Platform, 'signal' | 'onProgress'> = {},
+) => operateAs(sql, KIM.actor, resealKeys, {}, { keys: async () => keys, ...following });

@@ -156,11 +156,9 @@ export const register = (program: Command): void => {
   defineCommand(kyc, 'reseal', {
     summary: 'wrap every data key with the first key of ENCRYPTION_KEYS',
     details:
-      'Workers can keep running. Only the data keys are wrapped again; access tokens of an earlier release are also bound to the origins of their webhooks. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
-    examples: ['kyc reseal', 'kyc reseal --drop-wrap home-1a2b3c4d'],
-    parameters: (command) =>
-      command.option('--drop-wrap <key id>', 'also remove the wraps of access tokens by this key'),
-    run: async ({ operate, out }, { dropWrap: drop_wrap }) => {
+      'Workers can keep running. Only the data keys are wrapped again. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
+    examples: ['kyc reseal'],
+    run: async ({ operate, out }) => {
       const { resealKeys } = await import('#src/operations/reseal.ts');
       const aborter = new AbortController();
       process.once('SIGINT', () => aborter.abort());
@@ -169,7 +167,7 @@ export const register = (program: Command): void => {
         signal: aborter.signal,
         onProgress: (done: number, total: number) => progress?.update('reseal', done, total),
       };
-      const report = await operate(resealKeys, { drop_wrap }, following).finally(() => progress?.stop());
+      const report = await operate(resealKeys, {}, following).finally(() => progress?.stop());
       const { rewrapped, key_id, failed } = report;
       const summary = `${formatCount(rewrapped, 'data key')} wrapped again. All are wrapped with ${key_id}`;
       out.answer(report, failed.length === 0 ? `${summary}.` : `${summary}, except:`);

@@ -154,7 +154,7 @@ ${section(
     ['Refused cp_id', developer.refused_cp_id],
     ['Last pulled', ago(developer.asked_at)],
     ['Record changed', ago(developer.received_at)],
-    ['Changed fields', developer.received_at === null ? null : fieldNames(developer.changed_fields)],
+    ['Changed fields', fieldNames(developer.changed_fields)],
     [
       'Same tax_id',
       developer.same_tax_id.length === 0
