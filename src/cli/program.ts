@@ -1,7 +1,7 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import manifest from '#package.json' with { type: 'json' };
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
 import { bindInvocation, findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
+import { describeVersion } from '#src/cli/kit/version.ts';
 
 const loadRoles = () => import('#src/cli/commands/roles.ts');
 
@@ -13,7 +13,6 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   api: ["run the platform's own API", loadRoles],
   console: ['run the web console, with Bull Board', loadRoles],
   media: ['run one worker of the picture jobs', loadRoles],
-  board: ['run the web console, and print the address of Bull Board', loadRoles],
   'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
   migrate: ['migrate the database and the queue schema', loadRoles],
   app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],
@@ -62,7 +61,7 @@ export const createProgram = async (
   const { stdout, stderr } = invocation.stdio;
   const program = new Command('catalogue')
     .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
-    .version(manifest.version)
+    .option('-V, --version', 'print the version and its commit')
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
@@ -75,6 +74,10 @@ export const createProgram = async (
     .showSuggestionAfterError()
     .exitOverride();
   bindInvocation(program, invocation);
+  program.on('option:version', () => {
+    stdout.write(`${describeVersion()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
   addHelpAfter(program, ({ item, text }) => [
     '',
     'Examples:',

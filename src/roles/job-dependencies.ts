@@ -6,6 +6,7 @@ import { createEventSender } from '#src/events/deliver.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { CALL_TIMEOUT_MS, STORAGE } from '#src/rules/budgets.ts';
@@ -37,6 +38,7 @@ export const createJobDependencies = (
   started.defer(() => http.close());
   const formatAuditTime = createAuditTimeFormatter(config.auditTimeZone);
   return {
+    ...engineOperations,
     sql,
     webhooks,
     memory,
@@ -46,7 +48,7 @@ export const createJobDependencies = (
     openTarget: createTargetOpener(keys),
     pictureKeepMs: config.pictures.keepMs,
     kycRetention: config.kycRetention,
-    events: createEventSender({ sql, keys, http, formatAuditTime }),
+    events: createEventSender({ sql, keys, http, formatAuditTime, ...engineOperations }),
     egress,
     pageCap,
   };

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Config } from '#src/config.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
+import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';

@@ -5,7 +5,8 @@ import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.
 import { upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { useTestApi } from '#test/support/api.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 const api = useTestApi();
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { DETAIL, LIST, post, useApi } from '#test/support/api.ts';
-import { decideGame, fetchedGame } from '#test/support/factories.ts';
+import { fetchedGame } from '#test/support/factories.ts';
+import { decideGame, removeApplication } from '#test/support/operate.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
 

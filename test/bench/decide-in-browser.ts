@@ -3,7 +3,7 @@
 import { chromium } from 'playwright-core';
 import { openDatabase } from '#db/client.ts';
 import { listChangedLane, listNewLane } from '#db/queries/lanes.ts';
-import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
+import { signInUrl } from '#src/identity/links.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
@@ -11,6 +11,7 @@ import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
 /** Those of the measure, and of the pages of the lane that come next. */

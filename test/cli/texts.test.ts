@@ -6,7 +6,8 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { runCli } from '#test/support/cli.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

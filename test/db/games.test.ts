@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listAudits, listRevisions, upsertGames } from '#db/queries/games.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { gamesOf, oneGame } from '#test/support/landed.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

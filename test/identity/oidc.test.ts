@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
-import { switchOperator } from '#src/identity/operators.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/support/console.ts';
 import {
@@ -11,6 +10,7 @@ import {
   startProvider,
   type TestProvider,
 } from '#test/support/openid-provider.ts';
+import { switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {

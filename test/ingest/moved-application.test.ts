@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
@@ -8,6 +7,7 @@ import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factor
 import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { gamesOf } from '#test/support/landed.ts';
+import { removeApplication } from '#test/support/operate.ts';
 
 /** Two servers with the same game ids and different content. */
 const twoServers = async (use: AsyncDisposableStack) => {

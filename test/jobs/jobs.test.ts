@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { setApplicationStatus } from '#db/queries/applications.ts';
 import { findOpenRun } from '#db/queries/runs.ts';
 import { jobs, mediaJobs } from '#jobs/index.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
@@ -9,6 +9,7 @@ import { ACCESS_TOKEN, anOpenRun, moveWebhooks } from '#test/support/factories.t
 import { onBothBackends, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { gamesOf, oneGame } from '#test/support/landed.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { listFailures, listRuns } from '#test/support/stored-rows.ts';
 

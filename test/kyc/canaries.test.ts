@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord, findKycState } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { ACCESS_TOKEN, addApplication, KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf } from '#test/support/kyc.ts';
 import { formsOf, startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
+import { eraseKyc } from '#test/support/operate.ts';
 import { everyRow } from '#test/support/stored.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -4,10 +4,10 @@ import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
-import { addToken, decideGame } from '#test/support/factories.ts';
+import { addToken } from '#test/support/factories.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
-
+import { decideGame } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet(fleetBackend(), 1);

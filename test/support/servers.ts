@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
@@ -20,6 +20,7 @@ import { asAdmin } from '#test/support/as-admin.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { copyHome } from '#test/support/copy-home.ts';
 import { urlOfRole } from '#test/support/roles.ts';
+import { FAST_SETTINGS, makeTemporaryHome, removeHome } from '#test/support/temporary-postgres.ts';
 
 export type ServersAnswer =
   | {
@@ -54,24 +55,9 @@ const print = (answer: ServersAnswer): void => {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 };
 
-/** Test data need not survive a power cut. */
-const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
-
-/** Room for the databases of all test files that run at once. */
-const MEMORY_BYTES = 2 * 1024 ** 3;
-
-/**
- * Linux's file system in memory, if it has room: a clone of the template has 640 files, which take 12 ms there and up to
- * 500 ms on a disk.
- */
-const findFastDirectory = async (): Promise<string> => {
-  const memory = await statfs('/dev/shm').catch(() => undefined);
-  return memory !== undefined && memory.bavail * memory.bsize >= MEMORY_BYTES ? '/dev/shm' : tmpdir();
-};
-
 /** Makes a home whose Postgres is initialised and stopped: a copy of it saves an initdb. */
 const initializeHome = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
-  const home = await mkdtemp(join(await findFastDirectory(), 'catalogue-test-'));
+  const home = await makeTemporaryHome();
   stops.push(() => removeHome(home));
   await (await startEmbeddedPostgres({ home, settings: FAST_SETTINGS })).stop();
   return home;
@@ -84,13 +70,6 @@ const startPostgres = async (initializedHome: string, stops: (() => Promise<unkn
   const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
   stops.push(instance.stop);
   return instance.databaseUrl;
-};
-
-/** For root the data can be outside the home. */
-const removeHome = async (home: string): Promise<void> => {
-  const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{"directory":"."}');
-  await rm(resolve(home, JSON.parse(record).directory), { recursive: true, force: true });
-  await rm(home, { recursive: true, force: true });
 };
 
 /** Returns the clause that clones the template. Its name is unique: several runs can share a server. */

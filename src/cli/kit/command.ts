@@ -1,6 +1,6 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type CommandContext, createContext } from '#src/cli/kit/context.ts';
-import { explainError } from '#src/cli/kit/explain-error.ts';
+import { addHint, explainError } from '#src/cli/kit/explain-error.ts';
 import { addHelpAfter } from '#src/cli/kit/help.ts';
 import { findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode } from '#src/errors.ts';
@@ -41,7 +41,7 @@ const runCommand = async (
     await using resources = new AsyncDisposableStack();
     const configs = { shared: config, config: configFor(config, 'operator') };
     const context = createContext(configs, { argv: invocation.argv, env }, out, resources);
-    invocation.exitCode = (await run(context)) ?? EXIT.done;
+    invocation.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
     await out.showPaged(config.pager);
   } catch (thrown) {
     const error = coerceError(thrown);
@@ -49,6 +49,15 @@ const runCommand = async (
     out.error(message);
     out.document({ error: message });
     invocation.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
+  }
+};
+
+/** The connections of the command are still open here: a hint may need them. */
+const runWithHints = async (context: CommandContext, run: (context: CommandContext) => Result) => {
+  try {
+    return await run(context);
+  } catch (thrown) {
+    throw await addHint(coerceError(thrown), context.openDatabase);
   }
 };
 
