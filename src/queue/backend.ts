@@ -1,4 +1,5 @@
 import {
+  RedisConnection as BullConnection,
   createPostgresBackend,
   FlowProducer,
   type Processor,
@@ -10,7 +11,7 @@ import {
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
-import { openRedis, type RedisConnection } from '#src/queue/redis.ts';
+import { MINIMUM_VERSION, openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
 /** The store of the queues: Redis or PostgreSQL. Only src/queue distinguishes the two. */
 export type QueueBackend = {
@@ -58,10 +59,22 @@ export const openQueueBackend = (options: BackendOptions): QueueBackend =>
 /** The classes of `withBackend` have different types, with the same methods. */
 const asPlain = <T>(value: unknown): T => value as T;
 
+/**
+ * BullMQ asks Redis for its version when it opens a queue, and keeps a failed answer for the life of the process: every
+ * later command then fails with that error. So it does not ask, and takes the version that `check` requires.
+ */
+const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
+BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
+
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
   const { prefix, role, telemetry } = options;
-  const shared = { connection: redis.client, prefix, ...(telemetry && { telemetry }) };
+  const shared = {
+    connection: redis.client,
+    prefix,
+    ...WITHOUT_VERSION_CHECK,
+    ...(telemetry && { telemetry }),
+  };
   const producing = { ...shared, skipWaitingForReady: role === 'producer' };
   return {
     kind: 'redis',

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
@@ -12,10 +13,11 @@ const READY_MS = 30_000;
 /** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
 const STUCK_CHECKS = 6;
 const CHECK_TIMEOUT_MS = 5_000;
+const NO_ANSWER = `database or queue did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
 
 export type Liveness = {
-  /** Did database and queue answer within the last 30 s? */
-  isReady: () => boolean;
+  /** Why the process is not ready. Undefined if database and queue have accepted writes within the last 30 s. */
+  fault: () => string | undefined;
   stop: () => Promise<void>;
 };
 
@@ -43,6 +45,7 @@ type Options = {
 export const startLiveness = (options: Options): Liveness => {
   const { backend, producer, runner, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
   let answeredAt = Number.NEGATIVE_INFINITY;
+  let failure = NO_ANSWER;
   const stopped = new AbortController();
   const findStuck = createStuckDetector();
 
@@ -53,8 +56,12 @@ export const startLiveness = (options: Options): Liveness => {
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
   const check = async (): Promise<void> => {
+    failure = NO_ANSWER;
     const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, message: false }).catch(
-      () => undefined,
+      (thrown: unknown) => {
+        failure = safeMessage(coerceError(thrown));
+        return undefined;
+      },
     );
     if (queues !== undefined) answeredAt = performance.now();
     const stuck = findStuck(queues);
@@ -71,7 +78,10 @@ export const startLiveness = (options: Options): Liveness => {
   };
   const watching = watch();
   return {
-    isReady: () => performance.now() - answeredAt < READY_MS && !stopped.signal.aborted,
+    fault: () => {
+      if (stopped.signal.aborted) return 'the process ends';
+      return performance.now() - answeredAt < READY_MS ? undefined : failure;
+    },
     stop: () => {
       stopped.abort();
       return watching;

@@ -19,7 +19,8 @@ const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
 const PING_MS = 5_000;
 
-const MINIMUM_VERSION = [6, 2] as const;
+/** Major and minor version of the oldest Redis that the queues work with. */
+export const MINIMUM_VERSION = [6, 2] as const;
 
 /**
  * Opens the Redis of the URL. Reports connection errors to `onError` and reconnects after at most 3 s.

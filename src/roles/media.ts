@@ -65,8 +65,9 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   });
   started.defer(() => {
     chores.abort();
-    return checking;
+    return checking.ended;
   });
   const all = started.move();
-  return { name: 'media', address: null, isReady: liveness.isReady, stop: () => all.disposeAsync() };
+  const fault = () => liveness.fault() ?? checking.fault();
+  return { name: 'media', address: null, fault, stop: () => all.disposeAsync() };
 };

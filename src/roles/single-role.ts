@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { requireCurrentSchema } from '#db/schema-version.ts';
 import type { Config } from '#src/config.ts';
-import { startMetrics } from '#src/roles/metrics.ts';
+import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startTracing } from '#src/tracing/start.ts';
@@ -39,7 +39,7 @@ export const startSingleRole = async (
   let stopping = false;
   const metrics = await startMetrics(config, databaseUrl, logger, {
     role: name,
-    isReady: () => !stopping && role !== undefined && (role.isReady?.() ?? true),
+    fault: () => (stopping ? 'the process ends' : role === undefined ? STARTING : role.fault?.()),
   });
   started.defer(() => metrics.stop());
   const running = await start(config, databaseUrl, logger);

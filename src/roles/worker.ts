@@ -160,13 +160,13 @@ export const startWorker = async (
   );
   started.defer(async () => {
     chores.abort();
-    await Promise.all([reconciling, addingUrgentJobs]);
+    await Promise.all([reconciling.ended, addingUrgentJobs.ended]);
   });
   const all = started.move();
   return {
     name: 'worker',
     address: null,
-    isReady: liveness.isReady,
+    fault: () => liveness.fault() ?? addingUrgentJobs.fault() ?? reconciling.fault(),
     stop: () => all.disposeAsync(),
   };
 };

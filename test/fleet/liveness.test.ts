@@ -94,8 +94,8 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
 
   test('is ready once queue and database have answered', async () => {
     const { liveness } = await startAlone();
-    expect(liveness.isReady()).toBe(false);
-    await until('it is ready', () => liveness.isReady());
+    expect(liveness.fault()).toBeDefined();
+    await until('it is ready', () => liveness.fault() === undefined);
   });
 
   test('that receives no jobs after a reconnect is found stuck, though Redis responds', async () => {
@@ -121,17 +121,17 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     });
     expect(stuck).toEqual([{ queue: nothing.name, active: 0 }]);
     expect(taken()).toBe(added - 1);
-    expect(liveness.isReady()).toBe(false);
+    expect(liveness.fault()).toBeDefined();
   });
 
   test('is not found stuck while Redis is down, and goes on when it is back', async () => {
     const { liveness, server, stuck } = await startAlone();
-    await until('it is ready', () => liveness.isReady());
+    await until('it is ready', () => liveness.fault() === undefined);
     await server.end('SIGKILL');
     // An outage of many looks: what must not happen has no condition to wait for.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await server.start();
-    await until('it is ready', () => liveness.isReady());
+    await until('it is ready', () => liveness.fault() === undefined);
     expect(stuck).toEqual([]);
   });
 
@@ -171,7 +171,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       admin.disconnect();
     });
     await until('it has looked often', () => looks > 20);
-    expect(liveness.isReady()).toBe(false);
+    expect(liveness.fault()).toBeDefined();
     expect(stuck).toEqual([]);
     await admin.config('SET', 'maxmemory', '0');
     await until('it is found stuck', () => stuck.length > 0);
