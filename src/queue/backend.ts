@@ -34,6 +34,8 @@ export type QueueBackend = {
    * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
    */
   freeMisdatedLocks: () => Promise<number>;
+  /** The ids of a queue's delayed jobs that are due after this moment, in milliseconds since 1970. */
+  listDelayedAfter: (queue: string, moment: number, limit: number) => Promise<string[]>;
   close: () => Promise<void>;
 };
 
@@ -58,6 +60,9 @@ export const openQueueBackend = (options: BackendOptions): QueueBackend =>
 
 /** The classes of `withBackend` have different types, with the same methods. */
 const asPlain = <T>(value: unknown): T => value as T;
+
+/** BullMQ's scores of delayed jobs are milliseconds times this. */
+const SCORES_A_MS = 0x1000;
 
 /**
  * BullMQ asks Redis for its version when it opens a queue, and keeps a failed answer for the life of the process: every
@@ -87,6 +92,15 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     probe: async () => void (await redis.client.set(`${prefix}:probe`, '', 'EX', 60)),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
+    listDelayedAfter: (queue, moment, limit) =>
+      redis.client.zrangebyscore(
+        `${prefix}:${queue}:delayed`,
+        moment * SCORES_A_MS,
+        '+inf',
+        'LIMIT',
+        0,
+        limit,
+      ),
     close: redis.close,
   };
 };
@@ -106,6 +120,9 @@ const FREE_MISDATED_LOCKS = `
       where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
   update job set locked_until_ms = 0 from clock
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
+
+const LIST_DELAYED_AFTER =
+  "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms limit $3";
 
 /**
  * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
@@ -184,6 +201,8 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     probe: ping,
     check: async () => [],
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
+    listDelayedAfter: async (queue, moment, limit) =>
+      (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit])).rows.map(({ id }) => id),
     close: () => pool.end(),
   };
 };

@@ -6,6 +6,7 @@ import { coerceError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
+import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 
 const CHECK_MS = 10_000;
 /** Longer than two checks: a single failed check does not end readiness. */
@@ -27,7 +28,8 @@ export type Stuck = { queue: string; active: number };
 type Options = {
   backend: Pick<QueueBackend, 'probe'>;
   producer: Pick<Producer, 'queue'>;
-  runner: Pick<Runner, 'loads'>;
+  runner: Pick<Runner, 'loads' | 'followClock'>;
+  clock: TrustedClock;
   /** Writes to the database that this worker is alive. */
   recordHeartbeat: () => Promise<void>;
   /** Called once. */
@@ -37,13 +39,14 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, records a heartbeat, and checks that this process takes jobs. A BullMQ worker can stop
+ * Every 10 s: probes the queue, compares the clock with Postgres's, records a heartbeat, and checks that this process
+ * takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker can stop
  * fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it takes
  * none. An unreachable server resets the count. Checks are counted instead of time: a process that was suspended is
  * not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
-  const { backend, producer, runner, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
+  const { backend, producer, runner, clock, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let failure = NO_ANSWER;
   const stopped = new AbortController();
@@ -51,6 +54,9 @@ export const startLiveness = (options: Options): Liveness => {
 
   const readQueues = async (): Promise<QueueCheck[]> => {
     await backend.probe();
+    await clock.read();
+    await runner.followClock();
+    if (clock.fault() !== undefined) return [];
     await recordHeartbeat();
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
@@ -80,7 +86,7 @@ export const startLiveness = (options: Options): Liveness => {
   return {
     fault: () => {
       if (stopped.signal.aborted) return 'the process ends';
-      return performance.now() - answeredAt < READY_MS ? undefined : failure;
+      return performance.now() - answeredAt < READY_MS ? clock.fault() : failure;
     },
     stop: () => {
       stopped.abort();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { readTime } from '#db/client.ts';
 import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
@@ -10,6 +11,7 @@ import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
@@ -35,7 +37,7 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
       logger,
     }),
   );
-  await sql`select 1`;
+  const clock = await openTrustedClock(() => readTime(sql));
   for (const warning of await backend.check()) logger.warn(warning);
   const decoder = createDecoder();
   started.defer(() => decoder.close());
@@ -44,13 +46,14 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   started.defer(() => pictures.close());
   const deps: MediaDependencies = { sql, pictures, recheckMs };
 
-  const runner = startRunner(backend, mediaJobs, deps, logger, createQueueErrorLog(logger));
+  const runner = startRunner(backend, mediaJobs, deps, clock, logger, createQueueErrorLog(logger));
   started.defer(() => runner.stop(DRAIN_MS));
   await runner.ready();
   const liveness = startLiveness({
     backend,
     producer,
     runner,
+    clock,
     recordHeartbeat: async () => void (await sql`select 1`),
     onStuck: () => process.exit(EXIT.failed),
     logger,

@@ -8,6 +8,7 @@ import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
 import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
+import { checkDatabase } from '#src/roles/single-role.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { startTracing } from '#src/tracing/start.ts';
 
@@ -45,6 +46,7 @@ export const startEverything = async (
   }
   for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
+  await checkDatabase(databaseUrl, logger);
   await beforeRoles(databaseUrl);
   const roles: Role[] = [];
   const fault = () =>

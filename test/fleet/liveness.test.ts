@@ -11,6 +11,7 @@ import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
+import { localClock } from '#test/support/clock.ts';
 import { until } from '#test/support/until.ts';
 
 const logger = pino({ level: 'silent' });
@@ -68,12 +69,13 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       onError,
     });
     const producer = createProducer(backend, [nothing], onError);
-    const runner = startRunner(backend, [nothingJob], undefined, logger, onError);
+    const runner = startRunner(backend, [nothingJob], undefined, localClock, logger, onError);
     const stuck: Stuck[] = [];
     const liveness = startLiveness({
       backend,
       producer,
       runner,
+      clock: localClock,
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,
@@ -158,7 +160,11 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
         },
       },
       producer,
-      runner: { loads: () => [{ name: nothing.name, active: 0, concurrency: 1, taken: 0 }] },
+      runner: {
+        loads: () => [{ name: nothing.name, active: 0, concurrency: 1, taken: 0 }],
+        followClock: async () => {},
+      },
+      clock: localClock,
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,

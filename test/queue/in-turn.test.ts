@@ -5,6 +5,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -37,7 +38,14 @@ onBothBackends('Jobs that are added to run in turn', (kind) => {
     stack.defer(fleet.stop);
     const producer = createProducer(fleet.backend, [numbered], onError);
     stack.defer(producer.close);
-    const runner = startRunner(fleet.backend, [job], fleet.deps, pino({ level: 'silent' }), onError);
+    const runner = startRunner(
+      fleet.backend,
+      [job],
+      fleet.deps,
+      localClock,
+      pino({ level: 'silent' }),
+      onError,
+    );
     stack.defer(() => runner.stop(1_000));
 
     const numbers = Array.from({ length: MANY }, (_, n) => n);

@@ -6,6 +6,7 @@ import { reconcile } from '#src/ingest/reconcile.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -28,7 +29,7 @@ let runner: Runner;
 const start = async (kind: 'redis' | 'postgres'): Promise<void> => {
   fleet = await startTestFleet(kind);
   producer = createProducer(fleet.backend, [numbered], () => {});
-  runner = startRunner(fleet.backend, [job], fleet.deps, logger, () => {});
+  runner = startRunner(fleet.backend, [job], fleet.deps, localClock, logger, () => {});
 };
 const stop = async (): Promise<void> => {
   await runner?.stop(1_000);
