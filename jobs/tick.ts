@@ -26,7 +26,7 @@ export const tickJob = defineJob(tick, async ({ application_id, schedule }, cont
     return { added: 'kyc' };
   }
   const { next_attempt_at, every_ms } = application;
-  if (!isDue(next_attempt_at, every_ms, now()))
+  if (!isDue(application, every_ms, now()))
     return { skipped: 'backing off after failures', next_attempt_at: next_attempt_at?.toISOString() };
   const options = { full: false, accept_withdrawals: false };
   const { run, opened } = await startRun(deps, { application_id, trigger: 'schedule', ...options });

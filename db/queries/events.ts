@@ -27,7 +27,7 @@ export const placeEvents = async (sql: Database): Promise<void> => {
         update events e set position = placed.position
         from (
           select event_id, nextval('event_positions') as position
-          from (select event_id from events where position is null order by created_at, event_id
+          from (select event_id from events where position is null order by event_number
                 limit ${PLACED_AT_ONCE}) waiting
         ) placed
         where e.event_id = placed.event_id`);

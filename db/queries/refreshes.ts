@@ -123,4 +123,4 @@ export const hasRecentRefreshRun = (sql: Queryable, application_id: string, with
   isOneRow(sql`
     select from sync_runs
     where application_id = ${application_id} and trigger = 'refresh'
-      and started_at > now() - ${withinMs} * interval '1 millisecond' limit 1`);
+      and started_at > now() - ${withinMs} * interval '1 millisecond' and started_at <= now() limit 1`);

@@ -33,7 +33,7 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
              (count(*) filter (where kind = 'unlisted'))::int as "unlistedPages"
       from sync_run_pages where run_id = ${run_id}
     ), baseline as (
-      select coalesce(a.last_success_at, r.started_at) as at, r.started_at
+      select least(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
     ), each as (
       select max(created_at) as came_at, count(*) = count(created_at) as unlisted, count(*) > count(created_at) as listed

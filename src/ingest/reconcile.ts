@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Database, readTime } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
+import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { deleteSilentWorkers, endSilentSessions } from '#db/queries/workers.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { FIRST_SCHEDULE, reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
@@ -66,6 +67,7 @@ const runPass = async (
   idleMs: number | undefined,
 ): Promise<SchedulePosition> => {
   const sessionsEnded = await endSilentSessions(sql, idleMs ?? SILENT_MS);
+  const timesCorrected = await correctTimesAhead(sql);
   const now = (await readTime(sql)).getTime();
   // If one of the five fails, the others still run to their end.
   const [locks, redated, trimmed, runs, schedules] = await Promise.allSettled([
@@ -86,6 +88,7 @@ const runPass = async (
     ...counts,
     ...runs.value,
     sessionsEnded,
+    timesCorrected,
     locksFreed: locks.value,
     redated: redated.value,
   };

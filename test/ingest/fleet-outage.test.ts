@@ -40,8 +40,8 @@ const tick = async (
   reason?: string,
   fault: RunFault = 'unreachable',
 ): Promise<RunRow | undefined> => {
-  const { next_attempt_at, every_ms, status } = await application(application_id);
-  if (status !== 'active' || !isDue(next_attempt_at, every_ms, Date.now())) return undefined;
+  const row = await application(application_id);
+  if (row.status !== 'active' || !isDue(row, row.every_ms, Date.now())) return undefined;
   const options = { trigger: 'schedule', full: false, accept_withdrawals: false } as const;
   await openRun(database.sql, { run_id: randomUUIDv7(), application_id, ...options });
   const run = (await findOpenRun(database.sql, application_id)) as RunRow;
