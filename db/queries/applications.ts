@@ -145,6 +145,7 @@ const removeOnce = (
       where application_id = ${application_id} and revoked_at is null`;
     await deleteEventWebhook(tx, application_id);
     await tx`delete from ingest_failures where application_id = ${application_id}`;
+    await tx`delete from refresh_requests where application_id = ${application_id}`;
     await finish(tx);
     return true;
   });

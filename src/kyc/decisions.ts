@@ -9,6 +9,7 @@ import {
   insertKycAccess,
   lockKycState,
   mapContentProvider,
+  requestKycPull,
   saveKycState,
 } from '#db/queries/kyc.ts';
 import { auditRefusal } from '#src/approvals/requests.ts';
@@ -50,7 +51,7 @@ export const eraseKyc = async (
 
 /**
  * Accept the refused `cp_id` of an application. It is mapped to a new platform
- * `cp_id`, or to its former one. The next pull stores its record.
+ * `cp_id`, or to its former one. The pull that is requested here stores its record.
  * @param expected the application's `cp_id` that the operator saw
  * @throws CatalogueError when there is none, or another than expected; ApprovalError without the second person
  */
@@ -82,6 +83,7 @@ export const acceptCpId = async (
       accepted_by: actor.actor,
     };
     await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
+    await requestKycPull(tx, application_id);
     const mapped = await mapContentProvider(tx, provider);
     const accepted = { cp_id: mapped.cp_id, ...details };
     const entry = { ...actor, action: 'kyc.accept_cp_id', subject, details: accepted } as const;

@@ -62,8 +62,6 @@ export type JobContext<Deps> = {
   delayUntil: (moment: number) => RetryAfter;
   /** The clock of Postgres, in milliseconds since 1970. */
   now: () => number;
-  /** Replaces the job's payload: a later attempt does only what is left. @throws on an invalid payload */
-  keepRest: (payload: object) => Promise<void>;
 };
 
 /** A handler throws it to postpone its job by `ms`. It does not count as an attempt. Made by `postpone`. */

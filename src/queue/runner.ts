@@ -181,7 +181,6 @@ const runJob = async <Deps>(
       plannedAt: parseSchedulerJobId(job.id ?? '')?.plannedAt,
       delayUntil: (moment) => new RetryAfter(moment - clock.now(), { ...before, postponed_ms }),
       now: clock.now,
-      keepRest: async (payload) => job.updateData(spec.payload.parse(payload)),
     });
   } catch (thrown) {
     if (thrown instanceof RetryAfter) {

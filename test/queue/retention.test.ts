@@ -15,7 +15,7 @@ const live = new AbortController().signal;
 const numbered = defineSpec({
   name: 'numbered',
   payload: z.object({ n: z.number(), fails: z.boolean() }),
-  options: { attempts: 1, backoffMs: 1, concurrency: 10 },
+  options: { attempts: 1, backoffMs: 1, concurrency: 1 },
   title: ({ n }) => `number ${n}`,
 });
 const job = defineJob(numbered, async ({ n, fails }, _context: JobContext) => {
@@ -40,7 +40,7 @@ const counts = () => producer.queue(numbered).getJobCounts('completed', 'failed'
 /** Runs as many jobs that complete and that fail, one after another. */
 const run = async (completed: number, failed: number): Promise<void> => {
   const payloads = Array.from({ length: completed + failed }, (_, n) => ({ n, fails: n >= completed }));
-  await producer.addInTurn(numbered, payloads);
+  for (const payload of payloads) await producer.add(numbered, payload);
   await until('all have ended', async () => {
     const ended = await counts();
     return ended.completed === completed && ended.failed === failed;

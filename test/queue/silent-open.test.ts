@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { deliverEvent, jobSpecs, tick } from '#src/ingest/specs.ts';
+import { deliverEvent, jobSpecs, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
@@ -38,7 +38,11 @@ const openNetwork = async (kind: 'redis' | 'postgres') => {
 /** Adds a job, a flow and reads a queue: each uses another part of BullMQ. */
 const use = async (producer: Producer): Promise<void> => {
   await producer.add(deliverEvent, { application_id: 'acme' });
-  await producer.addInTurn(deliverEvent, [{ application_id: 'acme' }, { application_id: 'beta' }]);
+  const payload = { application_id: 'acme' };
+  await producer.addAfter(
+    { job: queryCpKyc, payload, id: `then-${randomUUID()}` },
+    { job: deliverEvent, payload, id: `first-${randomUUID()}` },
+  );
   await producer.queue(tick).getWaitingCount();
 };
 

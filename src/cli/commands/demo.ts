@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import { listGamePage } from '#db/queries/games.ts';
-import { listKycStates } from '#db/queries/kyc.ts';
+import { listKycStates, requestKycPull } from '#db/queries/kyc.ts';
 import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import { readNeed } from '#src/approvals/rule.ts';
@@ -22,7 +22,7 @@ import { quoteForShell } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
-import { waitForResults } from '#src/cli/kit/wait.ts';
+import { waitForKyc } from '#src/cli/kit/wait.ts';
 import type { Config } from '#src/config.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
@@ -55,10 +55,8 @@ const createDemoConfig = async (config: Config, out: Output): Promise<Config> =>
 
 /** Pulls the KYC records. @returns their states */
 const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
-  const { queryCpKyc } = await import('#src/ingest/specs.ts');
-  const jobs = [];
-  for (const application_id of ids) jobs.push(await foundation.producer.add(queryCpKyc, { application_id }));
-  await waitForResults(foundation, out, queryCpKyc, jobs);
+  for (const application_id of ids) await requestKycPull(foundation.sql, application_id);
+  await waitForKyc(foundation, out, ids);
   return (await listKycStates(foundation.sql)).filter(({ application_id }) => ids.includes(application_id));
 };
 

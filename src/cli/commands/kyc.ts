@@ -9,7 +9,7 @@ import { APPLICATION, APPROVAL, WAIT } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
-import { waitForJobs, warnWithoutWorker } from '#src/cli/kit/wait.ts';
+import { waitForKyc, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
@@ -70,19 +70,23 @@ export const register = (program: Command): void => {
       const foundation = await openQueues();
       const { sql } = foundation;
       await requireApplication(sql, application_id);
-      const { pullKycRecord, requestKycRecord } = await import('#src/actions/kyc.ts');
-      const job = (await reopen(foundation, application_id, by, reason))
-        ? await requestKycRecord(foundation.producer, application_id)
-        : await pullKycRecord(foundation, commandLineActor(by), application_id, reason);
-      if (wait === true) {
-        const { queryCpKyc } = await import('#src/ingest/specs.ts');
-        const exitCode = await waitForJobs(foundation, out, queryCpKyc, [job]);
-        const current = await findKycState(sql, application_id);
-        return exitCode === EXIT.done && current?.state === 'cp_id_changed' ? EXIT.partial : exitCode;
+      const { pullKycRecord } = await import('#src/actions/kyc.ts');
+      if (!(await reopen(foundation, application_id, by, reason)))
+        await pullKycRecord(sql, commandLineActor(by), application_id, reason);
+      if (wait !== true) {
+        await warnWithoutWorker(sql, out);
+        out.answer({ application_id }, `Requested the KYC record of ${application_id}.`);
+        return EXIT.done;
       }
-      await warnWithoutWorker(sql, out);
-      out.answer({ application_id, job: job.id }, `Requested the KYC record of ${application_id}.`);
-      return EXIT.done;
+      const [pulled] = await waitForKyc(foundation, out, [application_id]);
+      const { state = 'pending', reason: why = null } = pulled ?? {};
+      const line = why === null ? `${application_id}: ${state}.` : `${application_id}: ${state}, ${why}.`;
+      out.answer({ application_id, state, ...(why === null ? {} : { reason: why }) }, line);
+      if (state === 'failed') {
+        out.note(`npx catalogue failure list ${application_id} tells more.`);
+        return EXIT.failed;
+      }
+      return state === 'cp_id_changed' ? EXIT.partial : EXIT.done;
     },
   });
 
@@ -153,10 +157,8 @@ export const register = (program: Command): void => {
         await confirmCpId(foundation, out, application_id, cpId),
         { fourEyes: config.fourEyes, approval_id },
       );
-      const { requestKycRecord } = await import('#src/actions/kyc.ts');
-      const job = await requestKycRecord(foundation.producer, application_id);
       out.answer(
-        { application_id, cp_id, application_cp_id, job: job.id },
+        { application_id, cp_id, application_cp_id },
         `${application_cp_id} of ${application_id} is now ${cp_id}. Requested its KYC record.`,
       );
     },

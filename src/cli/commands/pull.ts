@@ -31,10 +31,7 @@ export const register = (program: Command): void =>
       const foundation = await openQueues();
       await requireApplication(foundation.sql, application_id);
       const { pullGames } = await import('#src/actions/pull-games.ts');
-      const request = { application_id, application_game_ids: ids };
-      const pulled = await pullGames(foundation, commandLineActor(), request);
-      // The same id may be given twice.
-      const application_game_id = pulled.games === 1 ? ids[0] : undefined;
-      return reportPull(foundation, out, { application_id, application_game_id }, pulled, wait === true);
+      const requested = await pullGames(foundation.sql, commandLineActor(), application_id, ids);
+      return reportPull(foundation, out, requested, wait === true);
     },
   });

@@ -41,7 +41,7 @@ export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
 const query = z.object({ application: optionalText });
 
 /** Adds `/failures`. */
-export const addFailures = (app: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+export const addFailures = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
   app.get('/failures', { config: { right: 'view' } }, async (request, reply) => {
     const { application } = query.parse(request.query);
     const groups = await groupFailures(sql, { application_id: application, limit: GROUPS_MAX });
@@ -76,15 +76,11 @@ ${tableSection(
 
   app.post('/failures', { config: { right: 'manage_applications' } }, async (request, reply) => {
     const { application } = z.object({ application: z.string().min(1).max(63) }).parse(request.body);
-    const { games } = await retryFailedGames(
-      { sql, producer },
-      operatorActor(operatorOf(request).login),
-      application,
-    );
+    const { games } = await retryFailedGames(sql, operatorActor(operatorOf(request).login), application);
     return redirectWith(
       reply,
       link('/failures', { application }),
-      `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`,
+      `Requested again: ${number(games.length)} ${games.length === 1 ? 'game' : 'games'}.`,
     );
   });
 };

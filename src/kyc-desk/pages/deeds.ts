@@ -8,7 +8,6 @@ import type { SecondPerson } from '#src/approvals/rule.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator } from '#src/identity/sign-in.ts';
-import { queryCpKyc } from '#src/ingest/specs.ts';
 import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import type { ActorWithReason } from '#src/kyc/guards.ts';
 import { revealKyc } from '#src/kyc/read-record.ts';
@@ -35,7 +34,7 @@ type Params = ById<'application_id'>;
 
 /** Adds the actions of the developer's page. */
 export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
-  const { sql, keys, producer, fourEyes } = options;
+  const { sql, keys, fourEyes } = options;
   const officer = { config: { right: 'kyc' }, bodyLimit: FORM_MAX_BYTES } as const;
 
   /** Goes back to the developer with what was done, or why it was not. */
@@ -104,7 +103,6 @@ export const addDeeds = (app: FastifyInstance, options: DeskOptions): void => {
     return answer(reply, application_id, async () => {
       const { form, actor, second } = await readDeed(request);
       const { application_cp_id } = await acceptCpId(sql, application_id, actor, form.cp_id, second);
-      await producer.add(queryCpKyc, { application_id }, { once: application_id });
       return `Accepted ${application_cp_id}. Its record is pulled now.`;
     });
   });
