@@ -27,8 +27,8 @@ export type QueueBackend = {
   ping: () => Promise<void>;
   /** Rejects if Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
   probe: () => Promise<void>;
-  /** Checks the version and settings of Redis. @returns warnings. @throws CatalogueError if it is too old */
-  check: () => Promise<string[]>;
+  /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
+  check: () => Promise<void>;
   /**
    * Frees jobs whose lock expiry, which workers write by their own clocks, is far from the clock of PostgreSQL.
    * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
@@ -86,7 +86,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     createQueue: (name) => new Queue(name, producing),
     createWorker: (name, processor, own) => new Worker(name, processor, { ...shared, ...own }),
     createFlowProducer: () => new FlowProducer(producing),
-    migrate: async () => void (await redis.check()),
+    migrate: redis.check,
     redis: redis.client,
     ping: redis.ping,
     probe: async () => void (await redis.client.set(`${prefix}:probe`, '', 'EX', 60)),
@@ -199,7 +199,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     redis: undefined,
     ping,
     probe: ping,
-    check: async () => [],
+    check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     listDelayedAfter: async (queue, moment, limit) =>
       (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit])).rows.map(({ id }) => id),

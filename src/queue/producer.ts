@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FlowJob, FlowProducer, Job, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobSpec } from '#src/queue/job.ts';
@@ -6,7 +7,10 @@ import { deleteSurplus, type KeepOptions, keepOptions } from '#src/queue/retenti
 export type Placement = {
   /** A second job with this id is not added. BullMQ forbids ":" and ids of digits only. */
   id?: string;
-  /** A second job with this key is not added until the first has ended. */
+  /**
+   * A second job with this key is not added until the first has ended. If the first is no longer in the queue, because
+   * somebody deleted keys of Redis, another call of `add` finds it out within ten seconds and adds the job.
+   */
   once?: string;
   /** Delay before the job may run. */
   delayMs?: number;
@@ -30,6 +34,9 @@ export type Producer = {
   trim: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
 };
+
+/** Between two looks at a job that others are merged into. */
+const LOOK_UP_MS = 10_000;
 
 /** Backoff after this many attempts. */
 const backoffMs = (job: AnySpec, attemptsMade: number): number =>
@@ -81,9 +88,33 @@ export const createProducer = (
     const data = job.payload.parse(payload);
     return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, keep, { id }) };
   };
-  const add: Producer['add'] = async (job, payload, placement) => {
+  /** When the job of each key was looked up last, in milliseconds of the monotonic clock. */
+  const lookedUpAt = new Map<string, number>();
+  /**
+   * Removes the key of a job that is gone: a job with this key was merged into it. Looks it up at most every 10 s, because
+   * Redis searches its lists for it. The keys have no expiry: BullMQ would keep one that has until then.
+   * @returns whether the key was removed
+   */
+  const freeLostKey = async (merged: Job, key: string): Promise<boolean> => {
+    const last = lookedUpAt.get(key) ?? performance.now();
+    lookedUpAt.set(key, last);
+    if (performance.now() - last < LOOK_UP_MS) return false;
+    lookedUpAt.set(key, performance.now());
+    // A job whose hash was deleted runs without its key, so the key stays when the job has ended.
+    const state = await merged.getState();
+    return ['unknown', 'completed', 'failed'].includes(state) && merged.removeDeduplicationKey();
+  };
+  const add: Producer['add'] = async (job, payload, placement = {}) => {
     const data = job.payload.parse(payload);
-    return queue(job).add(job.title(data), data, jobOptions(job, keep, placement));
+    const insert = (id: string | undefined) =>
+      queue(job).add(job.title(data), data, jobOptions(job, keep, { ...placement, id }));
+    if (placement.once === undefined) return insert(placement.id);
+    const key = `${job.name} ${placement.once}`;
+    const id = placement.id ?? randomUUID();
+    const added = await insert(id);
+    if (added.id !== id) return (await freeLostKey(added, key)) ? insert(id) : added;
+    lookedUpAt.delete(key);
+    return added;
   };
   return {
     add,

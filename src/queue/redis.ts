@@ -7,8 +7,8 @@ export type RedisConnection = {
   client: Redis | Cluster;
   /** @throws CatalogueError with the reason why Redis does not answer */
   ping: () => Promise<void>;
-  /** Checks version and settings. @returns warnings. @throws CatalogueError if Redis is too old */
-  check: () => Promise<string[]>;
+  /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
+  check: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -85,9 +85,10 @@ export const openRedis = (
       if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined);
     },
     check: async () => {
-      const info = await client.info();
+      await client.ping();
       if (noDatabase !== undefined) throw explain(noDatabase);
-      return checkServer(info);
+      const servers = client instanceof Cluster ? client.nodes('master') : [client];
+      for (const server of servers) checkServer(await server.info());
     },
     close: async () => {
       client.disconnect();
@@ -121,8 +122,8 @@ const explainSilence = (
   );
 };
 
-/** Checks the reply to INFO. @returns warnings */
-const checkServer = (info: string): string[] => {
+/** Checks the reply to INFO. @throws CatalogueError */
+const checkServer = (info: string): void => {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const version = field('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -132,8 +133,8 @@ const checkServer = (info: string): string[] => {
     );
   }
   const policy = field('maxmemory_policy');
-  if (policy === undefined || policy === 'noeviction') return [];
-  return [
-    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and loses jobs with them: set maxmemory-policy to noeviction`,
-  ];
+  if (policy === undefined || policy === 'noeviction') return;
+  throw new CatalogueError(
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and loses jobs with them. Set it to noeviction: redis-cli config set maxmemory-policy noeviction, and the same in redis.conf.`,
+  );
 };

@@ -38,7 +38,7 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
     }),
   );
   const clock = await openTrustedClock(() => readTime(sql));
-  for (const warning of await backend.check()) logger.warn(warning);
+  await backend.check();
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   const egress = createEgressPolicy(config.webhooks);

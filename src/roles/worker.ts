@@ -96,7 +96,7 @@ export const startWorker = async (
   );
   const { sql, backend, producer } = foundation;
   const clock = await openTrustedClock(() => readTime(sql));
-  for (const warning of await backend.check()) logger.warn(warning);
+  await backend.check();
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
