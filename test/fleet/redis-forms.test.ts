@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Redis } from 'ioredis';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
@@ -192,14 +191,5 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
   test('that a prefix without a hash tag does not go with a cluster', async () => {
     const said = await catalogue({ REDIS_URL: 'redis+cluster://127.0.0.1:1', QUEUE_PREFIX: 'fleet' });
     expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining('QUEUE_PREFIX={fleet}') });
-  });
-
-  test('that Redis would evict jobs', async () => {
-    await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
-    const redis = new Redis(world.redis.server.url);
-    onTestFinished(() => redis.disconnect());
-    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    const worker = await world.startWorker();
-    expect(worker.log()).toContain('set maxmemory-policy to noeviction');
   });
 });
