@@ -18,6 +18,10 @@ const PRODUCER_COMMAND_MS = 10_000;
 const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
 const PING_MS = 5_000;
+/** During a failover of a cluster, a command is repeated this often: a producer's 16 times, a worker's until it succeeds. */
+const FAILOVER_RETRY_MS = 200;
+/** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
+const SLOTS_REFRESH_MS = 5_000;
 
 /** Major and minor version of the oldest Redis that the queues work with. */
 export const MINIMUM_VERSION = [6, 2] as const;
@@ -54,8 +58,14 @@ export const openRedis = (
     target.kind === 'cluster'
       ? new Cluster(target.nodes, {
           redisOptions: options,
-          enableReadyCheck: true,
+          // With it, `connect` of ioredis 6 never settles after the check has failed once, as it does during a failover: a
+          // worker of BullMQ that waits for it fetches no job again. Commands wait while the cluster is down.
+          enableReadyCheck: false,
           clusterRetryStrategy: retryStrategy,
+          ...(worker ? { maxRedirections: Number.MAX_SAFE_INTEGER } : {}),
+          retryDelayOnFailover: FAILOVER_RETRY_MS,
+          retryDelayOnClusterDown: FAILOVER_RETRY_MS,
+          slotsRefreshInterval: SLOTS_REFRESH_MS,
           // Connects by the host names that the cluster announces, not by IP address: TLS certificates contain names.
           dnsLookup: (address, found) => found(null, address),
         })
