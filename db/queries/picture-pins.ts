@@ -43,7 +43,7 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
 
 /** A pin's decision is the last one that stands on its game, and the game is live. */
 const standsOnPassed = (sql: Queryable) => sql`
-  a.undone_at is null and g.audit_status = 'passed' and not exists (
+  a.undone_at is null and g.audit_status = 'passed' and g.withdrawn_at is null and not exists (
     select from game_audits later
     where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
 
