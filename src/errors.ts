@@ -31,6 +31,32 @@ export class UsageError extends CatalogueError {
   }
 }
 
+/** What people name by an id. */
+export type NamedThing =
+  | 'application'
+  | 'game'
+  | 'run'
+  | 'operator'
+  | 'token'
+  | 'reason'
+  | 'approval'
+  | 'event'
+  | 'queue'
+  | 'decision';
+
+/** There is nothing of this id. */
+export class NotFoundError extends CatalogueError {
+  override readonly name = 'NotFoundError';
+  readonly thing: NamedThing;
+  readonly id: string;
+
+  constructor(thing: NamedThing, id: string) {
+    super(`There is no ${thing} "${id}".`, { exitCode: EXIT.usage });
+    this.thing = thing;
+    this.id = id;
+  }
+}
+
 /** An error that a retry cannot fix: BullMQ does not retry the job. */
 export class PermanentError extends CatalogueError {
   override readonly name = 'PermanentError';

@@ -1,7 +1,5 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import type { Database, Queryable } from '#db/client.ts';
-import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
-import { closeRun, findOpenRun, type RunFence } from '#db/queries/runs.ts';
+import type { Queryable } from '#db/client.ts';
 import { firstRow, isOneRow, readColumn } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -55,24 +53,16 @@ const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
   and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
   and access_token is not distinct from ${seen.access_token}`;
 
-/**
- * Change the given settings. An application that backs off runs at its next tick.
- * @param seen a change that was computed from these values is made only if they are still the stored ones
- * @returns false when there is no such application, or it is not as `seen`
- */
-export const updateApplication = (
-  sql: Queryable,
+/** Changes the given settings. An application that backs off runs at its next tick. */
+export const updateApplication = async (
+  tx: Queryable,
   application_id: string,
   changes: Partial<ApplicationSettings> & Partial<SealedAccessToken>,
-  seen?: SealedTarget,
-): Promise<boolean> => {
+): Promise<void> => {
   const { access_token_keys, ...columns } = changes;
-  const keys = access_token_keys === undefined ? {} : { access_token_keys: sql.json(access_token_keys) };
+  const keys = access_token_keys === undefined ? {} : { access_token_keys: tx.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
-  return isOneRow(sql`
-    update applications set ${sql(set as never)}
-    where application_id = ${application_id} and status <> 'removed'
-      and ${seen === undefined ? sql`true` : isAsSeen(sql, seen)}`);
+  await tx`update applications set ${tx(set as never)} where application_id = ${application_id}`;
 };
 
 /** Pause or resume; clears the backoff. @returns false when there is no such application */
@@ -85,8 +75,6 @@ export const setApplicationStatus = (
     update applications set ${sql({ status, ...NO_BACKOFF })}, updated_at = now()
     where application_id = ${application_id} and status <> 'removed'`);
 
-const openedMeanwhile = new Error('a run was opened while its application is removed');
-
 /** Resume what failed runs have paused or delayed, not what an operator has paused. @returns the ids, in order */
 export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
   const ids = await readColumn(sql<{ application_id: string }[]>`
@@ -96,59 +84,16 @@ export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
   return ids.sort();
 };
 
-/**
- * Remove an application: no more calls, its access token and the secrets of its events deleted, its open run closed, its
- * games withdrawn, its failures deleted, the API tokens that read its games revoked. Games, revisions and decisions stay
- * readable.
- *
- * Every transaction locks run, application and games in this order. A run that opens between the locks on the runs and
- * on the application is not locked in this order, so the transaction starts again: afterwards no run can open.
- * @param finish the last statements of the transaction
- * @returns false when there is no such application.
- */
-export const removeApplication = async (
-  sql: Database,
-  application_id: string,
-  finish: (tx: Queryable) => Promise<void> = async () => {},
-): Promise<boolean> => {
-  for (;;) {
-    try {
-      return await removeOnce(sql, application_id, finish);
-    } catch (error) {
-      if (error !== openedMeanwhile) throw error;
-    }
-  }
-};
+/** Marks an application as removed and deletes its access token. @returns false when there is no such application */
+export const markRemoved = (tx: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(tx`
+    update applications set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
+    where application_id = ${application_id} and status <> 'removed'`);
 
-const removeOnce = (
-  sql: Database,
-  application_id: string,
-  finish: (tx: Queryable) => Promise<void>,
-): Promise<boolean> =>
-  // Separate statements: each reads what was committed while the one before it waited for a lock.
-  sql.begin(async (tx): Promise<boolean> => {
-    const open = await tx<RunFence[]>`
-      select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
-    const removed = await tx`
-      update applications
-      set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
-      where application_id = ${application_id} and status <> 'removed'`;
-    if (removed.count === 0) return false;
-    const verdict = { outcome: 'abandoned', reason: 'the application was removed' } as const;
-    for (const run of open) await closeRun(tx, run, verdict);
-    if ((await findOpenRun(tx, application_id)) !== undefined) throw openedMeanwhile;
-    await tx`
-      update games set withdrawn_at = now(), updated_at = now()
-      where application_id = ${application_id} and withdrawn_at is null`;
-    await tx`
-      update api_tokens set revoked_at = now()
-      where application_id = ${application_id} and revoked_at is null`;
-    await deleteEventWebhook(tx, application_id);
-    await tx`delete from ingest_failures where application_id = ${application_id}`;
-    await tx`delete from refresh_requests where application_id = ${application_id}`;
-    await finish(tx);
-    return true;
-  });
+/** Locks an application until the transaction ends. @returns undefined when there is none */
+export const lockApplication = (tx: Queryable, application_id: string): Promise<ApplicationRow | undefined> =>
+  firstRow(tx<ApplicationRow[]>`
+    select * from applications where application_id = ${application_id} and status <> 'removed' for no key update`);
 
 /**
  * Lock an application against its removal until the transaction ends, for writes outside any run.
@@ -180,6 +125,10 @@ export const lockCalledApplication = async (
 export const findApplication = (sql: Queryable, application_id: string) =>
   firstRow(sql<ApplicationRow[]>`
     select * from applications where application_id = ${application_id} and status <> 'removed'`);
+
+/** Is this an application that is not removed? */
+export const isRegistered = (sql: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(sql`select from applications where application_id = ${application_id} and status <> 'removed'`);
 
 /** Is the id known, also of a removed application? */
 export const wasRegistered = (sql: Queryable, application_id: string): Promise<boolean> =>

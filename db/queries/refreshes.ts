@@ -135,6 +135,11 @@ export const deleteRefreshes = async (
       and r.requested_at = read.at::timestamptz`;
 };
 
+/** Deletes every request of an application. */
+export const deleteRefreshesOf = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`delete from refresh_requests where application_id = ${application_id}`;
+};
+
 /** Counts one more attempt of these games. */
 export const countAttempts = async (
   tx: Queryable,

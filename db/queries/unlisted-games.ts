@@ -188,3 +188,10 @@ export const clearUnlistedFailures = async (sql: Queryable, run_id: string, appl
       group by id
       having count(*) = count(place)))`;
 };
+
+/** Withdraws every game of an application that was removed. */
+export const withdrawAllGames = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`
+    update games set withdrawn_at = now(), updated_at = now()
+    where application_id = ${application_id} and withdrawn_at is null`;
+};

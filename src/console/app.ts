@@ -1,6 +1,5 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
-import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
@@ -14,6 +13,7 @@ import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
 import { addQueues } from '#src/console/queues.ts';
+import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalSession } from '#src/portal/session.ts';

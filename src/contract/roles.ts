@@ -30,3 +30,6 @@ export type Right = keyof typeof RIGHTS;
 /** Does one of these roles have the right? */
 export const hasRight = (roles: readonly Role[], right: Right): boolean =>
   roles.some((role) => (RIGHTS[right] as readonly Role[]).includes(role));
+
+/** Roles as words: `reviewer or kyc officer`. */
+export const namesOfRoles = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');

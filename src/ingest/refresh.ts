@@ -28,9 +28,8 @@ const readList = async (
   const list = await findRequestedList(sql, application_id);
   if (list === undefined || (await hasRecentRefreshRun(sql, application_id, LIST_PAUSE_MS))) return;
   const options = { trigger: 'refresh', full: list.is_full, accept_withdrawals: false } as const;
-  await startRun(foundation, { application_id, ...options }, (tx) =>
-    deleteRefreshes(tx, application_id, [list]),
-  );
+  const { opened } = await startRun(foundation, { application_id, ...options });
+  if (opened) await deleteRefreshes(sql, application_id, [list]);
 };
 
 /**

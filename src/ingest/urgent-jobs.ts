@@ -1,8 +1,8 @@
 import type { Database } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
-import { placeEvents } from '#db/queries/events.ts';
 import { listRequestedKyc } from '#db/queries/kyc.ts';
+import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
 import { deliverEvent, queryCpKyc } from '#src/ingest/specs.ts';
 import type { JobSpec } from '#src/queue/job.ts';

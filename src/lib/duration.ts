@@ -5,3 +5,11 @@ export const parseDuration = (text: string): number => {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
   return Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
 };
+
+/** The shortest form of a duration: 900000 ms is `15m`. */
+export const formatDuration = (ms: number): string => {
+  for (const [unit, unitMs] of Object.entries(UNIT_MS)) {
+    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs}${unit}`;
+  }
+  return `${Math.round(ms / 1_000)}s`;
+};

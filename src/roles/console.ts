@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Config } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
+import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';

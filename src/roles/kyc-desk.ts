@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
-import { describeSinglePersonActions } from '#src/approvals/rule.ts';
 import type { Config } from '#src/config.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
+import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';

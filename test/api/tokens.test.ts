@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
@@ -17,6 +16,7 @@ import {
   type TestApi,
   useTestApi,
 } from '#test/api/support.ts';
+import { removeApplication } from '#test/support/operate.ts';
 
 const api = useTestApi();
 

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { clearFailures, listFailedGameIds, recordFailures } from '#db/queries/failures.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRunStep } from '#db/queries/run-steps.ts';
@@ -10,13 +9,14 @@ import {
   findOpenRun,
   findRun,
   listIdleRuns,
-  openRun,
   type PageKey,
   prunePages,
   raiseFence,
   sumPages,
 } from '#db/queries/runs.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -11,8 +11,9 @@ import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { listLiveWorkers, recordHeartbeat } from '#db/queries/workers.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame, testKeys } from '#test/support/factories.ts';
+import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { startTestFleet, useTestFleet } from '#test/support/fleet.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 const fleet = useTestFleet('postgres');
 const live = new AbortController().signal;

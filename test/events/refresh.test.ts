@@ -2,14 +2,15 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertRefreshes, requestGames } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { pullGames } from '#src/actions/pull-games.ts';
 import { buildApi } from '#src/api/app.ts';
 import { LIST_EVENTS_PATH, REFRESH_PATH } from '#src/contract/events.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { pullGames } from '#src/operations/pull-games.ts';
 import { addToken, post } from '#test/api/support.ts';
-import { decideGame, KIM } from '#test/support/factories.ts';
+import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { listRuns } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
@@ -162,7 +163,8 @@ it('what an operator requests is pulled first, of a paused application and beyon
   await fleet.sql`
     insert into refresh_turns (application_id, next_at, stored_bytes) values ('wanted', now(), 2147483648)`;
   await ping([first, second]);
-  await pullGames(fleet.sql, KIM, 'wanted', [second, third, 'not-there']);
+  const application_game_ids = [second, third, 'not-there'];
+  await operateAs(fleet.sql, KIM, pullGames, { application_id: 'wanted', application_game_ids });
   const before = server.calls.query_game_detail;
   await addJobs();
   await until('they are pulled', async () => (await waiting('wanted')).length === 1);

@@ -2,12 +2,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { findKycState } from '#db/queries/kyc.ts';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
-import { pullKycRecord } from '#src/actions/kyc.ts';
-import { pullGames } from '#src/actions/pull-games.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { pullKycRecord } from '#src/operations/kyc.ts';
+import { pullGames } from '#src/operations/pull-games.ts';
 import { KIM, moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { operateAs } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const PHASES = ['before a job was added', 'while a job waits', 'while calls are in flight'] as const;
@@ -29,8 +30,9 @@ onBothBackends('A ping, a pull and a KYC pull that were accepted', (kind) => {
       server.games.update(game_id, { game_info: 'Changed.' });
 
     await insertRefreshes(fleet.sql, 'acme', [pinged, alsoPinged]);
-    await pullGames(fleet.sql, KIM, 'acme', [pulled]);
-    await pullKycRecord(fleet.sql, KIM, 'acme');
+    const application_id = 'acme';
+    await operateAs(fleet.sql, KIM, pullGames, { application_id, application_game_ids: [pulled] });
+    await operateAs(fleet.sql, KIM, pullKycRecord, { application_id });
     if (phase !== 'before a job was added') await addUrgentJobs(fleet.sql, fleet.producer);
     if (phase === 'while calls are in flight') {
       gate.block(() => true);

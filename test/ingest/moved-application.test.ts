@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { removeApplication } from '#db/queries/applications.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
@@ -9,6 +8,7 @@ import { gamesOf } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { removeApplication } from '#test/support/operate.ts';
 
 /** Two servers with the same game ids and different content. */
 const twoServers = async (use: AsyncDisposableStack) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { setApplicationStatus } from '#db/queries/applications.ts';
 import { requestGames } from '#db/queries/refreshes.ts';
 import { findOpenRun } from '#db/queries/runs.ts';
 import { jobs, mediaJobs } from '#jobs/index.ts';
@@ -10,6 +10,7 @@ import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, anOpenRun, moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { listFailures, listRuns } from '#test/support/stored-rows.ts';
 

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { removeApplication } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findKycState, lockKycState } from '#db/queries/kyc.ts';
 import { prune } from '#src/ingest/specs.ts';
-import { expireRemovedRecords } from '#src/kyc/expire.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
+import { expireRemovedRecords } from '#src/operations/kyc-retention.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -48,7 +48,7 @@ it('prune deletes old former versions and the records of removed applications, a
     update kyc_former_records set replaced_at = now() - interval '25 hours'
     where record_id = (select record_id from kyc_former_records where application_id = 'kept'
                        order by replaced_at limit 1)`;
-  for (const id of ['removed', 'just-removed']) await removeApplication(sql, id, async () => {});
+  for (const id of ['removed', 'just-removed']) await removeApplication(sql, id);
   await sql`update applications set updated_at = now() - interval '25 hours' where application_id = 'removed'`;
 
   expect(await runPrune()).toMatchObject({ result: { records: 1, removed: 1 } });
@@ -80,7 +80,7 @@ it('a removed application that is added again while prune runs keeps its new rec
     await gate.promise;
   });
   await isLocked.promise;
-  const pruning = expireRemovedRecords(sql, { formerMs: 0, removedMs: 86_400_000 }, 10);
+  const pruning = expireRemovedRecords(sql, 86_400_000, 10);
   await until('prune waits for the first application', async () => {
     const [waiting] = await sql`
       select from pg_stat_activity

@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
-import { formatDuration } from '#src/cli/kit/format.ts';
+import { formatDuration } from '#src/lib/duration.ts';
 
 /** An application as commands print it: without its access token. */
 export const toApplicationDocument = (row: ApplicationRow) => ({

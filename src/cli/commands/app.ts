@@ -1,72 +1,52 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { Database } from '#db/client.ts';
-import type { ApplicationSettings } from '#db/queries/applications.ts';
-import {
-  changeApplication,
-  dropApplication,
-  registerApplication,
-  resumeFailingApplications,
-  switchApplication,
-} from '#src/actions/applications.ts';
-import { removeEventWebhook, setEventWebhook } from '#src/actions/event-webhooks.ts';
+import type { z } from 'zod';
 import { defineCheck } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
 import { defineAppList } from '#src/cli/commands/app-list.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
 import {
   readGivenToken,
-  resealKeptToken,
-  sealToken,
   TOKEN_ENV,
   TOKEN_FILE,
+  warnOfInstallationKey,
 } from '#src/cli/commands/given-access-token.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
+import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
+const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
+
+/** Not loaded for --help. */
+const loadOperations = () => import('#src/operations/applications.ts');
 
 const setStatus = async (
-  { openDatabase, out }: CommandContext,
+  { operate, out }: CommandContext,
+  act: 'pause' | 'resume',
   application_id: string,
-  status: 'active' | 'paused',
 ): Promise<void> => {
-  const sql = await openDatabase();
-  await requireApplication(sql, application_id);
-  await switchApplication(sql, commandLineActor(), application_id, status);
+  const { pauseApplication, resumeApplication } = await loadOperations();
+  const operation = act === 'pause' ? pauseApplication : resumeApplication;
+  const { status } = await operate(operation, { application_id });
   out.answer({ application_id, status }, `${application_id} is ${status}.`);
 };
 
-const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
-
-/** Sets where its events are sent. @returns the new secret, to be shown once */
-const giveEventWebhook = async (
-  { openKeys }: CommandContext,
-  sql: Database,
-  address: { application_id: string; url: string },
-): Promise<string> => {
-  const { sealNewEventSecret } = await import('#src/sealing/event-secret.ts');
-  const { secret, sealed } = await sealNewEventSecret(await openKeys(), address);
-  if (await setEventWebhook(sql, commandLineActor(), { ...address, ...sealed })) return secret;
-  throw new CatalogueError(`${address.application_id} was removed meanwhile.`);
-};
-
-/** The last step of add and update: sets the address of its events, if one is given, and prints the application. */
+/** The last step of add and update: prints the application, and the secret of a new address for its events. */
 const answerChange = async (
-  context: CommandContext,
-  sql: Database,
-  { application_id, url }: { application_id: string; url: string | false | undefined },
+  { openDatabase, out }: CommandContext,
+  application_id: string,
+  { secret }: { secret: string | undefined },
   done: string,
 ): Promise<void> => {
-  const secret = url ? await giveEventWebhook(context, sql, { application_id, url }) : undefined;
+  const sql = await openDatabase();
   const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
   const shown = `The secret that signs its events, shown only now: ${secret}`;
   const lines = secret === undefined ? [] : [shown, 'Give it to its developer.'];
-  context.out.answer({ ...document, ...(secret && { secret }) }, done, ...lines);
+  out.answer({ ...document, ...(secret && { secret }) }, done, ...lines);
 };
 
 /** `catalogue app …` */
@@ -89,19 +69,22 @@ export const register = (program: Command): void => {
     },
     run: async (context, application_id, options) => {
       // Complete: each setting is a required option or has a default.
-      const settings = toSettings(options) as ApplicationSettings;
-      const token = await readGivenToken(options);
-      if (token === undefined)
+      const settings = toSettings(options) as z.input<typeof applicationSettings>;
+      const { eventsWebhook: events_webhook } = options;
+      const access_token = await readGivenToken(options);
+      if (access_token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
-      await checkWebhooks(context, { ...settings, events_webhook: options.eventsWebhook });
-      const sealed = await sealToken(context, { application_id, ...settings }, token);
-      const sql = await context.openDatabase();
-      if (!(await registerApplication(sql, commandLineActor(), application_id, settings, sealed)))
-        throw new UsageError(
-          `"${application_id}" is already registered: change it with app update, or choose another id.`,
-        );
+      await checkWebhooks(context, { ...settings, events_webhook });
+      await warnOfInstallationKey(context, application_id);
+      const { addApplication } = await loadOperations();
+      const changed = await context.operate(addApplication, {
+        application_id,
+        access_token,
+        events_webhook,
+        ...settings,
+      });
       const done = `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`;
-      await answerChange(context, sql, { application_id, url: options.eventsWebhook }, done);
+      await answerChange(context, application_id, changed, done);
     },
   });
 
@@ -126,24 +109,14 @@ export const register = (program: Command): void => {
     run: async (context, application_id, options) => {
       const settings = toSettings(options);
       const { eventsWebhook } = options;
-      const token = await readGivenToken(options);
-      const hasSettings = Object.keys(settings).length > 0 || token !== undefined;
-      if (!hasSettings && eventsWebhook === undefined)
-        throw new UsageError('Give at least one setting: npx catalogue app update --help lists them.');
-      await checkWebhooks(context, { ...settings, events_webhook: eventsWebhook || undefined });
-      const sql = await context.openDatabase();
-      let before = await requireApplication(sql, application_id);
-      const change = async (): Promise<boolean> => {
-        const after = { ...before, ...settings };
-        const sealed = await (token === undefined
-          ? resealKeptToken(context, before, after)
-          : sealToken(context, after, token));
-        return changeApplication(sql, commandLineActor(), before, { ...settings, ...sealed });
-      };
-      // A token is sealed for the webhooks that were read: if another command changed them, this one starts again.
-      while (hasSettings && !(await change())) before = await requireApplication(sql, application_id);
-      if (eventsWebhook === false) await removeEventWebhook(sql, commandLineActor(), application_id);
-      await answerChange(context, sql, { application_id, url: eventsWebhook }, `Changed ${application_id}.`);
+      const events_webhook = eventsWebhook === false ? null : eventsWebhook;
+      const access_token = await readGivenToken(options);
+      await checkWebhooks(context, { ...settings, events_webhook });
+      if (access_token !== undefined) await warnOfInstallationKey(context, application_id);
+      const changes = { application_id, access_token, events_webhook, ...settings };
+      const { changeApplication } = await loadOperations();
+      const changed = await context.operate(changeApplication, changes);
+      await answerChange(context, application_id, changed, `Changed ${application_id}.`);
     },
   });
 
@@ -163,7 +136,7 @@ export const register = (program: Command): void => {
     summary: 'stop its schedules; an open run finishes',
     examples: ['app pause acme'],
     parameters: (command) => command.argument(...APPLICATION),
-    run: (context, application_id) => setStatus(context, application_id, 'paused'),
+    run: (context, application_id) => setStatus(context, 'pause', application_id),
   });
 
   defineCommand(app, 'resume', {
@@ -178,15 +151,11 @@ export const register = (program: Command): void => {
     run: async (context, application_id, { all }) => {
       if ((application_id === undefined) === (all === undefined))
         throw new UsageError('Name one application, or use --all.');
-      if (application_id !== undefined) return setStatus(context, application_id, 'active');
-      const application_ids = await resumeFailingApplications(
-        await context.openDatabase(),
-        commandLineActor(),
-      );
-      context.out.answer(
-        { application_ids, status: 'active' },
-        `Applications resumed: ${application_ids.length}.`,
-      );
+      if (application_id !== undefined) return setStatus(context, 'resume', application_id);
+      const { resumeFailingApplications } = await loadOperations();
+      const { application_ids } = await context.operate(resumeFailingApplications, {});
+      const done = `Applications resumed: ${application_ids.length}.`;
+      context.out.answer({ application_ids, status: 'active' }, done);
     },
   });
   defineCheck(app);
@@ -198,20 +167,17 @@ export const register = (program: Command): void => {
     examples: ['app remove acme', 'app remove acme --yes'],
     parameters: (command) =>
       command.argument(...APPLICATION).option('--yes', 'do not ask for confirmation on a terminal'),
-    run: async ({ openDatabase, out }, application_id, { yes }) => {
-      const sql = await openDatabase();
-      const { name } = await requireApplication(sql, application_id);
+    run: async ({ openDatabase, operate, out }, application_id, { yes }) => {
+      const { name } = await requireApplication(await openDatabase(), application_id);
       const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;
       if (yes !== true && isInteractive(out)) {
         using prompt = openPrompt();
         if ((await prompt.ask(question)) !== application_id)
           throw new CatalogueError(`${application_id} was not removed.`);
       }
-      await dropApplication(sql, commandLineActor(), application_id);
-      out.answer(
-        { application_id, status: 'removed' },
-        `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`,
-      );
+      const { removeApplication } = await import('#src/operations/remove-application.ts');
+      const removed = await operate(removeApplication, { application_id });
+      out.answer(removed, `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`);
     },
   });
 };

@@ -2,9 +2,9 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { type ApprovalFilter, type ApprovalRow, listApprovalPage } from '#db/queries/approvals.ts';
 import type { ListPage } from '#db/queries/list-page.ts';
-import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { defineList } from '#src/cli/kit/list-command.ts';
 import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
 
 const toDocument = ({ approval_id, kind, subject, version, asked, state, ...row }: ApprovalRow) => {
   const { reason, asked_by, asked_at, approved_by, approved_at, expires_at, used_at } = row;

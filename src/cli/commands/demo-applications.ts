@@ -3,9 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { findApplication, insertApplication, updateApplication } from '#db/queries/applications.ts';
-import { DEFAULTS } from '#src/cli/commands/app-settings.ts';
+import {
+  type ApplicationSettings,
+  findApplication,
+  insertApplication,
+  updateApplication,
+} from '#db/queries/applications.ts';
 import type { Config } from '#src/config.ts';
+import { applicationSettings, toColumns } from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -78,7 +84,8 @@ const startOne = async (
   };
   const token = await sealAccessToken(keys, { application_id, ...webhooks }, accessToken);
   // The default rate would slow the demo down.
-  const settings = { ...DEFAULTS, rate: 200, name, ...webhooks };
+  const defaults = toColumns(applicationSettings.partial().parse(SETTING_DEFAULTS));
+  const settings = { ...defaults, rate: 200, name, ...webhooks } as ApplicationSettings;
   const isNew = await insertApplication(sql, application_id, settings, token);
   if (!isNew) await updateApplication(sql, application_id, { ...webhooks, ...token });
   return { application_id, name, server };

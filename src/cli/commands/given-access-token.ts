@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { SealedAccessToken } from '#db/queries/applications.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { UsageError } from '#src/errors.ts';
-import type { AddressedApplication } from '#src/sealing/access-token.ts';
-
-const TOKEN_MAX = 8_192;
-/** Bearer tokens (RFC 6750), and other visible ASCII that some servers issue. */
-const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /** A file, stdin or a variable: an argument would show the token in the process list. */
 export const TOKEN_FILE = ['--access-token-file <file>', 'file with its bearer token ("-": stdin)'] as const;
@@ -35,48 +29,16 @@ const readSource = async ({ accessTokenFile, accessTokenEnv }: TokenOptions): Pr
 };
 
 /** Reads the access token that the options name. @returns undefined when no option names one */
-export const readGivenToken = async (options: TokenOptions): Promise<string | undefined> => {
-  const token = (await readSource(options))?.trim();
-  if (token === undefined || (token.length <= TOKEN_MAX && VISIBLE_ASCII.test(token))) return token;
-  throw new UsageError('The access token must be one line of visible ASCII characters, without spaces.');
-};
+export const readGivenToken = async (options: TokenOptions): Promise<string | undefined> =>
+  (await readSource(options))?.trim();
 
-/** Seals an access token for an application and the origins of its webhooks. */
-export const sealToken = async (
+/** Warns when a token is sealed without ENCRYPTION_KEYS: only processes with the key of this installation can open it. */
+export const warnOfInstallationKey = async (
   { config, openKeys, out }: CommandContext,
-  application: AddressedApplication,
-  token: string,
-): Promise<SealedAccessToken> => {
-  const { application_id } = application;
-  const { sealAccessToken } = await import('#src/sealing/access-token.ts');
-  const keys = await openKeys();
-  // Without ENCRYPTION_KEYS only the key of this installation is left, which the workers of a fleet do not have.
-  if (keys.records.length === 0) {
-    out.note(
-      `warning: ENCRYPTION_KEYS is not set here: the access token is sealed only with the key in ${join(config.home, 'keys')}, and only processes with this CATALOGUE_HOME can call ${application_id}. Set ENCRYPTION_KEYS to the value that the workers have, then give the token again (npx catalogue app update ${application_id} --access-token-file …) or run npx catalogue kyc reseal on this machine.`,
-    );
-  }
-  return sealAccessToken(keys, application, token);
-};
-
-/**
- * Seals the token that an application keeps when its webhooks change.
- * @returns undefined when their origins stay the same
- * @throws UsageError when there is a new origin: its token is sent only where it was given for
- */
-export const resealKeptToken = async (
-  context: CommandContext,
-  before: AddressedApplication & SealedAccessToken,
-  after: AddressedApplication,
-): Promise<SealedAccessToken | undefined> => {
-  const { openAccessToken, originsOf } = await import('#src/sealing/access-token.ts');
-  const [had, has] = [originsOf(before), originsOf(after)];
-  const added = has.filter((origin) => !had.includes(origin));
-  if (added.length > 0) {
-    throw new UsageError(
-      `The access token of ${after.application_id} was not given for ${added.join(', ')}: give the token for the new address with --access-token-file or --access-token-env.`,
-    );
-  }
-  if (has.length === had.length) return undefined;
-  return sealToken(context, after, await openAccessToken(await context.openKeys(), before));
+  application_id: string,
+): Promise<void> => {
+  if ((await openKeys()).records.length > 0) return;
+  out.note(
+    `warning: ENCRYPTION_KEYS is not set here: the access token is sealed only with the key in ${join(config.home, 'keys')}, and only processes with this CATALOGUE_HOME can call ${application_id}. Set ENCRYPTION_KEYS to the value that the workers have, then give the token again (npx catalogue app update ${application_id} --access-token-file …) or run npx catalogue kyc reseal on this machine.`,
+  );
 };

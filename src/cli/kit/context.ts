@@ -1,7 +1,10 @@
+import type { z } from 'zod';
 import type { Database } from '#db/client.ts';
+import { commandLineCaller } from '#src/cli/kit/actor.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
+import type { Given, Operation, Platform } from '#src/operations/operation.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
@@ -16,6 +19,17 @@ export type CommandContext = {
   /** Opens the database and the queues. Throws if a server is unreachable. */
   openQueues: () => Promise<Foundation>;
   openKeys: () => Promise<KeyRing>;
+  /** Runs an operation. */
+  operate: <Schema extends z.ZodType, Result, Final>(
+    operation: Operation<Schema, Result, Final>,
+    given: Given<Schema>,
+    options?: OperateOptions,
+  ) => Promise<Final>;
+};
+
+type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
+  /** The name that `--by` claims; absent: the user of the operating system. */
+  by?: string | undefined;
 };
 
 /**
@@ -27,28 +41,52 @@ export const createContext = (
   out: Output,
   resources: AsyncDisposableStack,
 ): CommandContext => {
+  const openDatabase = once(async () => {
+    const { openDatabase, STATEMENT_MS } = await import('#db/client.ts');
+    const sql = openDatabase(await findDatabaseUrl(config), {
+      max: CONNECTIONS,
+      applicationName: 'catalogue cli',
+      statementMs: STATEMENT_MS.long,
+    });
+    resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
+    return sql;
+  });
+  const openQueues = once(async () => {
+    const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
+    // BullMQ's errors do not name the cause of a failed connection: these do.
+    await foundation.sql`select 1`;
+    await foundation.backend.ping();
+    return foundation;
+  });
+  const openKeys = once(async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config));
   return {
     config: shared,
     out,
-    openDatabase: async () => {
-      const { openDatabase, STATEMENT_MS } = await import('#db/client.ts');
-      const url = await findDatabaseUrl(config);
-      const sql = openDatabase(url, {
-        max: CONNECTIONS,
-        applicationName: 'catalogue cli',
-        statementMs: STATEMENT_MS.long,
-      });
-      resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
-      return sql;
+    openDatabase,
+    openQueues,
+    openKeys,
+    operate: async (operation, given, { by, ...following } = {}) => {
+      const { checkInput, operate } = await import('#src/operations/operate.ts');
+      // A wrong option is named even if the database is unreachable.
+      checkInput(operation.input, given);
+      const platform: Platform = {
+        sql: await openDatabase(),
+        fourEyes: config.fourEyes,
+        producer: async () => (await openQueues()).producer,
+        keys: openKeys,
+        ...following,
+      };
+      return operate(operation, given, commandLineCaller(by), platform);
     },
-    openQueues: async () => {
-      const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
-      // BullMQ's errors do not name the cause of a failed connection: these do.
-      await foundation.sql`select 1`;
-      await foundation.backend.ping();
-      return foundation;
-    },
-    openKeys: async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config),
+  };
+};
+
+/** Opens at the first call. */
+const once = <Opened>(open: () => Promise<Opened>): (() => Promise<Opened>) => {
+  let opened: Promise<Opened> | undefined;
+  return () => {
+    opened ??= open();
+    return opened;
   };
 };
 

@@ -1,13 +1,5 @@
 import { UNIT_MS } from '#src/lib/duration.ts';
 
-/** The shortest form of a duration: 900000 ms is `15m`. */
-export const formatDuration = (ms: number): string => {
-  for (const [unit, unitMs] of Object.entries(UNIT_MS)) {
-    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs}${unit}`;
-  }
-  return `${Math.round(ms / 1_000)}s`;
-};
-
 /** How long ago a time was, in its largest unit: `45s`, `3m`, `5h`, `12d`. */
 export const formatAge = (time: Date, now = Date.now()): string => {
   const ms = Math.max(0, now - time.getTime());

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { formatDuration } from '#src/cli/kit/format.ts';
-import { parseDuration } from '#src/lib/duration.ts';
+import { formatDuration, parseDuration } from '#src/lib/duration.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
@@ -31,14 +30,6 @@ const APPLICATION_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const parseApplicationId = (text: string): string => {
   if (APPLICATION_ID.test(text)) return text;
   throw new InvalidArgumentError('Give lower-case letters, digits and "-", at most 63 characters.');
-};
-
-const NAME_MAX = 200;
-
-export const parseName = (text: string): string => {
-  const name = text.trim();
-  if (name !== '' && name.length <= NAME_MAX) return name;
-  throw new InvalidArgumentError(`Give a name of 1 to ${NAME_MAX} characters.`);
 };
 
 /** @returns the text without outer spaces */

@@ -5,10 +5,10 @@ import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
 import { countPulled, type PulledCounts } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames } from '#db/queries/refreshes.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import type { RequestedGames } from '#src/actions/pull-games.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
+import type { RequestedGames } from '#src/operations/pull-games.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const POLL_MS = 200;

@@ -9,7 +9,6 @@ import {
   listDevelopers,
   listRefusedCpIds,
 } from '#db/queries/kyc-desk.ts';
-import { refreshOpenRequests } from '#src/approvals/requests.ts';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { KYC_STATES } from '#src/contract/words.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -23,6 +22,7 @@ import {
   stateText,
   whatOf,
 } from '#src/kyc-desk/pages/parts.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import {
   ago,
@@ -66,10 +66,7 @@ const COLUMNS: Column<Developer>[] = [
       html`${stateBadge(row.state)}${row.reason === null ? null : html`<br><small>${row.reason}</small>`}`,
   },
   { head: 'Changed', cell: (row) => ago(row.received_at) },
-  {
-    head: 'Changed fields',
-    cell: (row) => (row.received_at === null ? null : fieldNames(row.changed_fields)),
-  },
+  { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
   { head: 'Look at', cell: sameTaxId },
 ];
 

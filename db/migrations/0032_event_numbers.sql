@@ -1,3 +1,0 @@
-DROP INDEX "events_without_position";--> statement-breakpoint
-ALTER TABLE "events" ADD COLUMN "event_number" bigint NOT NULL GENERATED ALWAYS AS IDENTITY (sequence name "events_event_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1);--> statement-breakpoint
-CREATE INDEX "events_without_position" ON "events" USING btree ("event_number") WHERE "events"."position" is null;

@@ -1,0 +1,235 @@
+/** Applications: register, change, pause, resume, remove. */
+import { z } from 'zod';
+import type { Queryable } from '#db/client.ts';
+import {
+  type ApplicationRow,
+  type ApplicationSettings,
+  insertApplication,
+  lockActiveApplication,
+  lockApplication,
+  resumeApplications,
+  setApplicationStatus,
+  updateApplication,
+} from '#db/queries/applications.ts';
+import { pauseFailing, resumeRecovered } from '#db/queries/backoff.ts';
+import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
+import {
+  accessToken,
+  applicationId,
+  applicationSettings,
+  toColumns,
+  webhookUrl,
+} from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
+import { NotFoundError, UsageError } from '#src/errors.ts';
+import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+import {
+  type AddressedApplication,
+  openAccessToken,
+  originsOf,
+  sealAccessToken,
+} from '#src/sealing/access-token.ts';
+import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
+
+export const applicationSubject = ({ application_id }: { application_id: string }): string =>
+  `application:${application_id}`;
+
+/** An input that names one application. */
+export const oneApplication = z.object({ application_id: applicationId });
+
+/** Locks an application against its removal. @throws NotFoundError if there is none */
+export const requireActiveApplication = async (tx: Queryable, application_id: string): Promise<void> => {
+  if (!(await lockActiveApplication(tx, application_id)))
+    throw new NotFoundError('application', application_id);
+};
+
+/** A URL for the details of an entry: without query and fragment, which may contain secrets. */
+const describeUrl = (text: string): string => {
+  const url = URL.parse(text);
+  return url === null ? '' : `${url.origin}${url.pathname}`;
+};
+
+/** Settings for the audit log: no token, and no secret in an address. */
+const describeSettings = (settings: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      if (name === 'access_token') return [name, 'changed'];
+      return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
+    }),
+  );
+
+/** Sets where its events are sent, or stops that. @returns the secret of a new address, to be shown once */
+const changeEventWebhook = async (
+  tx: Queryable,
+  application_id: string,
+  url: string | null,
+  { keys }: Context,
+): Promise<string | undefined> => {
+  if (url === null) {
+    await deleteEventWebhook(tx, application_id);
+    return undefined;
+  }
+  const address = { application_id, url };
+  const { secret, sealed } = await sealNewEventSecret(await keys(), address);
+  await upsertEventWebhook(tx, { ...address, ...sealed });
+  return secret;
+};
+
+const noteEventWebhook = (url: string | null | undefined): AuditNote[] => {
+  if (url === undefined) return [];
+  if (url === null) return [{ action: 'event_webhook.remove' }];
+  return [{ action: 'event_webhook.set', details: { events_webhook: describeUrl(url) } }];
+};
+
+const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
+
+/** `secret` signs its events; it is shown only now. */
+type Changed = { secret: string | undefined };
+
+export const addApplication = defineOperation({
+  name: 'application.add',
+  title: 'Register an application',
+  right: 'manage_applications',
+  input: applicationSettings.extend({
+    application_id: applicationId,
+    access_token: accessToken,
+    every: applicationSettings.shape.every.prefault(SETTING_DEFAULTS.every),
+    kyc_every: applicationSettings.shape.kyc_every.prefault(SETTING_DEFAULTS.kyc_every),
+    detail_max_age: applicationSettings.shape.detail_max_age.prefault(SETTING_DEFAULTS.detail_max_age),
+    concurrency: applicationSettings.shape.concurrency.default(SETTING_DEFAULTS.concurrency),
+    rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
+    ...eventsWebhook,
+  }),
+  subject: applicationSubject,
+  run: async (
+    tx,
+    { application_id, access_token, events_webhook, ...settings },
+    context,
+  ): Promise<Changed> => {
+    const sealed = await sealAccessToken(await context.keys(), { application_id, ...settings }, access_token);
+    // Complete: each setting is required or has a default.
+    const columns = toColumns(settings) as ApplicationSettings;
+    if (!(await insertApplication(tx, application_id, columns, sealed)))
+      throw new UsageError(
+        `"${application_id}" is already registered: change it with app update, or choose another id.`,
+      );
+    if (!events_webhook) return { secret: undefined };
+    return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
+  },
+  log: (_, { application_id: _id, access_token: _token, events_webhook, ...settings }) => [
+    { details: describeSettings(toColumns(settings)) },
+    ...noteEventWebhook(events_webhook ?? undefined),
+  ],
+});
+
+/**
+ * The token that an application keeps when its webhooks change, sealed again if it is sent to fewer origins.
+ * @throws UsageError when there is a new origin: its token is sent only where it was given for
+ */
+const resealKeptToken = async (before: ApplicationRow, after: AddressedApplication, { keys }: Context) => {
+  const [had, has] = [originsOf(before), originsOf(after)];
+  const added = has.filter((origin) => !had.includes(origin));
+  if (added.length > 0)
+    throw new UsageError(
+      `The access token of ${after.application_id} was not given for ${added.join(', ')}: give the token for the new address with --access-token-file or --access-token-env.`,
+    );
+  if (has.length === had.length) return {};
+  const ring = await keys();
+  return sealAccessToken(ring, after, await openAccessToken(ring, before));
+};
+
+export const changeApplication = defineOperation({
+  name: 'application.update',
+  title: 'Change an application',
+  right: 'manage_applications',
+  input: applicationSettings
+    .partial()
+    .extend({ application_id: applicationId, access_token: accessToken.optional(), ...eventsWebhook })
+    .refine(
+      (input) => Object.values(input).filter((value) => value !== undefined).length > 1,
+      'Give at least one setting',
+    ),
+  subject: applicationSubject,
+  run: async (
+    tx,
+    { application_id, access_token, events_webhook, ...settings },
+    context,
+  ): Promise<Changed> => {
+    const before = await lockApplication(tx, application_id);
+    if (before === undefined) throw new NotFoundError('application', application_id);
+    const changes = toColumns(settings);
+    const after = { ...before, ...changes };
+    const sealed =
+      access_token === undefined
+        ? await resealKeptToken(before, after, context)
+        : await sealAccessToken(await context.keys(), after, access_token);
+    if (Object.keys({ ...changes, ...sealed }).length > 0)
+      await updateApplication(tx, application_id, { ...changes, ...sealed });
+    if (events_webhook === undefined) return { secret: undefined };
+    return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
+  },
+  log: (_, { application_id: _id, events_webhook, ...settings }) => {
+    const details = describeSettings(toColumns(settings));
+    const own = Object.keys(details).length > 0 ? [{ details }] : [];
+    return [...own, ...noteEventWebhook(events_webhook)];
+  },
+});
+
+const switchTo =
+  (status: 'active' | 'paused') =>
+  async (tx: Queryable, { application_id }: { application_id: string }) => {
+    if (await setApplicationStatus(tx, application_id, status)) return { application_id, status };
+    throw new NotFoundError('application', application_id);
+  };
+
+export const pauseApplication = defineOperation({
+  name: 'application.pause',
+  title: 'Stop the schedules of an application',
+  right: 'manage_applications',
+  input: oneApplication,
+  subject: applicationSubject,
+  run: switchTo('paused'),
+});
+
+export const resumeApplication = defineOperation({
+  name: 'application.resume',
+  title: 'Start the schedules of an application again',
+  right: 'manage_applications',
+  input: oneApplication,
+  subject: applicationSubject,
+  run: switchTo('active'),
+});
+
+export const resumeFailingApplications = defineOperation({
+  name: 'application.resume_failing',
+  title: 'Resume every application that failed runs have paused or delayed',
+  right: 'manage_applications',
+  input: z.object({}),
+  subject: () => 'application:*',
+  run: async (tx) => ({ application_ids: await resumeApplications(tx) }),
+  log: ({ application_ids }) =>
+    application_ids.map((application_id) => ({
+      action: 'application.resume',
+      subject: applicationSubject({ application_id }),
+    })),
+});
+
+export const pauseFailingApplication = defineOperation({
+  name: 'application.pause_failing',
+  title: 'Pause an application whose runs fail',
+  right: 'system',
+  input: oneApplication.extend({ reason: z.string() }),
+  subject: applicationSubject,
+  run: (tx, { application_id, reason }) => pauseFailing(tx, application_id, reason),
+  log: (isPaused, { reason }) => (isPaused ? { reason } : []),
+});
+
+export const resumeRecoveredApplication = defineOperation({
+  name: 'application.resume_recovered',
+  title: 'Resume an application that failed runs have paused, after a run that succeeded',
+  right: 'system',
+  input: oneApplication,
+  subject: applicationSubject,
+  run: (tx, { application_id }) => resumeRecovered(tx, application_id),
+  log: (isResumed) => (isResumed ? { reason: 'a run succeeded' } : []),
+});

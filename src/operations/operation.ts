@@ -1,0 +1,101 @@
+/**
+ * What people, applications and the processes themselves do. An operation says once what it does; `operate`
+ * (src/operations/operate.ts) runs it for the command line, the console, the KYC desk, the portal and the operator API.
+ */
+import type { z } from 'zod';
+import type { Database, Queryable } from '#db/client.ts';
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import type { Actor, AuditEntry } from '#db/queries/audit.ts';
+import type { ApprovalKind, FourEyes } from '#src/contract/approvals.ts';
+import type { OperationName } from '#src/contract/audit.ts';
+import type { Right, Role } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
+
+/** Who runs an operation. */
+export type Caller = {
+  actor: Actor;
+  /** The roles of an operator; an application has none. `all`: the command line, and the processes themselves. */
+  roles: readonly Role[] | 'all';
+  /** An operator at a page: the secret of the session, and the address of the browser. Absent for a token. */
+  session?: { secret: string; address: string };
+};
+
+/** What the process of the caller has. */
+export type Platform = {
+  sql: Database;
+  /** What takes two persons (FOUR_EYES). */
+  fourEyes: FourEyes;
+  /** Opens the queues. */
+  producer: () => Promise<Producer>;
+  /** Opens the keys. @throws KeyError `no_key` in a process without keys */
+  keys: () => Promise<KeyRing>;
+  /** Stops a long run between two of its steps. */
+  signal?: AbortSignal | undefined;
+  /** Follows a long run. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+};
+
+/**
+ * What an operation is given beside its input. The database is not part of it: within the transaction, a second
+ * connection of the same pool could wait for the first one for ever.
+ */
+export type Context = Omit<Platform, 'sql'> & {
+  caller: Caller;
+  /** The approval that this run uses up. */
+  approval: ApprovalRow | undefined;
+};
+
+/** What a caller gives an operation: its input, and the approval that it uses. */
+export type Given<Schema extends z.ZodType> = z.input<Schema> & { approval_id?: string | undefined };
+
+/** An entry of the audit log. The caller, the action and the subject of the operation are its defaults. */
+export type AuditNote = Partial<AuditEntry>;
+
+/** The type of a method: operations of different inputs stand in one list (`AnyOperation`). */
+type RightOf<Input> = { of(input: Input): Right }['of'];
+
+export type Operation<Schema extends z.ZodType, Result, Final> = {
+  /** `<subject>.<verb>`. The action in the audit log, unless `SHARED_ACTIONS` has another one. */
+  name: OperationName;
+  title: string;
+  /** Who may do it. `own`: each operator, for the own sign-in. `system`: the processes of the platform alone. */
+  right: Right | 'own' | 'system' | RightOf<z.infer<Schema>>;
+  /** Its developer may do it too, for the application that is the subject. */
+  byApplication?: true;
+  /**
+   * How the caller must be known. Absent: a name that the command line claims is enough. `operator`: an operator, by a
+   * session or a token. `session`: an operator who is signed in at a page, never by a token.
+   */
+  knownBy?: 'operator' | 'session';
+  input: Schema;
+  /** What the audit log names: `<kind>:<id>`. */
+  subject(input: z.infer<Schema>, given: { sql: Queryable; caller: Caller }): string | Promise<string>;
+  /** Takes two persons if FOUR_EYES says so. Callers then give `approval_id` beside the input. */
+  secondPerson?: {
+    kind: ApprovalKind;
+    /** Locks what is approved and reads its version. Null: there is nothing to do, and so nothing to approve. */
+    lockVersion(tx: Queryable, input: z.infer<Schema>): Promise<string | null>;
+  };
+  /** One of its statements may take minutes, because it withdraws millions of games. */
+  isLong?: true;
+  /** Makes the change. Runs again if Postgres ended the transaction for a deadlock. */
+  run(tx: Queryable, input: z.infer<Schema>, context: Context): Promise<Result>;
+  /** The entries of the audit log. Default: one, without reason and details. None: nothing was changed. */
+  log?(result: Result, input: z.infer<Schema>, context: Context): AuditNote | readonly AuditNote[];
+  /** What follows the commit, such as jobs. If it throws, the change and its entries stay. */
+  after?(result: Result, input: z.infer<Schema>, context: Context & { sql: Database }): Promise<Final>;
+};
+
+export type AnyOperation = Operation<z.ZodType, unknown, unknown>;
+
+/** Defines an operation. Its types come from its parts. */
+export const defineOperation = <Schema extends z.ZodType, Result, Final = Result>(
+  operation: Operation<Schema, Result, Final>,
+): Operation<Schema, Result, Final> => operation;
+
+/** The caller may not do this. */
+export class ForbiddenError extends CatalogueError {
+  override readonly name = 'ForbiddenError';
+}

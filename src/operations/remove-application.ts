@@ -1,0 +1,41 @@
+import { markRemoved } from '#db/queries/applications.ts';
+import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
+import { deleteFailuresOf } from '#db/queries/failures.ts';
+import { deleteRefreshesOf } from '#db/queries/refreshes.ts';
+import { closeRun, findOpenRun, lockOpenRun } from '#db/queries/runs.ts';
+import { revokeTokensOf } from '#db/queries/tokens.ts';
+import { withdrawAllGames } from '#db/queries/unlisted-games.ts';
+import { TransactionRestart } from '#db/transact.ts';
+import { NotFoundError } from '#src/errors.ts';
+import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+
+/**
+ * Ends everything of an application: no more calls, its access token and the secrets of its events deleted, its open run
+ * closed, its games withdrawn, its failures and requests deleted, its API tokens revoked. Games, revisions and decisions stay readable.
+ *
+ * The transaction locks run, application and games in this order, as every other one. A run that opens between the locks
+ * on the run and on the application is not locked in this order, so the transaction starts again: afterwards no run can
+ * open. Each statement reads what was committed while the one before it waited for a lock.
+ */
+export const removeApplication = defineOperation({
+  name: 'application.remove',
+  title: 'Remove an application',
+  right: 'manage_applications',
+  input: oneApplication,
+  subject: applicationSubject,
+  isLong: true,
+  run: async (tx, { application_id }) => {
+    const open = await lockOpenRun(tx, application_id);
+    if (!(await markRemoved(tx, application_id))) throw new NotFoundError('application', application_id);
+    if (open !== undefined)
+      await closeRun(tx, open, { outcome: 'abandoned', reason: 'the application was removed' });
+    if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
+    await withdrawAllGames(tx, application_id);
+    await revokeTokensOf(tx, application_id);
+    await deleteEventWebhook(tx, application_id);
+    await deleteFailuresOf(tx, application_id);
+    await deleteRefreshesOf(tx, application_id);
+    return { application_id, status: 'removed' as const };
+  },
+});
