@@ -11,6 +11,7 @@ import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
+import { localClock } from '#test/support/clock.ts';
 
 const key = localKey('bench', new Uint8Array(32).fill(7));
 export const keys = { records: [key], tokens: [key] };
@@ -34,7 +35,7 @@ if (import.meta.main) {
   const { backend, producer, onError } = await openQueue(fleet);
   const config = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' });
   const deps = createJobDependencies(config, { sql, producer, keys }, new AsyncDisposableStack());
-  const runner = startRunner(backend, jobs, deps, pino({ level: 'silent' }), onError);
+  const runner = startRunner(backend, jobs, deps, localClock, pino({ level: 'silent' }), onError);
   await runner.ready();
   process.stdout.write('ready\n');
   await once(process.stdin.resume(), 'end');

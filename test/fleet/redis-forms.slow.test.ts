@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { startRedisCluster } from '#test/fleet/redis-cluster.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
 import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
@@ -101,22 +102,7 @@ describe.skipIf(withoutRedis('forms of REDIS_URL'))('a whole run goes through', 
   });
 
   test('a cluster of three nodes', async () => {
-    await using stack = new AsyncDisposableStack();
-    const nodes: RedisServer[] = [];
-    for (let index = 0; index < 3; index += 1) {
-      nodes.push(
-        stack.use(
-          await startRedisServer({ args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] }),
-        ),
-      );
-    }
-    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes']);
-    for (const node of nodes) {
-      await until('the cluster is whole', async () =>
-        (await redisCli(node, 'cluster', 'info')).stdout.includes('cluster_state:ok'),
-      );
-    }
-    await wholeRun({ REDIS_URL: `redis+cluster://${addresses.join(',')}` });
+    await using cluster = await startRedisCluster(3, 0);
+    await wholeRun({ REDIS_URL: cluster.url });
   });
 });

@@ -1,8 +1,6 @@
-import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
-import { openWorld } from '#test/fleet/world.ts';
 import { runCli } from '#test/support/cli.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 
@@ -65,14 +63,5 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
   test('that a prefix without a hash tag does not go with a cluster', async () => {
     const said = await catalogue({ REDIS_URL: 'redis+cluster://127.0.0.1:1', QUEUE_PREFIX: 'fleet' });
     expect(said).toMatchObject({ exit: 2, stderr: expect.stringContaining('QUEUE_PREFIX={fleet}') });
-  });
-
-  test('that Redis would evict jobs', async () => {
-    await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
-    const redis = new Redis(world.redis.server.url);
-    onTestFinished(() => redis.disconnect());
-    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    const worker = await world.startWorker();
-    expect(worker.log()).toContain('set maxmemory-policy to noeviction');
   });
 });

@@ -17,6 +17,7 @@ import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
 import { createJobDependencies, type JobLimits } from '#src/roles/job-dependencies.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { localClock } from '#test/support/clock.ts';
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
@@ -120,7 +121,7 @@ export const startTestFleet = async (kind: BackendKind, limits: JobLimits = {}):
 
   const all = outer.move();
   const startWorker = async () => {
-    const runner = startRunner(backend, jobs, deps, logger, onError);
+    const runner = startRunner(backend, jobs, deps, localClock, logger, onError);
     let stopped: Promise<void> | undefined;
     const stop = (drainMs: number) => {
       stopped ??= runner.stop(drainMs);

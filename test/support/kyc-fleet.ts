@@ -14,6 +14,7 @@ import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
+import { localClock } from '#test/support/clock.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
 
 export type TestFleet = {
@@ -62,7 +63,7 @@ export const startFleet = async (
   const handled = specs.flatMap((spec) =>
     jobs.filter((job) => job.spec.name === spec.name).map(({ handler }) => ({ spec, handler })),
   );
-  const runner = startRunner(backend, handled, deps, logger, onError);
+  const runner = startRunner(backend, handled, deps, localClock, logger, onError);
   await runner.ready();
 
   return {
