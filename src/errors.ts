@@ -67,7 +67,7 @@ export const coerceError = (thrown: unknown): Error =>
  * class and the code, because their messages may quote values.
  */
 export const safeMessage = (error: Error): string => {
-  if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
+  if (error instanceof CatalogueError || error.name === 'CallError') return error.message;
   // Replies of Redis begin with a code: OOM, READONLY.
   const reply = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
   if (reply !== undefined) return `Redis ${reply}`;

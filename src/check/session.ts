@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from '#src/contract/words.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
-import { isWebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
+import { type CallErrorCode, isCallError } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -20,7 +20,7 @@ export type Call = {
   /** HTTP status; undefined without a response. */
   status: number | undefined;
   /** The JSON of the response, or why there is none. */
-  response: { json: unknown } | { code: WebhookErrorCode; message: string };
+  response: { json: unknown } | { code: CallErrorCode; message: string };
 };
 
 /** The calls of one check. A call is made once: the same request returns the same result. */
@@ -55,7 +55,7 @@ export const openSession = (target: WebhookTarget, egress: EgressPolicy, signal:
       status = reply.status;
       response = { json: await readJson(reply, maxBytes) };
     } catch (error) {
-      if (!isWebhookError(error) || error.code === 'aborted') throw error;
+      if (!isCallError(error) || error.code === 'aborted') throw error;
       status ??= error.status;
       response = { code: error.code, message: error.message };
     }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import { WebhookError } from '#src/egress/errors.ts';
+import { CallError } from '#src/egress/errors.ts';
 import { connectError } from '#src/egress/transport-errors.ts';
 import { WIRE } from '#src/rules/budgets.ts';
 
@@ -27,7 +27,7 @@ export type SenderRequest = Dispatcher.DispatchOptions & {
 const watchConnection = (socket: Socket): Connection => {
   let before = socket.bytesRead;
   let tickets = 0;
-  const refuse = (what: string) => socket.destroy(new WebhookError('body_too_large', what));
+  const refuse = (what: string) => socket.destroy(new CallError('body_too_large', what));
   const received = () => socket.bytesRead - before;
   socket.on('readable', () => {
     if (received() > WIRE.bytes) refuse(`the response has more than ${WIRE.bytes} bytes, body and all`);
@@ -51,7 +51,7 @@ const watchConnection = (socket: Socket): Connection => {
 export const wrapConnector =
   (
     connect: buildConnector.connector,
-    nameError: (error: Error, isTls: boolean) => WebhookError,
+    nameError: (error: Error, isTls: boolean) => CallError,
     prepare: (socket: Socket) => void = () => {},
   ): buildConnector.connector =>
   (options, callback) =>

@@ -14,7 +14,7 @@ import {
   switchAddressOff,
 } from '#db/queries/event-deliveries.ts';
 import { findSendingAddress, postponeNextAttempt } from '#db/queries/event-webhooks.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import type { HttpPost } from '#src/egress/post.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { DELIVERY, nextDeliveryMs, probeMs } from '#src/rules/deliveries.ts';
@@ -105,7 +105,7 @@ export const createEventSender = ({ sql, keys, http, formatAuditTime }: Options)
       if (status >= 200 && status < 300) return { event_id, status, error: null };
       return { event_id, status, error: 'http_status', retryAfterMs: readRetryAfterMs(response) };
     } catch (error) {
-      if (!isWebhookError(error)) throw error;
+      if (!isCallError(error)) throw error;
       if (error.code === 'aborted') return undefined;
       return { event_id, status: error.status ?? null, error: error.code };
     }

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedGame } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
+import { type CallError, isCallError } from '#src/egress/errors.ts';
 import { coerceError } from '#src/errors.ts';
 import { forEachPaced, type Pace } from '#src/ingest/for-each-paced.ts';
 import { contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
@@ -12,7 +12,7 @@ import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 /** A game whose detail is wanted, with the hash of its list entry ("" if unknown). */
 export type WantedGame = readonly [application_game_id: string, list_hash: string];
 
-export type FailedCall = { application_game_id: string; error: WebhookError; game?: undefined };
+export type FailedCall = { application_game_id: string; error: CallError; game?: undefined };
 
 /** With the bytes of its content as Postgres stores it, before compression. */
 export type FetchedDetail = FetchedGame & { bytes: number };
@@ -94,7 +94,7 @@ export async function* fetchDetails(
       batch.push(result);
       unwritten.add(bytesOf([result]));
     } catch (thrown) {
-      if (!isWebhookError(thrown)) throw coerceError(thrown);
+      if (!isCallError(thrown)) throw coerceError(thrown);
       if (thrown.code === 'aborted') return 'stop';
       batch.push({ application_game_id, error: thrown });
       transportFailures = thrown.transport ? transportFailures + 1 : 0;

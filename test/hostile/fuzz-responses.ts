@@ -7,7 +7,7 @@ import {
   kycRecordSchema,
 } from '#src/contract/application.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { readPage } from '#src/rules/listing.ts';
 import { contentHash, toGameContent } from '#src/rules/mapping.ts';
@@ -110,7 +110,7 @@ const read = async (each: Response): Promise<void> => {
 /**
  * Reads `count` mutated responses.
  * @returns how many were valid, and the CPU time of the most expensive one in milliseconds
- * @throws if one costs more than 250 ms of CPU time, or ends in anything but a result or a WebhookError
+ * @throws if one costs more than 250 ms of CPU time, or ends in anything but a result or a CallError
  */
 export const fuzzResponses = async (count: number): Promise<{ valid: number; longestMs: number }> => {
   let valid = 0;
@@ -125,7 +125,7 @@ export const fuzzResponses = async (count: number): Promise<{ valid: number; lon
       const { user, system } = process.threadCpuUsage(from);
       longestMs = Math.max(longestMs, (user + system) / 1_000);
       if (error === undefined) valid += 1;
-      else if (!isWebhookError(error)) throw error;
+      else if (!isCallError(error)) throw error;
       if (longestMs > CPU_MAX_MS) throw new Error(`a response took ${longestMs} ms of CPU time`);
     }),
     { numRuns: count, endOnFailure: true },
