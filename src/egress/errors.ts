@@ -105,3 +105,7 @@ export class CallError extends Error {
 export const aborted = (): CallError => new CallError('aborted', 'the call was cancelled');
 
 export const isCallError = (error: unknown): error is CallError => error instanceof CallError;
+
+/** The error of a response that is preceded by too many others. */
+export const tooManyInterim = (max: number): CallError =>
+  new CallError('body_too_large', `more than ${max} interim (1xx) responses came before it`);

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { createAgent, type SenderAgent } from '#src/egress/agent.ts';
 import type { Connection, SenderRequest } from '#src/egress/connection.ts';
 import type { UrlVerdict } from '#src/egress/egress.ts';
-import { aborted, CallError } from '#src/egress/errors.ts';
+import { aborted, CallError, tooManyInterim } from '#src/egress/errors.ts';
 import type { HttpPost, HttpPostOptions, PostRequest } from '#src/egress/post.ts';
 import { exchangeError } from '#src/egress/transport-errors.ts';
 import { whenAborted } from '#src/egress/when-aborted.ts';
@@ -199,10 +199,7 @@ const startExchange = (
       } else if (status < 200) {
         traffic.pieces += 1;
         interimResponses += 1;
-        if (interimResponses > WIRE.interimResponses) {
-          const message = `more than ${WIRE.interimResponses} interim (1xx) responses came before it`;
-          throw new CallError('body_too_large', message);
-        }
+        if (interimResponses > WIRE.interimResponses) throw tooManyInterim(WIRE.interimResponses);
       }
     },
     onResponseData: (controller, piece) => {

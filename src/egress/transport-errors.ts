@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import { NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
 import { CallError, isCallError } from '#src/egress/errors.ts';
 
-/** The code of an error of Node or undici; of a name with several addresses, that of the first. Never its text. */
+/** The code of an error of Node, got or undici; of a name with several addresses, that of the first. Never its text. */
 const codeOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException;
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
@@ -52,8 +52,8 @@ export const exchangeError = (
     });
   }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
-  // The codes of undici: headers over 16 KiB, a body whose length is not Content-Length.
-  return isResponding || /^(?:HTTP_PARSER|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
+  // The codes of undici and of Node's parser: headers over 16 KiB, a body whose length is not Content-Length.
+  return isResponding || /^(?:HTTP_PARSER|HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
     ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
     : new CallError('connect_failed', `the connection closed before a response (${code})`);
 };

@@ -16,12 +16,12 @@ import {
 import { findSendingAddress, postponeNextAttempt } from '#db/queries/event-webhooks.ts';
 import { isCallError } from '#src/egress/errors.ts';
 import type { HttpPost } from '#src/egress/post.ts';
+import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { DELIVERY, nextDeliveryMs, probeMs } from '#src/rules/deliveries.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { type EventAddress, openEventSecrets, type SealedEventSecrets } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { readRetryAfterMs } from '#src/webhooks/read-response.ts';
 
 /** Calls to one application at once. */
 const AT_ONCE = 4;

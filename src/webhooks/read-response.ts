@@ -3,25 +3,15 @@ import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/text.ts';
 import { CallError, isCallError } from '#src/egress/errors.ts';
 import type { PostResponse } from '#src/egress/post.ts';
+import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
-import { WAITING } from '#src/rules/waiting.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */
 const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
   const text = retMsg.replaceAll(accessToken, '[access token]').slice(0, 2 * RET_MSG_MAX);
   return [...replaceUnprintable(text, ' ').toWellFormed()].slice(0, RET_MSG_MAX).join('');
-};
-
-/** Retry-After (RFC 9110, section 10.2.3) of a 429 or 503 in milliseconds from now, clamped. */
-export const readRetryAfterMs = ({ status, retryAfter }: PostResponse): number | undefined => {
-  if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
-  const text = retryAfter.trim();
-  // Date.parse accepts "-1" and "1.5". An HTTP date names its month.
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : date - Date.now();
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), WAITING.retryAfterMaxMs);
 };
 
 export type EnvelopeOptions = {

@@ -31,15 +31,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/webhooks': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'src/egress'] },
   'src/events': {
-    imports: [
-      'src/errors.ts',
-      'src/contract',
-      'src/rules',
-      'db',
-      'src/sealing',
-      'src/egress',
-      'src/webhooks',
-    ],
+    imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db', 'src/sealing', 'src/egress'],
     types: ['db/schema'],
   },
   'src/kyc': {
@@ -59,16 +51,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/queue': { imports: ['src/errors.ts', 'src/rules'] },
   'src/pictures': {
-    imports: [
-      'src/errors.ts',
-      'src/lib',
-      'src/contract',
-      'src/rules',
-      'db',
-      'src/egress',
-      'src/webhooks',
-      'src/queue',
-    ],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/egress', 'src/queue'],
   },
   'src/tracing': { imports: ['src/errors.ts', 'src/queue'] },
   'src/ingest': {
