@@ -38,8 +38,10 @@ export const games = pgTable(
     audit_time: moment('audit_time'),
     /** Content version, from 1. A decision names one. */
     revision: integer().notNull().default(1),
-    /** Hash of the mapped content. */
+    /** Hash of the mapped content, with the identities of its addresses. */
     content_hash: text().notNull(),
+    /** When the first of its addresses ends; null if none tells its end. */
+    addresses_end_at: moment('addresses_end_at'),
     /** Hash of the list entry: when it changes, the detail is fetched again. */
     list_hash: text().notNull(),
     /** When this detail was requested; an older one never overwrites it. */

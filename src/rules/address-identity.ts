@@ -15,14 +15,16 @@ export type IdentityRule = {
 
 const TAG_LENGTH = 6;
 
-const TABLE = URL_SIGNERS.map(({ required, optional = [] }) => [
-  Object.entries(required).map(([name, form]) => [name, form.source]),
-  optional,
-]);
+const TABLE = JSON.stringify(
+  URL_SIGNERS.map(({ required, optional = [] }) => [
+    Object.entries(required).map(([name, form]) => [name, form.source]),
+    optional,
+  ]),
+);
 
 export const identityRule = (volatile_parameters: readonly string[]): IdentityRule => {
   const volatile = new Set(volatile_parameters);
-  const text = JSON.stringify([TABLE, [...volatile].toSorted()]);
+  const text = `${JSON.stringify([...volatile].toSorted())}${TABLE}`;
   return { volatile, tag: hash('sha256', text, 'base64url').slice(0, TAG_LENGTH) };
 };
 

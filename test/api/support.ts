@@ -118,6 +118,7 @@ export const fetchedGame = (
   game_name: `Game ${application_game_id}`,
   game_icon: [],
   game_desc: '',
+  addresses_end_at: null,
   game_store_video: '',
   game_store_pic: [],
   content_hash: application_game_id,

@@ -17,6 +17,7 @@ const game = (id: string, version: number): FetchedGame => ({
   game_store_video: '',
   game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
   content_hash: `${id}.${version}`,
+  addresses_end_at: null,
   list_hash: '',
   fetched_at: new Date(),
 });

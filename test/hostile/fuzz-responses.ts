@@ -8,12 +8,14 @@ import {
 } from '#src/contract/application.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
 import { isCallError } from '#src/egress/errors.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { readPage } from '#src/rules/listing.ts';
 import { contentHash, toGameContent } from '#src/rules/mapping.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** CPU time that one response may cost. */
+const RULE = identityRule([]);
 const CPU_MAX_MS = 250;
 
 const text = fc.oneof(
@@ -103,7 +105,7 @@ const read = async (each: Response): Promise<void> => {
   else if (operation === 'query_cp_kyc') readData(kycRecordSchema.nullable(), data);
   else {
     const detail = readData(applicationGameDetailSchema.nullable(), data);
-    if (detail !== null) contentHash(toGameContent(detail));
+    if (detail !== null) contentHash(toGameContent(detail), RULE);
   }
 };
 

@@ -12,7 +12,14 @@ import { openRun, type RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
-import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
+import {
+  addressesEndAt,
+  contentHash,
+  type GameContent,
+  listHash,
+  toGameContent,
+} from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
@@ -39,6 +46,7 @@ const SETTINGS: ApplicationSettings = {
   detail_max_age_ms: DAY_MS,
   concurrency: 16,
   rate: 100_000,
+  volatile_parameters: [],
 };
 
 /** Register an application. */
@@ -86,10 +94,14 @@ export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary
   game_icon: detail.game_icon[0] ?? '',
 });
 
+/** Known signers only. */
+export const DEFAULT_RULE = identityRule([]);
+
 /** A game of a detail call, ready to be written. */
 export const fetchedGame = (
   changes: Partial<ApplicationGameDetail> = {},
   fetched_at = new Date('2026-03-01T12:00:00.000Z'),
+  rule = DEFAULT_RULE,
 ): FetchedGame => {
   const detail = aDetail(changes);
   const content: GameContent = toGameContent(detail);
@@ -97,8 +109,9 @@ export const fetchedGame = (
     ...content,
     game_id: randomUUIDv7(),
     application_game_id: detail.game_id,
-    content_hash: contentHash(content),
-    list_hash: listHash(summaryOf(detail)),
+    content_hash: contentHash(content, rule),
+    addresses_end_at: addressesEndAt(content),
+    list_hash: listHash(summaryOf(detail), rule),
     fetched_at,
   };
 };
