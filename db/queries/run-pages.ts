@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
 import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
+import { nextRunMs } from '#src/rules/address-lifetime.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
@@ -72,8 +73,6 @@ const HOUR_MS = 60 * 60_000;
 /** Longest wait before a failed detail is fetched again: one that fails for good, and one that may pass. */
 const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;
-/** The next run reads a game this many intervals later at most: it may begin late, and takes its time. */
-const NEXT_RUN = 1.25;
 
 /**
  * Record a page under the run's fence, in one statement: the games whose detail is wanted
@@ -109,7 +108,7 @@ export const insertPage = async (
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
                or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond'
-               or coalesce(g.addresses_end_at < now() + ${age.everyMs * NEXT_RUN} * interval '1 millisecond', false)
+               or coalesce(g.addresses_end_at < now() + ${nextRunMs(age.everyMs)} * interval '1 millisecond', false)
              ) as wanted
       from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
       left join lateral (

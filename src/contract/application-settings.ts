@@ -35,6 +35,13 @@ export const accessToken = z
   .string()
   .regex(TOKEN, 'must be one line of visible ASCII characters, without spaces');
 
+const VOLATILE_MAX = 20;
+
+/** The name of a parameter as an address has it, without percent-encoding. */
+const parameterName = z
+  .string()
+  .regex(/^[\w.~!$'()*,;:@%[\]-]{1,100}$/, 'must be the name of a parameter in an address, such as t');
+
 /** The settings with a column of `applications` each. */
 export const applicationSettings = z.object({
   name: storableText(NAME_MAX).trim().min(1, 'must not be empty'),
@@ -46,6 +53,11 @@ export const applicationSettings = z.object({
   detail_max_age: duration(MINUTE, 365 * DAY),
   concurrency: z.int().min(1).max(100),
   rate: z.int().min(1).max(100_000),
+  /** Parameters of addresses that are no part of their identity. */
+  volatile_parameters: z
+    .array(parameterName)
+    .max(VOLATILE_MAX, `must be at most ${VOLATILE_MAX} names`)
+    .transform((names) => [...new Set(names)].toSorted()),
 });
 
 /** The settings that have a default when an application is added. */
@@ -55,6 +67,7 @@ export const SETTING_DEFAULTS = {
   detail_max_age: '24h',
   concurrency: 8,
   rate: 50,
+  volatile_parameters: [],
 } as const;
 
 type Settings = z.infer<typeof applicationSettings>;

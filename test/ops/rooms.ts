@@ -17,7 +17,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/lib/read-or-create-file.ts': { imports: [] },
   'src/lib': { imports: [] },
   'src/contract': { imports: [], packages: ['zod', 'zod-openapi'] },
-  'src/rules': { imports: ['src/contract'], packages: ['node:crypto', 'node:zlib'] },
+  'src/rules': { imports: ['src/lib', 'src/contract'], packages: ['node:crypto', 'node:zlib'] },
   'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
