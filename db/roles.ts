@@ -50,7 +50,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
     console: `select, update (${BACKOFF})`,
-    media: FLEET_OF_APPLICATIONS,
+    media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',
   },
@@ -173,9 +173,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   picture_pins: {
     console: 'select, insert',
-    media: 'select, update (sha256)',
+    media: 'select, update (picture_id, sha256)',
     operator: 'select, insert',
   },
+  picture_rules: { media: 'select, insert, update' },
   picture_thumbnails: { worker: 'select, delete', console: 'select', media: 'select, insert' },
   pictures: {
     console: 'select, insert, update (next_check_at)',

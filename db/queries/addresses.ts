@@ -1,7 +1,25 @@
 /** What is known of the addresses of an application's pictures and videos. */
 import type { Queryable } from '#db/client.ts';
 import { readValue } from '#db/rows.ts';
+import { type IdentityRule, identityRule } from '#src/rules/address-identity.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
+
+/** Reads how the addresses of these applications are compared. */
+export const readIdentityRules = async (
+  sql: Queryable,
+  application_ids: readonly string[],
+): Promise<(application_id: string) => IdentityRule> => {
+  const rows = await sql<{ application_id: string; volatile_parameters: string[] }[]>`
+    select application_id, volatile_parameters from applications
+    where application_id = any(${[...new Set(application_ids)]}::text[])`;
+  const rules = new Map(
+    rows.map(({ application_id, volatile_parameters }) => [
+      application_id,
+      identityRule(volatile_parameters),
+    ]),
+  );
+  return (application_id) => rules.get(application_id) ?? identityRule([]);
+};
 
 /** Games that are read: an application signs all its addresses alike. */
 const SAMPLE = 100;

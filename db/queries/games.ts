@@ -1,10 +1,10 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { beginsPattern, containsPattern, firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { identityRule } from '#src/rules/address-identity.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { contentHash, type GameContent } from '#src/rules/mapping.ts';
 
@@ -135,9 +135,7 @@ const compareGames = async (
   application_id: string,
   games: readonly FetchedGame[],
 ): Promise<ComparedGame[]> => {
-  const volatile = await readValue(sql<{ volatile_parameters: string[] }[]>`
-    select volatile_parameters from applications where application_id = ${application_id}`);
-  const rule = identityRule(volatile ?? []);
+  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
   const stored = await sql<(GameContent & { application_game_id: string; content_hash: string })[]>`
     select application_game_id, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash
     from games where application_id = ${application_id}

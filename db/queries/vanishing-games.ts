@@ -5,7 +5,13 @@ import { firstRow, readColumn, readValue } from '#db/rows.ts';
 
 export type VanishingGame = Pick<
   GameRow,
-  'game_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'audit_status' | 'fetched_at'
+  | 'game_id'
+  | 'application_id'
+  | 'application_game_id'
+  | 'game_name'
+  | 'game_icon'
+  | 'audit_status'
+  | 'fetched_at'
 >;
 
 /**
@@ -18,7 +24,7 @@ export const listVanishingGames = (
   page: { after?: string | undefined; limit: number },
 ): Promise<VanishingGame[]> =>
   sql<VanishingGame[]>`
-    select game_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
+    select game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
     from vanishing_games v join games g using (game_id)
     where v.run_id = ${run_id} and g.withdrawn_at is null
       and ${page.after === undefined ? sql`true` : sql`v.game_id > ${page.after}`}

@@ -1,13 +1,11 @@
 /** Requests the pictures of games that an operator is about to see from the media process. */
-import { findPictures } from '#db/queries/pictures.ts';
-import { isWaiting, type PictureSet } from '#src/console/pages/pictures.ts';
+import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
+import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Without `game_store_pic`, only the icons of a game are wanted. */
-type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic?: readonly string[] };
-
-const urlsOf = ({ game_icon, game_store_pic = [] }: Pictured): string[] => [...game_icon, ...game_store_pic];
+type Pictured = { game_id: string } & Parameters<typeof addressesOf>[0];
 
 /** Jobs being added. While the queue does not answer, at most this many wait for it. */
 const ADDING_MAX = 20;
@@ -42,14 +40,14 @@ export const wantPictures = async (
   options: ConsoleOptions,
   games: readonly Pictured[],
 ): Promise<PictureSet> => {
-  const pictures = await findPictures(options.sql, games.flatMap(urlsOf));
-  const isWanted = (url: string): boolean => {
-    const picture = pictures.get(url);
+  const pictures = await findPictures(options.sql, games.flatMap(addressesOf));
+  const isWanted = (address: PictureAddress): boolean => {
+    const picture = pictures.get(address);
     return picture === undefined || isWaiting(picture) || picture.stale;
   };
   for (const icons_only of [false, true]) {
     const wanted = games.filter(
-      (game) => (game.game_store_pic === undefined) === icons_only && urlsOf(game).some(isWanted),
+      (game) => (game.game_store_pic === undefined) === icons_only && addressesOf(game).some(isWanted),
     );
     const game_ids = wanted.map(({ game_id }) => game_id);
     void addJob(options, game_ids, icons_only);

@@ -25,8 +25,8 @@ export const watchRequest = (request: ClientRequest, maxBytes: number): WatchedR
     watched.set(socket, connection);
     connection.begin();
     isConnected = request.reusedSocket;
-    const ready = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
-    socket.once(ready, () => {
+    if (isConnected) return;
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
       isConnected = true;
     });
   });

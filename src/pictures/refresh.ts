@@ -13,6 +13,7 @@ import {
   saveContent,
 } from '#db/queries/picture-fetches.ts';
 import { applyPins } from '#db/queries/picture-pins.ts';
+import type { PictureAddress } from '#db/queries/pictures.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
@@ -44,15 +45,10 @@ export type PictureOptions = {
 export type Pictures = {
   /**
    * Requests a picture unless its last result is fresh.
-   * @param application_id of a game that has the picture
    * @param purpose a `check` needs the hash alone; a `look` also the thumbnails
    * @throws the reason of the signal; errors of the database
    */
-  refresh: (
-    picture: { url: string; application_id: string },
-    purpose: Purpose,
-    signal: AbortSignal,
-  ) => Promise<Refreshed>;
+  refresh: (picture: PictureAddress, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
   close: () => void;
 };
 
@@ -121,12 +117,16 @@ export const createPictures = (options: PictureOptions): Pictures => {
     return outcome;
   };
 
-  const request = async (url: string, purpose: Purpose, signal: AbortSignal): Promise<Refreshed> => {
-    const claimed = await claimPicture(sql, url);
+  const request = async (
+    address: PictureAddress,
+    purpose: Purpose,
+    signal: AbortSignal,
+  ): Promise<Refreshed> => {
+    const claimed = await claimPicture(sql, address);
     if (claimed === undefined) return NOT_NEEDED;
     const isKept = claimed.has_content && (purpose === 'check' || claimed.whole);
     const answer = await fetchPicture(
-      { url, etag: isKept ? claimed.etag : null },
+      { url: address.url, etag: isKept ? claimed.etag : null },
       { ...options, agent },
       signal,
     ).catch(async (error: unknown) => {
@@ -154,12 +154,12 @@ export const createPictures = (options: PictureOptions): Pictures => {
   };
 
   return {
-    refresh: ({ url, application_id }, purpose, signal) =>
+    refresh: (address, purpose, signal) =>
       hosts.run(
-        { url, application_id },
-        () => request(url, purpose, signal),
+        address,
+        () => request(address, purpose, signal),
         async (failure) => {
-          const claimed = await claimPicture(sql, url);
+          const claimed = await claimPicture(sql, address);
           if (claimed === undefined) return NOT_NEEDED;
           return finish(claimed, { kind: 'failed', ...failure });
         },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,12 +32,12 @@ export const nextCheckMs = (isFailure: boolean, recheckMs: number, random = Math
   Math.min(recheckMs, isFailure ? FRESH_MS : recheckMs) * (0.8 + 0.2 * random);
 
 /**
- * The id of an address: the first 128 bits of its SHA-256, as a UUID. `db/queries/picture-pins.ts` computes the same in
- * SQL.
+ * The id of a picture: the first 128 bits of the SHA-256 of its application and the identity of its address, as a UUID.
+ * Two applications never share one, because each could then spoil the address of the other.
  */
-export const pictureId = (url: string): string =>
+export const pictureId = (application_id: string, address: string, rule: IdentityRule): string =>
   createHash('sha256')
-    .update(url)
+    .update(`${application_id} ${addressIdentity(address, rule)}`)
     .digest('hex')
     .slice(0, 32)
     .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

@@ -61,7 +61,10 @@ const statusOf = async (game_id: string) =>
   (
     await database.sql<{ audit_status: string }[]>`select audit_status from games where game_id = ${game_id}`
   )[0]?.audit_status;
-const viewOf = async (url: string) => (await findPictures(database.sql, [url])).get(url);
+const viewOf = async (url: string) => {
+  const address = { application_id: 'acme', url };
+  return (await findPictures(database.sql, [address])).get(address);
+};
 
 test('bytes that a reviewer did not see are not passed', async () => {
   const { game_id, url, replace } = await land(await aPicture(1));

@@ -2,9 +2,16 @@
 
 import type { GameRow } from '#db/queries/games.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
-import { type ContentView, findContents, findPictures } from '#db/queries/pictures.ts';
+import {
+  addressesOf,
+  type ContentView,
+  findContents,
+  findPictures,
+  type PictureSet,
+  type PictureView,
+} from '#db/queries/pictures.ts';
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
-import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
+import { changedPicture, isWaiting, picturePlace } from '#src/console/pages/pictures.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
@@ -38,27 +45,28 @@ export const loadGamePictures = async (
   options: ConsoleOptions,
   game: GameRow,
   diff: GameDiff,
-  upcoming: readonly Pick<GameRow, 'game_id' | 'game_icon' | 'game_store_pic'>[],
+  upcoming: readonly Pick<GameRow, 'game_id' | 'application_id' | 'game_icon' | 'game_store_pic'>[],
 ): Promise<GamePictures> => {
   const { sql } = options;
-  const shown = listsOf(diff).flatMap(({ items }) => items.map(({ value }) => value));
+  const { application_id } = game;
+  const earlier = listsOf(diff).flatMap(({ items }) =>
+    items.map(({ value }) => ({ application_id, url: value })),
+  );
   const [wanted, others, pins, similar] = await Promise.all([
     wantPictures(options, [game, ...upcoming]),
-    findPictures(sql, shown),
+    findPictures(sql, earlier),
     listPins(sql, game.game_id),
     listSimilarIcons(sql, game.game_id, SIMILAR_MAX),
   ]);
-  const pictures = new Map([...wanted, ...others]);
-  const changed = [...game.game_icon, ...game.game_store_pic].flatMap((url) => {
-    const picture = pictures.get(url);
+  const pictures: PictureSet = { get: (address) => wanted.get(address) ?? others.get(address) };
+  const current = addressesOf(game).map((address) => [address.url, pictures.get(address)] as const);
+  const changed = current.flatMap(([url, picture]) => {
     const pinned = picture && pins.get(picture.picture_id);
     return pinned === undefined || picture?.sha256 == null || picture.sha256 === pinned
       ? []
       : [[url, pinned] as const];
   });
-  const isIncomplete = [...game.game_icon, ...game.game_store_pic].some((url) =>
-    isWaiting(pictures.get(url)),
-  );
+  const isIncomplete = current.some(([, picture]) => isWaiting(picture));
   const [contents, delay] = await Promise.all([
     findContents(
       sql,
@@ -81,9 +89,9 @@ export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
 const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
 
 /** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */
-const seenPictures = (urls: readonly string[], pictures: PictureSet): SafeHtml[] => {
-  const seen = [...new Set(urls)].flatMap((url) => {
-    const { picture_id, sha256 } = pictures.get(url) ?? {};
+const seenPictures = (seenNow: readonly (PictureView | undefined)[]): SafeHtml[] => {
+  const seen = [...new Set(seenNow)].flatMap((picture) => {
+    const { picture_id, sha256 } = picture ?? {};
     return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
   });
   return Object.values(DECISION_FORMS).map(
@@ -110,8 +118,9 @@ export const pictureList = (
   const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
   const isOver = polls >= POLLS_MAX;
+  const find = (url: string) => pictures.get({ application_id: game.application_id, url });
   const place = ({ value, type }: ListItem, index: number): SafeHtml => {
-    const picture = pictures.get(value);
+    const picture = find(value);
     const alt = `${ALTS[field]} ${index + 1}`;
     if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
       return changedPicture(value, former.get(value), picture, alt);
@@ -121,7 +130,7 @@ export const pictureList = (
       isLate: delay !== null || isOver,
     });
   };
-  const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(pictures.get(value)));
+  const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(find(value)));
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const poll =
     waits && isCurrent && !isOver
@@ -131,10 +140,7 @@ export const pictureList = (
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
   }${items.map(place)}${
     isCurrent
-      ? seenPictures(
-          items.flatMap(({ value, type }) => (type === 'removed' ? [] : [value])),
-          pictures,
-        )
+      ? seenPictures(items.flatMap(({ value, type }) => (type === 'removed' ? [] : [find(value)])))
       : null
   }</div>`;
 };

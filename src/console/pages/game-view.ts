@@ -54,7 +54,7 @@ export type GameView = {
   backUrl: string | undefined;
   pictures: GamePictures;
   /** The game that opens after a decision. */
-  next: Pick<GameRow, 'game_icon' | 'game_store_pic'> | undefined;
+  next: Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic'> | undefined;
 };
 
 const TITLES: Record<FieldDiff['field'], string> = {
