@@ -22,8 +22,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
   'src/review': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db'],
-    types: ['db/schema', 'src/rules'],
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'],
+    types: ['db/schema'],
   },
   'src/sealing': {
     imports: ['src/errors.ts', 'src/lib/read-or-create-file.ts', 'src/contract'],
