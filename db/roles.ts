@@ -67,10 +67,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, insert',
   },
   changed_games: {
-    worker: 'select, insert, delete',
-    console: 'select, insert, delete',
-    media: 'select, insert, delete',
-    operator: 'select, insert, delete',
+    worker: 'select, insert, update (carry_at), delete',
+    console: 'select, insert, update (carry_at), delete',
+    media: 'select, insert, update (carry_at), delete',
+    operator: 'select, insert, update (carry_at), delete',
   },
   content_providers: {
     worker: 'select, insert, update',
@@ -115,7 +115,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
-  game_revisions: { ...READ, worker: 'select, insert, delete' },
+  game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: 'select, insert, update',
@@ -216,6 +216,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'audit_log_chain()': [],
+  'carry_over_decision(uuid, integer, bigint, jsonb)': ['media'],
   'count_games()': [],
   'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],

@@ -1,3 +1,4 @@
+import { carryOverDecisionsJob } from '#jobs/carry-over-decisions.ts';
 import { checkApplicationJob } from '#jobs/check-application.ts';
 import { deliverEventJob } from '#jobs/deliver-event.ts';
 import { fetchPicturesJob } from '#jobs/fetch-pictures.ts';
@@ -26,4 +27,8 @@ export const jobs = defineJobs<JobDependencies>(workerSpecs, [
 ]);
 
 /** Every job of the media process. */
-export const mediaJobs = defineJobs<MediaDependencies>(mediaSpecs, [fetchPicturesJob, recheckPicturesJob]);
+export const mediaJobs = defineJobs<MediaDependencies>(mediaSpecs, [
+  fetchPicturesJob,
+  recheckPicturesJob,
+  carryOverDecisionsJob,
+]);

@@ -17,7 +17,8 @@ export type Place = {
 
 type PlacedGame = Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic'> & { audit_id: number };
 
-const placesOf = (
+/** The pictures of a decision's game, by their places. */
+export const placesOf = (
   { audit_id, application_id, game_icon, game_store_pic }: PlacedGame,
   rule: IdentityRule,
 ): Place[] =>

@@ -1,8 +1,9 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
-// The tables of the review room. The triggers of db/migrations/0010_review_triggers.sql write `changed_games` and
+// The tables of the review room. The triggers of db/migrations/0010_review_triggers.sql and 0033_carried_decisions.sql write `changed_games` and
 // `game_absences`. No foreign keys to `games`: no process deletes a game, and each key costs every write to that table.
 
 /**
@@ -18,8 +19,14 @@ export const changedGames = pgTable(
     decided_revision: integer().notNull(),
     /** In milliseconds, because a cursor contains it. */
     since: timestamp('since', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    /**
+     * When the media process looks next whether the decision can be carried over: the content changed, and no decision was
+     * made on this revision. Null: it can not.
+     */
+    carry_at: moment('carry_at'),
   },
   (table) => [
+    index('changed_games_carry').on(table.carry_at).where(sql`${table.carry_at} is not null`),
     index('changed_games_lane').on(table.since, table.game_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
   ],

@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'game.pass',
   'game.reject',
   'game.undo',
+  'game.carry_over',
   'game.package',
   'batch.decide',
   'batch.undo',

@@ -126,6 +126,15 @@ export const recheckPictures = defineSpec({
   title: () => 'recheck pictures',
 });
 
+/** Games of which only the addresses of pictures may have changed. */
+export const carryOverDecisions = defineSpec({
+  name: 'carry-over-decisions',
+  payload: z.object({}),
+  // Not retried: the next one does what this one left.
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'carry over decisions',
+});
+
 /** Jobs of the workers. */
 export const workerSpecs: readonly AnySpec[] = [
   tick,
@@ -139,6 +148,6 @@ export const workerSpecs: readonly AnySpec[] = [
 ];
 
 /** Jobs of the media process, which has no key and no token. */
-export const mediaSpecs: readonly AnySpec[] = [fetchPictures, recheckPictures];
+export const mediaSpecs: readonly AnySpec[] = [fetchPictures, recheckPictures, carryOverDecisions];
 
 export const jobSpecs: readonly AnySpec[] = [...workerSpecs, ...mediaSpecs];

@@ -4,7 +4,7 @@ import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
-import { recheckPictures } from '#src/ingest/specs.ts';
+import { carryOverDecisions, recheckPictures } from '#src/ingest/specs.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
@@ -62,6 +62,7 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   const every = Math.min(CHECK_EVERY_MS, recheckMs / 4);
   const checking = repeatUntilAborted(every, chores.signal, logger, 'recheck', async () => {
     await producer.add(recheckPictures, {}, { once });
+    await producer.add(carryOverDecisions, {}, { once });
   });
   started.defer(() => {
     chores.abort();
