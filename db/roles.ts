@@ -216,7 +216,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'audit_log_chain()': [],
-  'carry_over_decision(uuid, integer, bigint, jsonb)': ['media'],
+  'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],
   'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],
