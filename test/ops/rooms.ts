@@ -21,6 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'db/schema': { imports: ['src/contract'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
+  'src/picture-store': { imports: ['src/errors.ts', 'src/contract'], types: ['src/rules'] },
   'src/review': {
     imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'],
     types: ['db/schema'],
@@ -51,7 +52,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/queue': { imports: ['src/errors.ts', 'src/rules'] },
   'src/pictures': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/egress', 'src/queue'],
+    imports: [
+      'src/errors.ts',
+      'src/lib',
+      'src/contract',
+      'src/rules',
+      'db',
+      'src/egress',
+      'src/picture-store',
+      'src/queue',
+    ],
   },
   'src/tracing': { imports: ['src/errors.ts', 'src/queue'] },
   'src/ingest': {
@@ -119,7 +129,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/sample-application': { imports: ['src/contract', 'src/egress', 'src/webhooks'] },
   'src/http': { imports: [], packages: ['fastify', 'node:http', 'node:net'] },
   'src/api': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/events', 'src/http'],
+    imports: [
+      'src/errors.ts',
+      'src/lib',
+      'src/contract',
+      'src/rules',
+      'db',
+      'src/picture-store',
+      'src/events',
+      'src/http',
+    ],
   },
   'src/identity': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'] },
   'src/site': {
@@ -209,6 +228,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config-values.ts',
       'src/contract',
       'db/roles.ts',
+      'src/picture-store',
       'src/sealing',
       'src/queue',
     ],
@@ -224,6 +244,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'db',
       'src/sealing',
       'src/egress',
+      'src/picture-store',
       'src/webhooks',
       'src/events',
       'src/kyc',
@@ -251,6 +272,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'db',
       'src/sealing',
       'src/egress',
+      'src/picture-store',
       'src/webhooks',
       'src/events',
       'src/review',
@@ -275,5 +297,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Packages that only these rooms and files load at run time; their types are free. */
 export const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   'drizzle-orm': ['db/schema', 'db/migrate.ts'],
+  '@aws-sdk/client-s3': ['src/picture-store/s3-store.ts'],
   sharp: ['src/pictures/decoder-process.ts', 'src/sample-application/pictures.ts', 'test'],
 };
