@@ -108,6 +108,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_audits: {
     ...READ,
     console: 'select, insert, update (undone_at, undone_by)',
+    api: 'select (audit_id, game_id, undone_at)',
     media: 'select',
     operator: 'select, insert, update (undone_at, undone_by)',
   },
@@ -167,11 +168,13 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },
   picture_contents: {
     worker: 'select, update, delete',
+    api: 'select (sha256, format, stored)',
     console: 'select, update (pinned, looked_at)',
     media: 'select, insert, update',
-    operator: 'select, update (pinned)',
+    operator: 'select, update (pinned, stored)',
   },
   picture_pins: {
+    api: 'select (audit_id, is_icon, place, sha256)',
     console: 'select, insert',
     media: 'select, update (picture_id, sha256)',
     operator: 'select, insert',

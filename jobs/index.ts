@@ -9,6 +9,7 @@ import { queryGameDetailJob } from '#jobs/query-game-detail.ts';
 import { queryGameListJob } from '#jobs/query-game-list.ts';
 import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
 import { tickJob } from '#jobs/tick.ts';
+import { tidyPictureStoreJob } from '#jobs/tidy-picture-store.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { mediaSpecs, workerSpecs } from '#src/ingest/specs.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
@@ -31,4 +32,5 @@ export const mediaJobs = defineJobs<MediaDependencies>(mediaSpecs, [
   fetchPicturesJob,
   recheckPicturesJob,
   carryOverDecisionsJob,
+  tidyPictureStoreJob,
 ]);

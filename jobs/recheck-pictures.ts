@@ -16,7 +16,7 @@ const WORK_MS = 50_000;
 /** Looks again at the pictures of decided games that are due: bytes that changed return a passed game to review. */
 export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
   const { deps, signal } = context;
-  const { sql, pictures, recheckMs } = deps;
+  const { sql, pictures, keeper, recheckMs } = deps;
   let requested = 0;
   let drifted = 0;
   const check = async ({ picture_id, ...picture }: DuePicture): Promise<void> => {
@@ -32,8 +32,11 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   const identified = await identifyPins(sql, signal);
   for (let count = BATCH; count === BATCH && performance.now() - began < WORK_MS; ) {
     const { due, taken } = await takeDuePictures(sql, BATCH, LEASE_MS);
-    count = taken;
+    count = taken.length;
+    // Before the checks, because pictures of games that were just decided are among them; and after, for new bytes.
+    await keeper?.place(taken);
     await Promise.all(due.map(check));
+    await keeper?.place(due.map(({ picture_id }) => picture_id));
     signal.throwIfAborted();
   }
   return { requested, drifted, identified };

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
 import { lockGames } from '#db/queries/decisions.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { readColumn } from '#db/rows.ts';
 import type { IdentityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 
@@ -153,13 +154,13 @@ export type DuePicture = {
  * Takes pictures whose check is due, for the time of a lease. Several processes take different ones. Those that no
  * decision wants are due no more: no decision that stands on a passed game names them, and none waits for their first
  * bytes.
- * @returns the wanted ones, and how many were taken
+ * @returns the wanted ones, and the ids of all that were taken
  */
 export const takeDuePictures = async (
   sql: Queryable,
   limit: number,
   leaseMs: number,
-): Promise<{ due: DuePicture[]; taken: number }> => {
+): Promise<{ due: DuePicture[]; taken: string[] }> => {
   const rows = await sql<(DuePicture & { is_wanted: boolean })[]>`
     with due as materialized (
       select picture_id from pictures where next_check_at <= now()
@@ -181,8 +182,14 @@ export const takeDuePictures = async (
            url is not null as is_wanted
     from wanted`;
   const due = rows.filter(({ is_wanted }) => is_wanted).map(({ is_wanted: _, ...picture }) => picture);
-  return { due, taken: rows.length };
+  return { due, taken: rows.map(({ picture_id }) => picture_id) };
 };
+
+/** The pictures that decisions on these games name. */
+export const listPinnedPictures = (sql: Queryable, game_ids: readonly string[]): Promise<string[]> =>
+  readColumn(sql<{ picture_id: string }[]>`
+    select distinct p.picture_id from picture_pins p join game_audits a using (audit_id)
+    where a.game_id = any(${game_ids as string[]}::uuid[])`);
 
 /** Sets the next check. */
 export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: number) => {

@@ -21,6 +21,8 @@ export type PictureView = {
   /** Does the content have thumbnails? `whole`: of every width. */
   has_thumbnail: boolean;
   whole: boolean;
+  /** Does the store of pictures have the bytes? */
+  is_stored: boolean;
   bytes: number | null;
   format: string | null;
   width: number | null;
@@ -60,7 +62,7 @@ export const findPictures = async (
   const rows = await sql<PictureView[]>`
     select p.picture_id, p.url, encode(p.sha256, 'hex') as sha256, p.outcome, p.http_status, p.note, p.fetched_at,
            coalesce(p.fresh_until < now(), true) as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
-           coalesce(c.whole, false) as whole, c.bytes, c.format, c.width, c.height, c.frames
+           coalesce(c.whole, false) as whole, c.stored is not null as is_stored, c.bytes, c.format, c.width, c.height, c.frames
     from pictures p left join picture_contents c using (sha256)
     where p.picture_id = any(${[...new Set(addresses.map(idOf))]}::uuid[])`;
   const byId = new Map(rows.map((row) => [row.picture_id, row]));

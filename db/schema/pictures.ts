@@ -11,14 +11,14 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { bytea, moment } from '#db/schema/columns.ts';
-import { CONTENT_OUTCOMES, PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
+import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 
 // Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
 // pictures, and `prune` deletes content while addresses stay.
 
 /**
- * One row an identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one byte if the server sent more than
- * PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
+ * One row an identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one byte
+ * if the server sent more than PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
  */
 export const pictures = pgTable(
   'pictures',
@@ -62,10 +62,17 @@ export const pictureContents = pgTable(
     whole: boolean().notNull().default(true),
     /** Does a decision name it? Then `prune` keeps it. */
     pinned: boolean().notNull().default(false),
+    /** Where the store of pictures has the bytes. */
+    stored: text({ enum: STORE_AREAS }),
     /** When it was last shown, to the day. */
     looked_at: moment('looked_at').notNull().defaultNow(),
   },
-  (table) => [index('picture_contents_looked').on(table.looked_at).where(sql`${table.whole}`)],
+  (table) => [
+    // Rows of which `prune` may delete something.
+    index('picture_contents_looked')
+      .on(table.looked_at)
+      .where(sql`${table.whole} or (not ${table.pinned} and ${table.stored} is null)`),
+  ],
 );
 
 /** Thumbnails as WebP. */
@@ -97,6 +104,7 @@ export const picturePins = pgTable(
   (table) => [
     primaryKey({ columns: [table.audit_id, table.is_icon, table.place] }),
     index('picture_pins_picture').on(table.picture_id),
+    index('picture_pins_sha256').on(table.sha256),
   ],
 );
 

@@ -1,7 +1,8 @@
-/** Requests the pictures of games that an operator is about to see from the media process. */
+/** What the console asks of the media process: pictures that an operator is about to see, and those of decided games. */
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
+import { tidySoon } from '#src/ingest/tidy-soon.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Without `game_store_pic`, only the icons of a game are wanted. */
@@ -32,8 +33,8 @@ const addJob = async (
 };
 
 /**
- * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, or have lost
- * their thumbnails. The page does not wait for the job.
+ * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, have lost their
+ * thumbnails, or are not in the store of pictures. The page does not wait for the job.
  * @param games those that are looked at first come first
  */
 export const wantPictures = async (
@@ -43,7 +44,8 @@ export const wantPictures = async (
   const pictures = await findPictures(options.sql, games.flatMap(addressesOf));
   const isWanted = (address: PictureAddress): boolean => {
     const picture = pictures.get(address);
-    return picture === undefined || isWaiting(picture) || picture.stale;
+    const isUnstored = options.keepsPictures && picture?.outcome === 'shown' && !picture.is_stored;
+    return picture === undefined || isWaiting(picture) || picture.stale || isUnstored;
   };
   for (const icons_only of [false, true]) {
     const wanted = games.filter(
@@ -53,4 +55,15 @@ export const wantPictures = async (
     void addJob(options, game_ids, icons_only);
   }
   return pictures;
+};
+
+/** Has the pictures of decided games moved in the store of pictures. The answer does not wait for it. */
+export const placePictures = (
+  { keepsPictures, producer, logger }: ConsoleOptions,
+  game_ids: readonly string[],
+): void => {
+  if (!keepsPictures) return;
+  tidySoon(producer, game_ids).catch(() =>
+    logger.warn('pictures of decided games are moved later: the queue does not answer'),
+  );
 };

@@ -135,6 +135,16 @@ export const carryOverDecisions = defineSpec({
   title: () => 'carry over decisions',
 });
 
+/** Games of one decision at most, or none: then the whole store. */
+export const tidyPictureStore = defineSpec({
+  name: 'tidy-picture-store',
+  payload: z.object({ game_ids: z.array(z.uuid()).min(1).max(1_000).optional() }),
+  // Not retried: the check of these pictures, and the next job for the whole store, do what this one left. A job for the
+  // whole store leaves room for others.
+  options: { attempts: 1, backoffMs: 0, concurrency: 2 },
+  title: ({ game_ids }) => (game_ids === undefined ? 'the whole store' : `${game_ids.length} games`),
+});
+
 /** Jobs of the workers. */
 export const workerSpecs: readonly AnySpec[] = [
   tick,
@@ -148,6 +158,11 @@ export const workerSpecs: readonly AnySpec[] = [
 ];
 
 /** Jobs of the media process, which has no key and no token. */
-export const mediaSpecs: readonly AnySpec[] = [fetchPictures, recheckPictures, carryOverDecisions];
+export const mediaSpecs: readonly AnySpec[] = [
+  fetchPictures,
+  recheckPictures,
+  carryOverDecisions,
+  tidyPictureStore,
+];
 
 export const jobSpecs: readonly AnySpec[] = [...workerSpecs, ...mediaSpecs];

@@ -20,9 +20,8 @@ const isNotThere = (error: unknown): boolean => (error as NodeJS.ErrnoException)
 /** A file that is being written: a crash leaves it, and it is no picture. */
 const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
 
-/** The path of a picture: `passed/ab/ab12….png`. A directory has a few thousand files at a million pictures. */
-export const pathOfPicture = (directory: string, area: StoreArea, name: string): string =>
-  join(directory, area, name.slice(0, 2), name);
+/** The path of a picture: `ab/ab12….png`. A directory has a few thousand files at a million pictures. */
+export const pathInArea = (name: string): string => join(name.slice(0, 2), name);
 
 /** A store in a directory, which processes share. */
 export const openFileStore = (directory: string): PictureStore => {
@@ -35,7 +34,7 @@ export const openFileStore = (directory: string): PictureStore => {
       throw new StoreError(CODES[code] ?? 'failed', `file:${directory}`, code);
     }
   };
-  const pathOf = (area: StoreArea, name: string): string => pathOfPicture(directory, area, name);
+  const pathOf = (area: StoreArea, name: string): string => join(directory, area, pathInArea(name));
 
   /** Makes the names of a directory last, so that a picture which is said to be stored survives a loss of power. */
   const syncDirectory = async (path: string): Promise<void> => {

@@ -19,11 +19,15 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
 
 /** Stands for bytes that were not read to their end. */
 const TOO_LARGE = Buffer.from([0]);
+
+/** After a failure of the store, bytes are requested again after this time. */
+const UNKEPT_MS = 60_000;
 
 type Purpose = PictureRequested['purpose'];
 
@@ -37,6 +41,8 @@ export type PictureOptions = {
   sql: Database;
   egress: EgressPolicy;
   decoder: Decoder;
+  /** Absent: bytes are not kept. */
+  keeper?: PictureKeeper | undefined;
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
@@ -63,7 +69,7 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, recheckMs } = options;
+  const { sql, decoder, keeper, recheckMs } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
 
@@ -112,8 +118,13 @@ export const createPictures = (options: PictureOptions): Pictures => {
     const sha256 = createHash('sha256').update(bytes).digest();
     const outcome = await keepContent(sha256, bytes);
     const format = sniffImage(bytes);
-    const note = format === null ? null : noteOf(contentType, format);
-    await recordResult(sql, { ...result, outcome, sha256, etag, note });
+    const unkept =
+      outcome === 'shown' && format !== null && format !== 'svg'
+        ? await keeper?.keep({ sha256: sha256.toString('hex'), format }, bytes)
+        : undefined;
+    const note = unkept ?? (format === null ? null : noteOf(contentType, format));
+    const fresh = unkept === undefined ? result.freshMs : UNKEPT_MS;
+    await recordResult(sql, { ...result, outcome, sha256, etag, note, freshMs: fresh });
     return outcome;
   };
 
@@ -122,9 +133,10 @@ export const createPictures = (options: PictureOptions): Pictures => {
     purpose: Purpose,
     signal: AbortSignal,
   ): Promise<Refreshed> => {
-    const claimed = await claimPicture(sql, address);
+    const claimed = await claimPicture(sql, address, keeper !== undefined);
     if (claimed === undefined) return NOT_NEEDED;
-    const isKept = claimed.has_content && (purpose === 'check' || claimed.whole);
+    const isStored = keeper === undefined || !claimed.is_unstored;
+    const isKept = claimed.has_content && isStored && (purpose === 'check' || claimed.whole);
     const answer = await fetchPicture(
       { url: address.url, etag: isKept ? claimed.etag : null },
       { ...options, agent },
@@ -159,7 +171,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
         address,
         () => request(address, purpose, signal),
         async (failure) => {
-          const claimed = await claimPicture(sql, address);
+          const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
           return finish(claimed, { kind: 'failed', ...failure });
         },

@@ -9,6 +9,7 @@ import {
   readDecidableGames,
   undoDecisions,
 } from '#db/queries/decisions.ts';
+import { findFetchingGames } from '#db/queries/fetching-games.ts';
 import type { GameAuditRow } from '#db/queries/games.ts';
 import { checkPinsOf, lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
 import { listReasons } from '#db/queries/reasons.ts';
@@ -39,6 +40,8 @@ export type DecisionRequest = {
   note?: string | undefined;
   /** The status that the reviewer saw: a game in another one is not decided. Absent: any. */
   seen_status?: AuditStatus | undefined;
+  /** Is there a store of pictures? Then a game is not passed before every picture was fetched and stored. */
+  keeps_pictures?: boolean;
 };
 
 /** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
@@ -103,9 +106,13 @@ export const decideGames = async (
     await lockGames(tx, game_ids);
     const before = await readDecidableGames(tx, game_ids);
     const haveMoved = await findMovedPictures(tx, pairs);
-    const judged = pairs.map(({ game_id, revision }) => {
+    const isPass = audit_status === 'passed' && request.keeps_pictures === true;
+    const fetching = isPass ? await findFetchingGames(tx, game_ids) : new Set();
+    const judged = pairs.map(({ game_id, revision }): Omit<GameDecision, 'game'> => {
       const result = judgeDecision({ game_id, revision }, before.get(game_id), wanted);
-      return { game_id, revision, result: result === 'decided' && haveMoved.has(game_id) ? 'moved' : result };
+      if (result !== 'decided') return { game_id, revision, result };
+      const refused = haveMoved.has(game_id) ? 'moved' : fetching.has(game_id) ? 'fetching' : result;
+      return { game_id, revision, result: refused };
     });
     const standing = judged.filter(({ result }) => result === 'decided').map(({ game_id }) => game_id);
     if (standing.length === 0) return { batch_id: null, games: describe(judged, before) };

@@ -15,11 +15,19 @@ export type SeenRevision = {
  *
  * - `moved`: its content is at another revision than the reviewer saw, or a picture has other bytes.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
+ * - `fetching`: a picture is still being fetched, or stored: it cannot be passed yet.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
  */
-export type DecisionResult = 'decided' | 'moved' | 'decided_before' | 'unchanged' | 'withdrawn' | 'unknown';
+export type DecisionResult =
+  | 'decided'
+  | 'moved'
+  | 'fetching'
+  | 'decided_before'
+  | 'unchanged'
+  | 'withdrawn'
+  | 'unknown';
 
 /** The decision that is to be made, as far as the verdict depends on it. */
 export type WantedDecision = {

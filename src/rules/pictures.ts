@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PictureOutcome } from '#src/contract/pictures.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
 const MINUTE_MS = 60_000;
@@ -41,6 +42,18 @@ export const pictureId = (application_id: string, address: string, rule: Identit
     .digest('hex')
     .slice(0, 32)
     .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/**
+ * Is a picture of a game still being fetched, or stored? With a store of pictures the game is not passed meanwhile: it would
+ * be served without the picture. A request that failed ends this wait.
+ */
+export const isFetching = (
+  picture: { outcome: PictureOutcome | null; is_stored: boolean } | undefined,
+): boolean =>
+  picture === undefined ||
+  picture.outcome === null ||
+  picture.outcome === 'busy' ||
+  (picture.outcome === 'shown' && !picture.is_stored);
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif';
 

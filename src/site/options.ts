@@ -18,4 +18,7 @@ export type SiteOptions = {
   logger: FastifyBaseLogger;
 };
 
-export type ConsoleOptions = SiteOptions;
+export type ConsoleOptions = SiteOptions & {
+  /** Is there a store of pictures (PICTURE_STORE)? */
+  keepsPictures: boolean;
+};

@@ -222,10 +222,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['src/lib', 'src/contract', 'src/egress', 'src/webhooks'],
     packages: ['zod'],
   },
+  'src/config-conflicts.ts': { imports: [] },
   'src/config.ts': {
     imports: [
       'src/errors.ts',
       'src/config-values.ts',
+      'src/config-conflicts.ts',
       'src/contract',
       'db/roles.ts',
       'src/picture-store',

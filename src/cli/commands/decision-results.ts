@@ -10,6 +10,8 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return String(game?.audit_status);
     case 'moved':
       return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
+    case 'fetching':
+      return `a picture of it is still being fetched: ${game?.audit_status}`;
     case 'unchanged':
       return `${game?.audit_status} already, by ${game?.last?.decided_by}`;
     case 'decided_before':

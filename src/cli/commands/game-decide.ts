@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { listBatch } from '#db/queries/decisions.ts';
+import { decide, undo } from '#src/cli/commands/decide.ts';
 import { DONE, exitCodeOf, explainResult } from '#src/cli/commands/decision-results.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
@@ -14,14 +15,7 @@ import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { DECISION_VERBS, type Decision } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import {
-  type DecidedBatch,
-  type DecisionRequest,
-  decideGames,
-  type GameDecision,
-  type GameUndo,
-  undoGameDecisions,
-} from '#src/review/decide.ts';
+import type { DecidedBatch, DecisionRequest, GameDecision, GameUndo } from '#src/review/decide.ts';
 import type { SeenRevision } from '#src/review/verdicts.ts';
 
 /** A game as a decision names it; without a revision the operator is asked. */
@@ -89,6 +83,10 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     throw new CatalogueError(
       `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
     );
+  if (result === 'fetching')
+    throw new CatalogueError(
+      `A picture of ${game_id} is still being fetched, or the store has no room for it: with PICTURE_STORE a game is passed with its pictures. Look at it in the console, then pass it again.`,
+    );
   if (!DONE.includes(result))
     throw new CatalogueError(
       `The content of ${game_id} is at revision ${current.revision}, not ${revision}. Read it with npx catalogue game show ${game_id}, then decide again.`,
@@ -155,20 +153,21 @@ const DETAILS =
 type DecisionOptions = Omit<DecisionRequest, 'audit_status'> & { by: string; revision?: number | undefined };
 
 const runDecision = async (
-  { openDatabase, out }: CommandContext,
+  context: CommandContext,
   audit_status: Decision,
   given: readonly NamedGame[],
   { by, revision, reason, text: publicText, note }: DecisionOptions,
 ): Promise<ExitCode> => {
   if (revision !== undefined && (given.length !== 1 || given[0]?.revision !== undefined))
     throw new UsageError(`--revision names the revision of a single game. ${GAME_AT_REVISION}`);
+  const { openDatabase, out } = context;
   const games = given.length > 0 ? given : await readStdin(out);
   if (games.length === 0) throw new UsageError(`No games are given. ${GAME_AT_REVISION}`);
   const sql = await openDatabase();
   const named = games.map((game) => ({ ...game, revision: game.revision ?? revision }));
   const seen = await confirmRevisions(sql, out, named, DECISION_VERBS[audit_status]);
   const request = { audit_status, reason, text: publicText, note };
-  const decided = await decideGames(sql, seen, request, commandLineActor(by));
+  const decided = await decide(context, seen, request, commandLineActor(by));
   const [only] = decided.games;
   return only !== undefined && games.length === 1 ? printOne(sql, out, only) : printBatch(out, decided);
 };
@@ -219,13 +218,14 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
       command
         .argument('<decision>', 'the number of a decision (game show), or the id of a batch', parseDecisionId)
         .requiredOption(...BY),
-    run: async ({ openDatabase, out }, decision, { by }) => {
+    run: async (context, decision, { by }) => {
+      const { openDatabase, out } = context;
       const sql = await openDatabase();
       const audit_ids =
         typeof decision === 'number'
           ? [decision]
           : (await listBatch(sql, decision)).map(({ audit_id }) => audit_id);
-      const games = await undoGameDecisions(sql, audit_ids, commandLineActor(by));
+      const games = await undo(context, audit_ids, commandLineActor(by));
       printResults(out, { games: games.map(toResultDocument) }, games);
       return exitCodeOf(games);
     },

@@ -4,10 +4,12 @@ import type { Actor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import type { LaneFilter } from '#db/queries/lanes.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { decide, undo } from '#src/cli/commands/decide.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
+import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { parseApplicationId, parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
@@ -16,7 +18,7 @@ import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
-import { type DecisionRequest, decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import type { DecisionRequest } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 
 const LINES_SHOWN = 30;
@@ -24,6 +26,7 @@ const KEYS = 'p pass, r reject, s skip, d show all, u undo, q quit';
 
 /** The state of a review. */
 type Session = {
+  context: CommandContext;
   sql: Database;
   out: Output;
   prompt: Prompt;
@@ -60,10 +63,10 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequ
   return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
 };
 
-const decide = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
-  const { sql, out, actor } = session;
+const decideOne = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
+  const { context, out, actor } = session;
   const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
-  const { games } = await decideGames(sql, seen, { ...request, seen_status: 'pending' }, actor);
+  const { games } = await decide(context, seen, { ...request, seen_status: 'pending' }, actor);
   for (const decision of games) {
     out.line(`${diff.game.game_name}: ${explainResult(decision)}.`);
     // A game that has moved is shown again.
@@ -75,13 +78,13 @@ const decide = async (session: Session, diff: GameDiff, next: string, request: D
   session.cursor = next;
 };
 
-const undo = async (session: Session): Promise<void> => {
+const undoLast = async (session: Session): Promise<void> => {
   const last = session.decided.pop();
   if (last === undefined) {
     session.out.line('There is nothing to undo.');
     return;
   }
-  for (const undone of await undoGameDecisions(session.sql, [last.audit_id], session.actor))
+  for (const undone of await undo(session.context, [last.audit_id], session.actor))
     session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
   session.cursor = last.cursor;
 };
@@ -93,13 +96,13 @@ const handleGame = async (session: Session, game: LaneGame): Promise<boolean> =>
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
-      if (key === 'p') await decide(session, diff, game.cursor, { audit_status: 'passed' });
+      if (key === 'p') await decideOne(session, diff, game.cursor, { audit_status: 'passed' });
       else if (key === 'r') {
         const request = await askRejection(session);
         if (request === undefined) continue;
-        await decide(session, diff, game.cursor, request);
+        await decideOne(session, diff, game.cursor, request);
       } else if (key === 's') session.cursor = game.cursor;
-      else if (key === 'u') await undo(session);
+      else if (key === 'u') await undoLast(session);
       else {
         if (key === 'd') session.out.styled(describeDiff(diff));
         continue;
@@ -128,7 +131,8 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         )
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
-    run: async ({ openDatabase, out }, { by, lane, application: application_id, search: text }) => {
+    run: async (context, { by, lane, application: application_id, search: text }) => {
+      const { openDatabase, out } = context;
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
       const sql = await openDatabase();
@@ -138,6 +142,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
       using prompt = openPrompt();
       const filter = { application_id, text };
       const session: Session = {
+        context,
         sql,
         out,
         prompt,

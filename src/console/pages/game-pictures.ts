@@ -16,6 +16,7 @@ import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/review/diff.ts';
+import { isFetching } from '#src/rules/pictures.ts';
 import { gameName, html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -33,7 +34,21 @@ export type GamePictures = {
   former: ReadonlyMap<string, ContentView | undefined>;
   /** Why pictures of this game are not fetched; null if they are all there, or being fetched. */
   delay: PictureDelay | null;
+  /** Does the page ask again for this picture? */
+  isAwaited: (picture: PictureView | undefined) => boolean;
+  pass: PassState;
 };
+
+/** `waits`: the game cannot be passed before its pictures are there. `lacking`: pictures that readers will not get. */
+type PassState = { waits: boolean; lacking: number };
+
+/** With a store of pictures, readers get the bytes that it has. */
+const readPassState = (current: readonly (PictureView | undefined)[], keepsPictures: boolean): PassState => ({
+  waits: keepsPictures && current.some(isFetching),
+  lacking: keepsPictures
+    ? current.filter((picture) => !isFetching(picture) && !picture?.is_stored).length
+    : 0,
+});
 
 const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
 
@@ -66,7 +81,8 @@ export const loadGamePictures = async (
       ? []
       : [[url, pinned] as const];
   });
-  const isIncomplete = current.some(([, picture]) => isWaiting(picture));
+  const isAwaited = options.keepsPictures ? isFetching : isWaiting;
+  const isIncomplete = current.some(([, picture]) => isAwaited(picture));
   const [contents, delay] = await Promise.all([
     findContents(
       sql,
@@ -76,6 +92,11 @@ export const loadGamePictures = async (
   ]);
   return {
     delay,
+    isAwaited,
+    pass: readPassState(
+      current.map(([, picture]) => picture),
+      options.keepsPictures,
+    ),
     pictures,
     similar,
     former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])),
@@ -84,6 +105,20 @@ export const loadGamePictures = async (
 
 /** The ids of the forms that decide on a game. */
 export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
+
+/** The button that passes a game. @param isLate takes the place of the one on a page that was sent before */
+export const passButton = ({ pass }: GamePictures, isLate = false): SafeHtml => {
+  const { waits, lacking } = pass;
+  const swap = isLate ? html` hx-swap-oob="true"` : null;
+  const note = waits
+    ? 'The game can be passed when its pictures are fetched and stored.'
+    : lacking === 0
+      ? ''
+      : `Readers get the game without ${lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`} not stored.`;
+  return html`<div id="pass-button"${swap}><button class="button primary" name="act" value="pass" data-key="p"${
+    waits ? html` disabled` : null
+  }>Pass <kbd>p</kbd></button>${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
+};
 
 /** The bytes of a picture that are on a page, as its decision form sends them. */
 const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
@@ -112,7 +147,7 @@ const QUICK_POLLS = 25;
 export const pictureList = (
   { game, from, to }: GameDiff,
   { field, items }: ListDiff,
-  { pictures, former, delay }: GamePictures,
+  { pictures, former, delay, isAwaited }: GamePictures,
   polls = 0,
 ): SafeHtml => {
   const isCompared = from !== null && from !== to;
@@ -130,7 +165,7 @@ export const pictureList = (
       isLate: delay !== null || isOver,
     });
   };
-  const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(find(value)));
+  const waits = items.some(({ value, type }) => type !== 'removed' && isAwaited(find(value)));
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const poll =
     waits && isCurrent && !isOver

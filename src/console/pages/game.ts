@@ -6,8 +6,14 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
+import {
+  loadGamePictures,
+  parseSeenPictures,
+  passButton,
+  pictureList,
+} from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
+import { placePictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
@@ -68,6 +74,8 @@ const explainUndecided = ({ result, game }: GameDecision, seen: number): string 
     return 'a picture changed behind its address meanwhile. This page shows it as it is now.';
   if (result === 'moved')
     return `the content moved from revision ${seen} to ${game?.revision} meanwhile. This page shows what moved.`;
+  if (result === 'fetching')
+    return 'a picture is still being fetched, or stored. The game can be passed when it is there.';
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
   return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
@@ -139,7 +147,11 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const list = diff.fields.find((each) => each.field === field);
     if (list?.kind !== 'list') return reply.code(404).send();
     const pictures = await loadGamePictures(options, diff.game, diff, []);
-    return reply.type('text/html; charset=utf-8').send(String(pictureList(diff, list, pictures, polls)));
+    const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
+    const button = mayPass && diff.to === diff.game.revision ? passButton(pictures, true) : null;
+    return reply
+      .type('text/html; charset=utf-8')
+      .send(String(html`${pictureList(diff, list, pictures, polls)}${button}`));
   });
 
   app.get<Params>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
@@ -165,7 +177,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const { games } = await decideGames(
           sql,
           [{ game_id, revision: form.revision, seen_pictures }],
-          { audit_status, seen_status, ...details },
+          { audit_status, seen_status, keeps_pictures: options.keepsPictures, ...details },
           operatorActor(operatorOf(request).login),
         );
         const [decided] = games;
@@ -189,6 +201,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             : lane === undefined
               ? here
               : link('/review', { ...filters, at: following?.next ?? undefined });
+        placePictures(options, [game_id]);
         const name = nameInText(decided.game?.game_name ?? game_id);
         return redirectWith(reply, url, `${name}: ${audit_status}.`);
       });

@@ -12,7 +12,7 @@ import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/de
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
-import { wantPictures } from '#src/console/want-pictures.ts';
+import { placePictures, wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
@@ -88,11 +88,12 @@ const describeResults = (verb: string, games: Awaited<ReturnType<typeof decideGa
   const others = games.filter(({ result }) => result !== 'decided');
   const count = (wanted: DecisionResult) => others.filter(({ result }) => result === wanted).length;
   const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
+  const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${count('moved')} moved meanwhile${withdrawn}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('moved')} moved meanwhile${withdrawn}${fetching}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 
@@ -111,7 +112,8 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     ]);
     const opened = await listPicturedGames(
       sql,
-      games.slice(0, OPENED_SOON).map(({ game_id }) => game_id),
+      // With a store of pictures, a game is not passed without them.
+      games.slice(0, options.keepsPictures ? PAGE : OPENED_SOON).map(({ game_id }) => game_id),
     );
     const pictures = await wantPictures(
       options,
@@ -155,8 +157,13 @@ ${pager([
     const audit_status = act === 'pass' ? 'passed' : 'rejected';
     const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
     return redirectOnRefusal(reply, back, async () => {
-      const wanted = { audit_status, seen_status: 'pending', ...details } as const;
+      const { keepsPictures: keeps_pictures } = options;
+      const wanted = { audit_status, seen_status: 'pending', keeps_pictures, ...details } as const;
       const { batch_id, games } = await decideGames(sql, game, wanted, actor);
+      const idsOf = (wantedResult: DecisionResult) =>
+        games.filter(({ result }) => result === wantedResult).map(({ game_id }) => game_id);
+      await wantPictures(options, await listPicturedGames(sql, idsOf('fetching')));
+      placePictures(options, idsOf('decided'));
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
       const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
       return redirectWith(reply, url, describeResults(audit_status, games), tone);
@@ -213,6 +220,10 @@ ${pager([
     if (last === undefined || last.audit_ids.length === 0)
       return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
     const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));
+    placePictures(
+      options,
+      results.map(({ game_id }) => game_id),
+    );
     const undone = results.filter(({ result }) => result === 'undone').length;
     const kept = results.length - undone;
     const url = link(
