@@ -23,18 +23,19 @@ export const findFetchingGames = async (tx: Queryable, game_ids: readonly string
       ),
     ]),
   );
-  const pictures = await tx<{ picture_id: string; outcome: PictureOutcome | null; sha256: Buffer | null }[]>`
-    select picture_id, outcome, sha256 from pictures
-    where picture_id = any(${[...idsOf.values()].flat()}::uuid[]) order by picture_id for share`;
+  const ids = [...idsOf.values()].flat();
+  const pictures = await tx<{ picture_id: string; outcome: PictureOutcome | null; sha256: string }[]>`
+    select picture_id, outcome, encode(sha256, 'hex') as sha256 from pictures
+    where picture_id = any(${ids}::uuid[]) order by picture_id for share`;
   const stored = await readColumn(tx<{ sha256: string }[]>`
     select encode(sha256, 'hex') from picture_contents
-    where sha256 = any(${pictures.flatMap(({ sha256 }) => sha256 ?? [])}::bytea[]) and stored is not null
-    order by sha256 for share`);
+    where stored is not null and sha256 in (select sha256 from pictures where picture_id = any(${ids}::uuid[]))
+    order by sha256 for share of picture_contents`);
   const isStored = new Set(stored);
   const states = new Map(
     pictures.map(({ picture_id, outcome, sha256 }) => [
       picture_id,
-      { outcome, is_stored: isStored.has(sha256?.toString('hex') ?? '') },
+      { outcome, is_stored: isStored.has(sha256) },
     ]),
   );
   return new Set(
