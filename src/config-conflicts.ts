@@ -1,22 +1,10 @@
 /** Variables of the environment that conflict. */
 
-/** Variables of the board, which the console replaces. */
-const FORMER_VARIABLES = {
-  BOARD_HOST: 'set CONSOLE_HOST',
-  BOARD_PORT: 'set CONSOLE_PORT',
-  BOARD_USER: 'operators sign in by name, add them with npx catalogue operator add',
-  BOARD_PASSWORD: 'operators set their own password, see npx catalogue operator add',
-  BOARD_READ_ONLY: 'give operators the role viewer with npx catalogue operator add or operator roles',
-  BOARD_TRUSTED_PROXIES: 'set CONSOLE_TRUSTED_PROXIES',
-};
-
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const;
 
 /** @returns the problems of variables that conflict */
 export const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
-  for (const [former, successor] of Object.entries(FORMER_VARIABLES))
-    if (present[former] !== undefined) problems.push(`${former} is no longer used: ${successor}`);
   const oidc = OIDC_VARIABLES.filter((name) => present[name] !== undefined);
   if (oidc.length > 0 && oidc.length < OIDC_VARIABLES.length) {
     const missing = OIDC_VARIABLES.filter((name) => present[name] === undefined);

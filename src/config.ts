@@ -44,7 +44,6 @@ const environmentSchema = z.object({
   REDIS_URL: validatedBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
   ENCRYPTION_KEYS: validatedBy(parseEncryptionKeys).optional(),
-  REFUSE_UNBOUND_TOKENS: flag,
   API_HOST: z.string().min(1).default('127.0.0.1'),
   API_PORT: port(8080),
   CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
@@ -162,7 +161,6 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     redisUrl: e.REDIS_URL,
     queuePrefix: e.QUEUE_PREFIX,
     encryptionKeys: e.ENCRYPTION_KEYS,
-    refuseUnboundTokens: e.REFUSE_UNBOUND_TOKENS,
     api: { host: e.API_HOST, port: e.API_PORT },
     console: {
       host: e.CONSOLE_HOST,

@@ -2,7 +2,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { PageRow, RunRow } from '#db/queries/runs.ts';
-import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { AuditStatus, Operation, RunOutcome } from '#src/contract/words.ts';
 
@@ -96,7 +97,7 @@ export const groupFailures = (
   sql<FailureGroup[]>`
     with latest as (
       select * from ingest_failures
-      where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
+      ${where(sql, [application_id !== undefined && sql`application_id = ${application_id}`])}
       order by last_at desc limit ${GROUPED_MAX}
     )
     select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
@@ -121,22 +122,22 @@ export const listApplicationItems = (
   },
 ): Promise<ApplicationItem[]> => {
   const { text, status, after, limit } = filter;
-  const like = containsPattern(text ?? '');
   return sql<ApplicationItem[]>`
     with page as (
       select * from applications
-      where status <> 'removed'
-        and ${text === undefined ? sql`true` : sql`(application_id ilike ${like} or name ilike ${like})`}
-        and ${status === undefined ? sql`true` : status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`}
-        and ${after === undefined ? sql`true` : sql`application_id > ${after}`}
+      ${where(sql, [
+        sql`status <> 'removed'`,
+        text !== undefined && contains(sql, text, ['application_id', 'name']),
+        status !== undefined &&
+          (status === 'failing' ? sql`failing_since is not null` : sql`status = ${status}`),
+        after !== undefined && sql`application_id > ${after}`,
+      ])}
       order by application_id limit ${limit}
     )
     select p.application_id, p.name, p.status, p.pause_reason, p.failing_since, p.every_ms, p.last_success_at,
            last.outcome as last_outcome,
            exists (select from sync_runs r where r.application_id = p.application_id and r.finished_at is null) as running,
-           (coalesce((select sum(games) from game_counts c where c.application_id = p.application_id
-              and c.level = 0 and c.bucket = 0), 0)
-            + coalesce((select sum(games) from game_count_changes c where c.application_id = p.application_id), 0))::int as games
+           (select coalesce(sum(games), 0)::int from game_totals(p.application_id)) as games
     from page p left join lateral (
       select outcome from sync_runs r where r.application_id = p.application_id and r.finished_at is not null
       order by run_id desc limit 1
@@ -161,9 +162,11 @@ export const listRunItems = (
 ): Promise<RunRow[]> =>
   sql<RunRow[]>`
     select * from sync_runs
-    where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-      and ${outcome === undefined ? sql`true` : outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`}
-      and ${before === undefined ? sql`true` : sql`run_id < ${before}`}
+    ${where(sql, [
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      before !== undefined && sql`run_id < ${before}`,
+    ])}
     order by run_id desc limit ${limit}`;
 
 export type RunPageItem = Pick<
@@ -195,16 +198,10 @@ export const listApplicationNames = (sql: Queryable, limit: number) =>
 /** Figures of one application: its games by status. */
 export const countGamesOf = (sql: Queryable, application_id: string) =>
   onlyRow(sql<Record<AuditStatus, number>[]>`
-    with counted as (
-      select audit_status, games from game_counts
-      where application_id = ${application_id} and level = 0 and bucket = 0
-      union all
-      select audit_status, games from game_count_changes where application_id = ${application_id}
-    )
     select coalesce(sum(games) filter (where audit_status = 'pending'), 0)::int as pending,
            coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
-    from counted`);
+    from game_totals(${application_id})`);
 
 /** Decisions among which the last one of an operator is searched. */
 const LATEST_DECISIONS = 5_000;

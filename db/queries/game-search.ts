@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow, GameSummaryRow } from '#db/queries/games.ts';
-import { containsPattern } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
@@ -67,12 +67,11 @@ export const searchGames = async (
              order by application_id desc, game_id desc limit ${scanMax})`,
   );
   const union = scans.reduce((all, each) => sql`${all} union all ${each}`);
-  const like = containsPattern(text ?? '');
   const rows = await sql<(GameItem & { last_id: string | null; scanned: number })[]>`
     with scanned as materialized (
       select * from (${union}) as every_status order by game_id desc limit ${scanMax}
     ), found as (
-      select game_id from scanned where ${text === undefined ? sql`true` : sql`game_name ilike ${like}`}
+      select game_id from scanned ${where(sql, [text !== undefined && contains(sql, text, ['game_name'])])}
       order by game_id desc limit ${limit + 1}
     )
     select ${itemColumns(sql)}, ending.scanned, ending.last_id

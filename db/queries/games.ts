@@ -2,11 +2,12 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { beginsPattern, containsPattern, firstRow, readColumn, readValue } from '#db/rows.ts';
+import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
+import { beginsPattern, contains, where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import { contentHash, type GameContent } from '#src/rules/mapping.ts';
+import { CONTENT, CONTENT_COLUMNS, contentHash, type GameContent } from '#src/rules/mapping.ts';
 
 export type GameRow = InferSelectModel<typeof games>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
@@ -37,6 +38,10 @@ type WrittenGames = {
   /** Games that were not written, because their hashes cannot be compared. */
   doubtful: string[];
 };
+/** The content columns in a statement: their names, their types, and an update to a newer content. */
+const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
+const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
+const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ');
 
 /**
  * Writes a batch of games in one statement.
@@ -57,9 +62,8 @@ const writeGames = async (
   const rows = await sql<{ application_game_id: string; revision: number | null }[]>`
     with fetched as (
       select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
-        game_id uuid, application_game_id text, game_name text, game_icon text[], game_desc text,
-        game_store_video text, game_store_pic text[], content_hash text, addresses_end_at timestamptz, list_hash text,
-        fetched_at timestamptz, is_compared boolean, equal_hash text)
+        game_id uuid, application_game_id text, content_hash text, addresses_end_at timestamptz, list_hash text,
+        fetched_at timestamptz, is_compared boolean, equal_hash text, ${sql.unsafe(CONTENT_TYPES)})
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
@@ -87,28 +91,22 @@ const writeGames = async (
       where g.game_id = e.game_id and g.content_hash = e.content_hash and g.fetched_at < f.fetched_at
     ), written as (
       insert into games as g (
-        game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
-        game_store_pic, content_hash, addresses_end_at, list_hash, fetched_at)
-      select f.game_id, ${application_id}, f.application_game_id, f.game_name, f.game_icon, f.game_desc,
-             f.game_store_video, f.game_store_pic, f.content_hash, f.addresses_end_at, f.list_hash, f.fetched_at
+        game_id, application_id, application_game_id, content_hash, addresses_end_at, list_hash, fetched_at,
+        ${sql.unsafe(CONTENT_NAMES)})
+      select f.game_id, ${application_id}, f.application_game_id, f.content_hash, f.addresses_end_at, f.list_hash,
+             f.fetched_at, ${sql.unsafe(CONTENT_NAMES)}
       from fetched f join changed using (application_game_id)
       where not is_doubtful
       order by f.application_game_id
       on conflict (application_id, application_game_id) do update
-      set game_name = excluded.game_name, game_icon = excluded.game_icon, game_desc = excluded.game_desc,
-          game_store_video = excluded.game_store_video, game_store_pic = excluded.game_store_pic,
-          audit_status = 'pending', audit_time = null, revision = g.revision + 1,
+      set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
           content_hash = excluded.content_hash, addresses_end_at = excluded.addresses_end_at,
           list_hash = excluded.list_hash, fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
       where g.content_hash <> excluded.content_hash and g.fetched_at < excluded.fetched_at
       returning g.*
     ), kept as (
-      insert into game_revisions (
-        game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash,
-        fetched_at)
-      select game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
-             content_hash, fetched_at
-      from written
+      insert into game_revisions (game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)})
+      select game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)} from written
     ), forgotten as (
       delete from game_revisions where ctid = any(array(
         select surplus.place from written w cross join lateral (
@@ -137,7 +135,7 @@ const compareGames = async (
 ): Promise<ComparedGame[]> => {
   const rule = (await readIdentityRules(sql, [application_id]))(application_id);
   const stored = await sql<(GameContent & { application_game_id: string; content_hash: string })[]>`
-    select application_game_id, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash
+    select application_game_id, content_hash, ${sql.unsafe(CONTENT_NAMES)}
     from games where application_id = ${application_id}
       and application_game_id = any(${games.map((game) => game.application_game_id)}::text[])`;
   const before = new Map(stored.map((row) => [row.application_game_id, row]));
@@ -211,15 +209,13 @@ export const listGamePage = (
   return readListPage<GameSummaryRow>(sql, page, {
     columns: sql`game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision,
                  withdrawn_at`,
-    from: sql`games
-      where ${audit_status === undefined ? sql`true` : sql`audit_status = ${audit_status}`}
-        and ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-        and ${
-          search === undefined
-            ? sql`true`
-            : sql`(game_name ilike ${containsPattern(search)} or application_game_id ilike ${containsPattern(search)}
-                   or game_id::text ilike ${beginsPattern(search)})`
-        }`,
+    from: sql`games ${where(sql, [
+      audit_status && sql`audit_status = ${audit_status}`,
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      search !== undefined &&
+        sql`(${contains(sql, search, ['game_name', 'application_game_id'])}
+             or game_id::text ilike ${beginsPattern(search)})`,
+    ])}`,
     sort_by: sorts[page.sort],
     id: sql`game_id`,
   });

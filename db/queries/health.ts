@@ -4,7 +4,7 @@ import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { containsPattern } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
 /** An application with its latest run that has ended; `last_…` is null before the first. */
@@ -34,10 +34,12 @@ export const listApplicationHealth = (
         select * from sync_runs where application_id = a.application_id and finished_at is not null
         order by run_id desc limit 1
       ) r on true
-      where a.status <> 'removed'
-        and ${status === undefined ? sql`true` : sql`a.status = ${status}`}
-        and ${outcome === undefined ? sql`true` : sql`r.outcome = ${outcome}`}
-        and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}`,
+      ${where(sql, [
+        sql`a.status <> 'removed'`,
+        status !== undefined && sql`a.status = ${status}`,
+        outcome !== undefined && sql`r.outcome = ${outcome}`,
+        search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
+      ])}`,
     sort_by:
       page.sort === 'last_run_at' ? sql`coalesce(r.finished_at, '-infinity')` : sql`a.${sql(page.sort)}`,
     id: sql`a.application_id`,
@@ -58,10 +60,11 @@ export const listRunPage = (
 ) =>
   readListPage<RunRow>(sql, page, {
     columns: sql`r.*`,
-    from: sql`sync_runs r
-      where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-        and ${outcome === undefined ? sql`true` : outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`}
-        and ${since === undefined ? sql`true` : sql`started_at >= ${since}`}`,
+    from: sql`sync_runs r ${where(sql, [
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      since && sql`started_at >= ${since}`,
+    ])}`,
     // Run ids are UUIDs of version 7: the primary key has the order of the starts.
     sort_by: page.sort === 'started_at' ? sql`r.run_id` : sql`r.${sql(page.sort)}`,
     id: sql`r.run_id`,
@@ -83,13 +86,12 @@ export const listOpenFailures = (
   { application_id, since, search }: FailureFilter,
   page: ListPage<(typeof FAILURE_SORTS)[number]>,
 ) => {
-  const ofApplication = application_id === undefined ? sql`true` : sql`application_id = ${application_id}`;
-  const text = search === undefined ? undefined : containsPattern(search);
+  const ofApplication = application_id !== undefined && sql`application_id = ${application_id}`;
   return readListPage<FailureRow>(sql, page, {
     columns: sql`f.*`,
     from: sql`(
         select application_id, operation, application_game_id, kind, reasons, first_at, last_at, count
-        from ingest_failures where ${ofApplication}
+        from ingest_failures ${where(sql, [ofApplication])}
         union all
         select r.application_id, 'query_game_list', '',
                coalesce(substring(why.text from '^page \\d+: ([a-z_]+)'), r.outcome),
@@ -97,7 +99,7 @@ export const listOpenFailures = (
                  'path', coalesce(substring(why.text from '^(page \\d+): '), ''),
                  'code', regexp_replace(why.text, '^page \\d+: ', ''))),
                coalesce(a.failing_since, r.started_at), r.finished_at, greatest(a.failed_runs, 1)
-        from (select * from applications where status <> 'removed' and ${ofApplication}) a
+        from (select * from applications ${where(sql, [sql`status <> 'removed'`, ofApplication])}) a
           cross join lateral (
             select * from sync_runs where application_id = a.application_id and finished_at is not null
             order by run_id desc limit 1
@@ -108,9 +110,10 @@ export const listOpenFailures = (
             select reason from sync_run_pages
             where run_id = r.run_id and kind = 'unread' and r.outcome = 'partial'
           ) why
-      ) f
-      where ${since === undefined ? sql`true` : sql`last_at >= ${since}`}
-        and ${text === undefined ? sql`true` : sql`(application_game_id ilike ${text} or kind ilike ${text} or reasons::text ilike ${text})`}`,
+      ) f ${where(sql, [
+        since && sql`last_at >= ${since}`,
+        search !== undefined && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
+      ])}`,
     sort_by: sql`f.${sql(page.sort)}`,
     id: sql`concat_ws(' ', f.application_id, f.operation, f.application_game_id, f.kind, f.reasons)`,
   });

@@ -2,7 +2,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { KycStateRow } from '#db/queries/kyc.ts';
 import { type KycOverview, overviewParts } from '#db/queries/kyc-overview.ts';
-import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { KycState } from '#src/contract/words.ts';
 
 /** A developer, known by its application. */
@@ -30,9 +31,11 @@ type DeveloperFilter = {
 export const listDevelopers = (sql: Queryable, { state, search, order, page, limit }: DeveloperFilter) =>
   sql<Developer[]>`
     ${selectDevelopers(sql)}
-    where (a.status <> 'removed' or r.application_id is not null)
-      and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
-      and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}
+    ${where(sql, [
+      sql`(a.status <> 'removed' or r.application_id is not null)`,
+      state && sql`coalesce(s.state, 'pending') = ${state}`,
+      search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
+    ])}
     order by ${order === 'changed' ? sql`r.received_at desc nulls last,` : sql``} a.application_id
     limit ${limit} offset ${(page - 1) * limit}`;
 
@@ -64,7 +67,7 @@ export type FormerRecord = {
   record_id: string;
   received_at: Date;
   replaced_at: Date;
-  changed_fields: string[] | null;
+  changed_fields: string[];
 };
 
 /** Former versions of a record, latest first. */

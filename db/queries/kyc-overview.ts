@@ -1,7 +1,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { KycStateRow } from '#db/queries/kyc.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { containsPattern, firstRow } from '#db/rows.ts';
+import { firstRow } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { KycState } from '#src/contract/words.ts';
 
 export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason' | 'asked_at'> & {
@@ -10,7 +11,7 @@ export type KycOverview = Pick<KycStateRow, 'application_id' | 'state' | 'reason
   /** The `cp_id` that waits to be accepted. */
   refused_cp_id: string | null;
   received_at: Date | null;
-  /** Fields that the current record changed: empty for a first record, null if not known. */
+  /** Fields that the current record changed: empty for a first record, null without a record. */
   changed_fields: string[] | null;
   former_versions: number;
   /** Other applications with the same tax id. */
@@ -53,10 +54,11 @@ export const listKycPage = (
   const { tables, columns, sameTaxId } = overviewParts(sql);
   return readListPage<KycListRow>(sql, page, {
     columns: sql`a.application_id, a.name, ${columns}, ${sameTaxId}`,
-    from: sql`${tables}
-      where a.status <> 'removed'
-        and ${state === undefined ? sql`true` : sql`coalesce(s.state, 'pending') = ${state}`}
-        and ${search === undefined ? sql`true` : sql`(a.application_id ilike ${containsPattern(search)} or a.name ilike ${containsPattern(search)})`}`,
+    from: sql`${tables} ${where(sql, [
+      sql`a.status <> 'removed'`,
+      state && sql`coalesce(s.state, 'pending') = ${state}`,
+      search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
+    ])}`,
     sort_by: sql`a.application_id`,
     id: sql`a.application_id`,
   });

@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { containsPattern, onlyRow, onlyValue, readValue } from '#db/rows.ts';
+import { onlyRow, onlyValue, readValue } from '#db/rows.ts';
+import { contains, where } from '#db/where.ts';
 import type { Decision } from '#src/contract/words.ts';
 
 /** What both lanes are filtered by. */
@@ -73,7 +74,7 @@ export const listNewLane: ListLane = async (sql, { application_id, text }, after
       where ${index} and not exists (select from changed_games c where c.game_id = g.game_id)
       order by ${order} limit ${scanMax}
     ), found as (
-      select game_id from scanned where ${text === undefined ? sql`true` : sql`game_name ilike ${containsPattern(text)}`}
+      select game_id from scanned ${where(sql, [text !== undefined && contains(sql, text, ['game_name'])])}
       order by game_id limit ${limit}
     ), ending as (
       select count(*)::int as scanned, (select game_id from scanned order by game_id desc limit 1) as last_id
@@ -93,12 +94,14 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
   const read = await sql<ScannedRow[]>`
     with scanned as materialized (
       select c.game_id, c.since, c.decided_revision from changed_games c
-      where ${application_id === undefined ? sql`true` : sql`c.application_id = ${application_id}`}
-        and ${after === undefined ? sql`true` : sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`}
+      ${where(sql, [
+        application_id !== undefined && sql`c.application_id = ${application_id}`,
+        after !== undefined && sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`,
+      ])}
       order by c.since, c.game_id limit ${scanMax}
     ), found as (
       select s.* from scanned s join games g using (game_id)
-      where ${text === undefined ? sql`true` : sql`g.game_name ilike ${containsPattern(text)}`}
+      ${where(sql, [text !== undefined && contains(sql, text, ['g.game_name'])])}
       order by s.since, s.game_id limit ${limit}
     ), ending as (
       select (select count(*)::int from scanned) as scanned, last.game_id as last_id, last.since as last_since
@@ -108,10 +111,8 @@ export const listChangedLane: ListLane = async (sql, { application_id, text }, a
            a.name as application_name, found.since, found.decided_revision, decided.audit_status as decided_status,
            ending.scanned, ending.last_id, ending.last_since
     from ending left join (
-      found join games g using (game_id) join applications a using (application_id) left join lateral (
-        select audit_status from game_audits
-        where game_id = found.game_id and undone_at is null order by audit_id desc limit 1
-      ) decided on true
+      found join games g using (game_id) join applications a using (application_id)
+      left join lateral standing_decision(g.game_id) decided on true
     ) on true
     order by found.since, g.game_id`;
   return toLaneRows(read, limit, scanMax);
@@ -125,10 +126,7 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
   return onlyRow(sql<LaneCounts[]>`
     select (pending - changed)::int as new, changed::int as changed
     from (
-      select coalesce((select games from game_counts where application_id = ${scope}
-               and audit_status = 'pending' and level = 0 and bucket = 0), 0)
-           + coalesce((select sum(games)::bigint from game_count_changes where audit_status = 'pending'
-               and ${scope} in ('', application_id)), 0) as pending,
+      select (select coalesce(sum(games), 0) from game_totals(${scope}) where audit_status = 'pending') as pending,
              (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
     ) as counted`);
 };

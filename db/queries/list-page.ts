@@ -41,10 +41,10 @@ export const readListPage = async <Row extends object>(
   // As text: a Date of JavaScript has no microseconds.
   const compare = descending ? sql`<` : sql`>`;
   const beyond =
-    after === undefined ? sql`true` : sql`(${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
+    after === undefined ? sql`` : sql`and (${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
   const rows = await sql<(Row & Keyed)[]>`
     select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id
-    from ${from} and ${beyond}
+    from ${from} ${beyond}
     order by ${sort_by} ${direction}, ${id} ${direction} limit ${limit + 1}`;
   const total = await onlyValue(sql<{ total: number }[]>`
     select count(*)::int as total from (select from ${from} limit ${COUNT_MAX + 1}) as counted`);

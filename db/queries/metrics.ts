@@ -68,10 +68,7 @@ export const countFailures = (sql: Queryable) =>
 
 export const countGamesByStatus = (sql: Queryable) =>
   sql<{ audit_status: AuditStatus; count: number }[]>`
-    select audit_status, sum(games)::float8 as count from (
-      select audit_status, games from game_counts where application_id = '' and level = 0
-      union all select audit_status, games from game_count_changes
-    ) counted group by audit_status`;
+    select audit_status, sum(games)::float8 as count from game_totals('') group by audit_status`;
 
 /** Counts the addresses that events are sent to. */
 export const countEventWebhooks = (sql: Queryable) =>

@@ -4,6 +4,7 @@ import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
+import { where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
@@ -52,23 +53,20 @@ export const listPortalGames = (
   application_id: string,
   page: { status: AuditStatus; before: string | undefined; limit: number },
 ): Promise<PortalGame[]> =>
-  // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison. A text
-  // without a code of `reasons` is from an earlier release and was written for operators.
+  // The index of `game.listByAuditStatus` has the games: db/queries/api-games.ts explains the array comparison.
   sql<PortalGame[]>`
     select g.game_id, g.application_game_id, g.game_name, g.audit_status, g.audit_time, g.revision, g.updated_at,
-           rejection.reason_label, rejection.text
+           (select label from reasons where code = rejection.reason) as reason_label, rejection.text
     from (
       select * from games
-      where application_id = any (array[${application_id}]) and audit_status = ${page.status} and withdrawn_at is null
-        and ${page.before === undefined ? sql`true` : sql`game_id < ${page.before}`}
+      ${where(sql, [
+        sql`application_id = any (array[${application_id}]) and audit_status = ${page.status}`,
+        sql`withdrawn_at is null`,
+        page.before !== undefined && sql`game_id < ${page.before}`,
+      ])}
       order by application_id desc, game_id desc limit ${page.limit}
-    ) g left join lateral (
-      select r.label as reason_label, case when r.code is not null then a.text end as text
-      from game_audits a left join reasons r on r.code = a.reason
-      where g.audit_status = 'rejected' and a.game_id = g.game_id and a.undone_at is null
-        and a.audit_status = 'rejected'
-      order by a.audit_id desc limit 1
-    ) rejection on true
+    ) g
+    left join lateral standing_decision(${page.status === 'rejected' ? sql`g.game_id` : sql`null`}) rejection on true
     order by g.game_id desc`;
 
 /** A game that the application's list no longer names. */
@@ -88,15 +86,14 @@ export const listWithdrawnGames = (
 ): Promise<WithdrawnGame[]> =>
   sql<WithdrawnGame[]>`
     select game_id, application_game_id, game_name, audit_status, unlisted_at, withdrawn_at from games
-    where application_id = ${application_id} and withdrawn_at is not null
-      and ${
-        page.before === undefined
-          ? sql`true`
-          : sql`(withdrawn_at, game_id) < (
-              select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
-                     g.game_id
-              from games g where g.game_id = ${page.before} and g.application_id = ${application_id})`
-      }
+    ${where(sql, [
+      sql`application_id = ${application_id} and withdrawn_at is not null`,
+      page.before !== undefined &&
+        sql`(withdrawn_at, game_id) < (
+          select coalesce(g.withdrawn_at, (select max(withdrawn_at) from game_absences where game_id = g.game_id)),
+                 g.game_id
+          from games g where g.game_id = ${page.before} and g.application_id = ${application_id})`,
+    ])}
     order by withdrawn_at desc, game_id desc limit ${page.limit}`;
 
 /** Counts the withdrawn games of an application, at most `max`. */

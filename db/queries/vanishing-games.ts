@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
+import { where } from '#db/where.ts';
 
 export type VanishingGame = Pick<
   GameRow,
@@ -26,8 +27,10 @@ export const listVanishingGames = (
   sql<VanishingGame[]>`
     select game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
     from vanishing_games v join games g using (game_id)
-    where v.run_id = ${run_id} and g.withdrawn_at is null
-      and ${page.after === undefined ? sql`true` : sql`v.game_id > ${page.after}`}
+    ${where(sql, [
+      sql`v.run_id = ${run_id} and g.withdrawn_at is null`,
+      page.after !== undefined && sql`v.game_id > ${page.after}`,
+    ])}
     order by v.game_id limit ${page.limit}`;
 
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
@@ -64,8 +67,7 @@ export const withdrawVanishingGames = (
   readColumn(tx<{ game_id: string }[]>`
     with accepted as (
       delete from vanishing_games
-      where run_id = ${run_id}
-        and ${game_ids === undefined ? tx`true` : tx`game_id = any(${game_ids as string[]}::uuid[])`}
+      ${where(tx, [tx`run_id = ${run_id}`, game_ids && tx`game_id = any(${game_ids as string[]}::uuid[])`])}
       returning game_id
     )
     update games g set withdrawn_at = now(), updated_at = now()

@@ -1,8 +1,7 @@
-/** What the console asks of the media process: pictures that an operator is about to see, and those of decided games. */
+/** Pictures that an operator is about to see. */
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
-import { tidySoon } from '#src/ingest/tidy-soon.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Without `game_store_pic`, only the icons of a game are wanted. */
@@ -22,7 +21,7 @@ const addJob = async (
   try {
     await producer.add(
       fetchPictures,
-      { game_ids, ...(icons_only && { icons_only }) },
+      { game_ids, icons_only },
       { once: `${icons_only ? 'icons' : 'all'}-${game_ids[0]}-${game_ids.length}` },
     );
   } catch {
@@ -55,15 +54,4 @@ export const wantPictures = async (
     void addJob(options, game_ids, icons_only);
   }
   return pictures;
-};
-
-/** Has the pictures of decided games moved in the store of pictures. The answer does not wait for it. */
-export const placePictures = (
-  { keepsPictures, producer, logger }: ConsoleOptions,
-  game_ids: readonly string[],
-): void => {
-  if (!keepsPictures) return;
-  tidySoon(producer, game_ids).catch(() =>
-    logger.warn('pictures of decided games are moved later: the queue does not answer'),
-  );
 };

@@ -12,10 +12,10 @@ import {
   releasePicture,
   saveContent,
 } from '#db/queries/picture-fetches.ts';
-import { applyPins } from '#db/queries/picture-pins.ts';
 import type { PictureAddress } from '#db/queries/pictures.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
+import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
@@ -46,6 +46,7 @@ export type PictureOptions = {
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
+  reopenGames: ReopenGames;
 };
 
 export type Pictures = {
@@ -55,6 +56,8 @@ export type Pictures = {
    * @throws the reason of the signal; errors of the database
    */
   refresh: (picture: PictureAddress, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
+  /** Compares a picture that was not requested: another look may have seen other bytes. @returns the games that have drifted */
+  compare: (picture_id: string) => Promise<string[]>;
   close: () => void;
 };
 
@@ -69,9 +72,11 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, keeper, recheckMs } = options;
+  const { sql, decoder, keeper, recheckMs, reopenGames } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
+
+  const compare = (picture_id: string): Promise<string[]> => comparePins(sql, picture_id, reopenGames);
 
   /** Stores the content of bytes that are not known yet. @returns what they are */
   const keepContent = async (sha256: Buffer, bytes: Buffer): Promise<PictureOutcome> => {
@@ -160,8 +165,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
   ): Promise<Refreshed & { outcome: PictureOutcome }> => {
     const outcome = await record(claimed, answer);
     const isFailure = answer.kind === 'failed';
-    const drifted =
-      isFailure && answer.outcome !== 'too_large' ? [] : await applyPins(sql, claimed.picture_id);
+    const drifted = isFailure && answer.outcome !== 'too_large' ? [] : await compare(claimed.picture_id);
     return { outcome, drifted, ...(isFailure && { failure: answer }) };
   };
 
@@ -176,6 +180,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
           return finish(claimed, { kind: 'failed', ...failure });
         },
       ),
+    compare,
     close: agent.close,
   };
 };

@@ -10,13 +10,14 @@ import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { listPortalFailures } from '#db/queries/portal.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { requestCheck } from '#src/actions/checks.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { requestCheck } from '#src/operations/checks.ts';
+import { operate } from '#src/operations/operate.ts';
 import { findForm, gameUrl } from '#src/portal/games.ts';
-import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { withoutOperator } from '#src/review/answer.ts';
+import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
-import { checkSection } from '#src/site/check-report.ts';
+import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
@@ -33,6 +34,7 @@ import {
   section,
   tableSection,
 } from '#src/site/html.ts';
+import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalId } from '#src/site/query.ts';
 
@@ -51,7 +53,7 @@ const RUN_COLUMNS: Column<RunRow>[] = [
   { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
   { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
   { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', minWidth: 900, cell: (run) => withoutOperator(run.reason ?? '') },
+  { head: 'Why', minWidth: 900, cell: (run) => withoutAdvice(run.reason ?? '') },
 ];
 
 const FAILURE_COLUMNS: Column<FailureRow>[] = [
@@ -68,7 +70,8 @@ const FAILURE_COLUMNS: Column<FailureRow>[] = [
 ];
 
 /** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
-export const addPortalOverview = (portal: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, games, groups, runs, webhook] = await Promise.all([
@@ -196,11 +199,8 @@ ${pager([
 
   portal.post('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const actor = { actor: application_id, actor_kind: 'application' } as const;
-    const opened = await requestCheck({ sql, producer }, actor, application_id);
-    const text = opened
-      ? 'The checks have begun.'
-      : 'Not started: the checks are running, or began less than a minute ago.';
-    return redirectWith(reply, '/portal/checks', text, opened ? 'good' : 'bad');
+    const caller = callerOfHolder(request);
+    const { opened } = await operate(requestCheck, { application_id }, caller, platformOf(options));
+    return redirectWith(reply, '/portal/checks', explainCheck(opened), opened ? 'good' : 'bad');
   });
 };

@@ -7,9 +7,9 @@ import {
   type GameRevisionRow,
   type GameRow,
 } from '#db/queries/games.ts';
-import { UsageError } from '#src/errors.ts';
-import { diffContent, type FieldDiff } from '#src/review/diff.ts';
+import { NotFoundError, UsageError } from '#src/errors.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
+import { diffContent, type FieldDiff } from '#src/rules/diff.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
@@ -36,7 +36,7 @@ const withAddressesOf = (later: GameContent, content: GameContent, rule: Identit
  * Compares two revisions of a game. Addresses of the same identity are the same.
  * @param to by default the current revision
  * @param from by default the last decided revision before `to`
- * @throws UsageError when there is no such game or revision
+ * @throws NotFoundError when there is no such game, UsageError when there is no such revision
  */
 export const compareRevisions = async (
   sql: Queryable,
@@ -44,7 +44,7 @@ export const compareRevisions = async (
   range: { from?: number | undefined; to?: number | undefined } = {},
 ): Promise<GameDiff> => {
   const game = await findGame(sql, game_id);
-  if (game === undefined) throw new UsageError(`There is no game ${game_id}.`);
+  if (game === undefined) throw new NotFoundError('game', game_id);
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
   const [before, after, ruleOf] = await Promise.all([

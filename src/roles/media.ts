@@ -5,6 +5,7 @@ import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
 import { carryOverDecisions, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
@@ -47,7 +48,15 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   const store = location && (await openPictureStore(location));
   started.defer(() => store?.close());
   const keeper = store && createPictureKeeper({ sql, store, keepMs, logger });
-  const pictures = createPictures({ sql, egress, decoder, keeper, maxBytes, recheckMs });
+  const pictures = createPictures({
+    sql,
+    egress,
+    decoder,
+    keeper,
+    maxBytes,
+    recheckMs,
+    reopenGames: createReopenGames(sql),
+  });
   started.defer(() => pictures.close());
   const deps: MediaDependencies = { sql, pictures, keeper, recheckMs };
 

@@ -2,41 +2,55 @@ import { hash as digest } from 'node:crypto';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 import { addressEnd, addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
-/** What the platform keeps of an application-side detail: the content that an operator decides on. */
-export type GameContent = {
-  game_name: string;
-  game_icon: string[];
-  game_desc: string;
-  game_store_video: string;
-  game_store_pic: string[];
-};
+type FieldOf<Value> = {
+  [Field in keyof ApplicationGameDetail]: ApplicationGameDetail[Field] extends Value ? Field : never;
+}[keyof ApplicationGameDetail];
+/** `isAddress`: its values are addresses, which are hashed by their identities. */
+type Column = { title: string; isAddress?: true } & (
+  | { type: 'text'; from: FieldOf<string> }
+  | { type: 'text[]'; from: FieldOf<string[]> }
+);
 
 /**
- * Map an application-side detail (section 2.5) to the platform side (section 2.3): `game_info` becomes `game_desc`.
- * `game_id`, `game_package_url`, `audit_status` and `audit_time` are the platform's own.
+ * The content of a game, which an operator decides on: the columns of `games` and `game_revisions`, each with the field
+ * of an application-side detail (section 2.5) that it is `from`. Content is shown and hashed in this order. `game_id`,
+ * `game_package_url`, `audit_status` and `audit_time` are the platform's own.
  */
-export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
-  game_name: detail.game_name,
-  game_icon: detail.game_icon,
-  game_desc: detail.game_info,
-  game_store_video: detail.game_store_video,
-  game_store_pic: detail.game_store_pic,
-});
+export const CONTENT = {
+  game_name: { type: 'text', from: 'game_name', title: 'Name' },
+  game_icon: { type: 'text[]', from: 'game_icon', title: 'Icons', isAddress: true },
+  game_desc: { type: 'text', from: 'game_info', title: 'Description' },
+  game_store_pic: { type: 'text[]', from: 'game_store_pic', title: 'Pictures', isAddress: true },
+  game_store_video: { type: 'text', from: 'game_store_video', title: 'Video', isAddress: true },
+} as const satisfies Record<string, Column>;
+
+export type ContentColumn = keyof typeof CONTENT;
+export const CONTENT_COLUMNS = Object.keys(CONTENT) as ContentColumn[];
+export type GameContent = {
+  -readonly [Name in ContentColumn]: (typeof CONTENT)[Name]['type'] extends 'text' ? string : string[];
+};
+
+/** Maps an application-side detail to the platform side (section 2.3). */
+export const toGameContent = (detail: ApplicationGameDetail): GameContent =>
+  Object.fromEntries(CONTENT_COLUMNS.map((column) => [column, detail[CONTENT[column].from]])) as GameContent;
+
+const valuesOf = (content: GameContent): (string | string[])[] =>
+  CONTENT_COLUMNS.map((column) => content[column]);
 
 /** Bytes of the content as Postgres stores it, before compression. */
 export const contentBytes = (content: GameContent): number => {
-  const { game_name, game_desc, game_store_video, game_icon, game_store_pic } = content;
-  const texts = [game_name, game_desc, game_store_video, ...game_icon, ...game_store_pic];
-  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+  let bytes = 0;
+  for (const value of valuesOf(content))
+    for (const text of typeof value === 'string' ? [value] : value) bytes += Buffer.byteLength(text);
+  return bytes;
 };
 
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
-const addressesOf = ({ game_icon, game_store_video, game_store_pic }: GameContent): string[] => [
-  ...game_icon,
-  game_store_video,
-  ...game_store_pic,
-];
+const isAddress = (column: ContentColumn): boolean => 'isAddress' in CONTENT[column];
+
+const addressesOf = (content: GameContent): string[] =>
+  CONTENT_COLUMNS.filter(isAddress).flatMap((column) => content[column]);
 
 /** When the first of a content's addresses ends; null if none tells its end. */
 export const addressesEndAt = (content: GameContent): Date | null =>
@@ -54,13 +68,11 @@ export const addressesEndAt = (content: GameContent): Date | null =>
  */
 export const contentHash = (content: GameContent, rule: IdentityRule): string => {
   const identity = (address: string) => addressIdentity(address, rule);
-  const hashed = hash([
-    content.game_name,
-    content.game_icon.map(identity),
-    content.game_desc,
-    identity(content.game_store_video),
-    content.game_store_pic.map(identity),
-  ]);
+  const identify = (value: string | string[]) =>
+    typeof value === 'string' ? identity(value) : value.map(identity);
+  const hashed = hash(
+    CONTENT_COLUMNS.map((column) => (isAddress(column) ? identify(content[column]) : content[column])),
+  );
   return addressesOf(content).some((address) => address.includes('?')) ? `${hashed}.${rule.tag}` : hashed;
 };
 

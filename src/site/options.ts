@@ -15,10 +15,9 @@ export type SiteOptions = {
   oidc: OidcSettings | null;
   /** What takes two persons (FOUR_EYES). */
   fourEyes: FourEyes;
+  /** Is there a store of pictures (PICTURE_STORE)? */
+  keepsPictures: boolean;
   logger: FastifyBaseLogger;
 };
 
-export type ConsoleOptions = SiteOptions & {
-  /** Is there a store of pictures (PICTURE_STORE)? */
-  keepsPictures: boolean;
-};
+export type ConsoleOptions = SiteOptions;

@@ -2,7 +2,6 @@
 // `node test/bench/console-pages.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
 import { updateOperator } from '#db/queries/operators.ts';
-import { addOperator } from '#src/identity/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
 import { readLane } from '#src/review/lanes.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
@@ -11,6 +10,7 @@ import { loadRuns } from '#test/bench/loaded-runs.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addOperator } from '#test/support/operate.ts';
 
 const RUNS = 100_000;
 const ROUNDS = 60;

@@ -2,7 +2,7 @@
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
 import { listChangedLane, listNewLane } from '#db/queries/lanes.ts';
-import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
+import { signInUrl } from '#src/identity/links.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
@@ -10,6 +10,7 @@ import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { launchBrowser } from '#test/support/browser.ts';
 import { KIM } from '#test/support/factories.ts';
+import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
 /** Those of the measure, and of the pages of the lane that come next. */

@@ -2,13 +2,13 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 // Duration of what a review page reads and writes, without HTTP:
 // `node test/bench/review.ts 1000000 [directory to keep the database in]`.

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
-import { decideGames } from '#src/review/decide.ts';
 import { createAddressSigner } from '#src/sample-application/signer.ts';
 import { KIM } from '#test/support/factories.ts';
 import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
+import { decideGames } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const HOUR_MS = 3_600_000;

@@ -22,12 +22,19 @@ const QUERIES: Fields = {
   '/': { q: 'x', state: 'sealed', order: 'id', page: '1' },
   '/reveals': { who: 'kim', before: '9' },
 };
-const DEED = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
+const ACTION = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
 const FORMS: Fields = {
-  '/developers/:application_id/ask': { kind: 'reveal', seen: 'x', reason: 'why' },
-  '/developers/:application_id/reveal': DEED,
-  '/developers/:application_id/erase': DEED,
-  '/developers/:application_id/accept-cp-id': DEED,
+  '/requests': {
+    kind: 'reveal',
+    subject: 'application:acme',
+    seen: 'x',
+    reason: 'why',
+    act: 'all',
+    game: '',
+  },
+  '/developers/:application_id/reveal': ACTION,
+  '/developers/:application_id/erase': ACTION,
+  '/developers/:application_id/accept-cp-id': ACTION,
 };
 
 test('no input of a KYC officer is answered by a server error', async () => {

@@ -6,13 +6,14 @@ import { listPins, placesOf } from '#db/queries/picture-pins.ts';
 import { carryOverDecisionsJob } from '#jobs/carry-over-decisions.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { oneGame } from '#test/ingest/landed.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, DEFAULT_RULE, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -31,7 +32,14 @@ beforeAll(async () => {
   media = database.as('media');
   worker = database.as('worker');
   reviewer = database.as('console');
-  pictures = createPictures({ sql: media, egress, decoder, maxBytes: 200_000, recheckMs: 3_600_000 });
+  const limits = { maxBytes: 200_000, recheckMs: 3_600_000 };
+  pictures = createPictures({
+    sql: media,
+    egress,
+    decoder,
+    ...limits,
+    reopenGames: createReopenGames(media),
+  });
   await addApplication(database.sql, 'acme');
 });
 afterAll(async () => {

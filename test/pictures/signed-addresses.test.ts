@@ -5,12 +5,13 @@ import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { findPictures } from '#db/queries/pictures.ts';
 import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { decideGames } from '#src/review/decide.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -25,7 +26,14 @@ beforeAll(async () => {
   decoder = createDecoder();
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   media = database.as('media');
-  pictures = createPictures({ sql: media, egress, decoder, maxBytes: 200_000, recheckMs: 3_600_000 });
+  pictures = createPictures({
+    sql: media,
+    egress,
+    decoder,
+    maxBytes: 200_000,
+    recheckMs: 3_600_000,
+    reopenGames: createReopenGames(media),
+  });
   await addApplication(database.sql, 'acme');
   await addApplication(database.sql, 'other');
 });

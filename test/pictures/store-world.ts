@@ -7,16 +7,18 @@ import { PICTURES_PATH } from '#src/api/pictures.ts';
 import type { GameDetail } from '#src/contract/platform.ts';
 import type { Decision } from '#src/contract/words.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import type { PictureStore } from '#src/picture-store/store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
-import type { DecisionResult } from '#src/review/verdicts.ts';
+import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { addApplication, addToken, DETAIL, post, startApi, type TestApi } from '#test/api/support.ts';
 import { oneGame } from '#test/ingest/landed.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { fetchedGame, KIM } from '#test/support/factories.ts';
+import { operateAs, undoGameDecisions } from '#test/support/operate.ts';
 import { openAs } from '#test/support/roles.ts';
 
 export type StoreWorld = {
@@ -66,7 +68,16 @@ export const openStoreWorld = async (
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   const keeper = createPictureKeeper({ sql: media, store, keepMs: KEEP_MS, logger });
   const recheckMs = KEEP_MS;
-  const pictures = createPictures({ sql: media, egress, decoder, keeper, maxBytes: 200_000, recheckMs });
+  const reopenGames = createReopenGames(media);
+  const pictures = createPictures({
+    sql: media,
+    egress,
+    decoder,
+    keeper,
+    maxBytes: 200_000,
+    recheckMs,
+    reopenGames,
+  });
   let isServing = true;
   const stopServer = async () => {
     if (isServing) await server.close();
@@ -110,9 +121,13 @@ export const openStoreWorld = async (
     },
     decide: async (id, audit_status = 'passed') => {
       const { game_id, revision } = await gameOf(id);
-      const details = audit_status === 'rejected' ? { reason: 'rights' } : {};
-      const request = { audit_status, keeps_pictures: true, ...details };
-      return (await decideGames(reviewer, [{ game_id, revision }], request, KIM)).games[0]?.result;
+      const games = [{ game_id, revision }];
+      const platform = { keepsPictures: true };
+      const decided =
+        audit_status === 'passed'
+          ? await operateAs(reviewer, KIM, passGames, { games }, platform)
+          : await operateAs(reviewer, KIM, rejectGames, { games, reason: 'rights' }, platform);
+      return decided.games[0]?.result;
     },
     undo: async (id) => {
       const { game_id } = await gameOf(id);

@@ -5,7 +5,8 @@ import type { Queryable } from '#db/client.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import type { Lane } from '#src/contract/words.ts';
 import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

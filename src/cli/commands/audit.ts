@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { type AuditRow, listAuditPage, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineList } from '#src/cli/kit/list-command.ts';
 import { parseNonEmpty, SINCE, UNTIL } from '#src/cli/kit/parsers.ts';

@@ -1,13 +1,11 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
-import type { Actor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import type { LaneFilter } from '#db/queries/lanes.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { decide, undo } from '#src/cli/commands/decide.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
+import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
@@ -17,8 +15,9 @@ import { isInteractive, openPrompt, type Prompt } from '#src/cli/kit/prompt.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
-import type { DecisionRequest } from '#src/review/decide.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
 
 const LINES_SHOWN = 30;
@@ -29,8 +28,10 @@ type Session = {
   context: CommandContext;
   sql: Database;
   out: Output;
+  operate: CommandContext['operate'];
   prompt: Prompt;
-  actor: Actor;
+  /** The name of the reviewer. */
+  by: string;
   lane: Lane;
   filter: LaneFilter;
   /** The place after which the next game is read. */
@@ -39,20 +40,22 @@ type Session = {
   decided: { audit_id: number; cursor: string | undefined }[];
 };
 
-const showGame = async ({ sql, out, actor }: Session, game: LaneGame): Promise<GameDiff> => {
+const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<GameDiff> => {
   const diff = await compareRevisions(sql, game.game_id);
   const lines = describeDiff(diff);
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
-  const others = await recordViewer(sql, game.game_id, actor.actor);
+  const others = await recordViewer(sql, game.game_id, by);
   if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
   out.line(`Waits since ${formatAge(game.since)}.`);
   return diff;
 };
 
+type Rejection = { reason: string; text: string | undefined; note: string };
+
 /** Asks for the reason and the texts of a rejection. @returns undefined when there is no answer */
-const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequest | undefined> => {
+const askRejection = async ({ sql, out, prompt }: Session): Promise<Rejection | undefined> => {
   const reasons = (await listReasons(sql)).filter((reason) => reason.retired_at === null);
   for (const [index, { code, label }] of reasons.entries()) out.line(`  ${index + 1}. ${code}: ${label}`);
   const chosen = (await prompt.ask('Reason (number or code, empty: do not reject): ')) ?? '';
@@ -60,17 +63,22 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequ
   if (reason === '') return undefined;
   const text = await prompt.ask("Text for the application's developer (may be empty): ");
   const note = text === undefined ? undefined : await prompt.ask('Note for operators (may be empty): ');
-  return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
+  return note === undefined ? undefined : { reason, text, note };
 };
 
-const decideOne = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
-  const { context, out, actor } = session;
-  const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
-  const { games } = await decide(context, seen, { ...request, seen_status: 'pending' }, actor);
-  for (const decision of games) {
+/** @param rejection absent: the game is passed */
+const decide = async (session: Session, diff: GameDiff, next: string, rejection?: Rejection) => {
+  const { operate, out, by } = session;
+  const games = [{ game_id: diff.game.game_id, revision: diff.to }];
+  const seen = { games, seen_status: 'pending' } as const;
+  const decided =
+    rejection === undefined
+      ? await operate(passGames, seen, { by })
+      : await operate(rejectGames, { ...seen, ...rejection }, { by });
+  for (const decision of decided.games) {
     out.line(`${diff.game.game_name}: ${explainResult(decision)}.`);
     // A game that has moved is shown again.
-    if (decision.result === 'moved') return;
+    if (decision.result === 'content_moved') return;
     const { last } = decision.game ?? {};
     if (decision.result === 'decided' && last)
       session.decided.push({ audit_id: last.audit_id, cursor: session.cursor });
@@ -84,7 +92,7 @@ const undoLast = async (session: Session): Promise<void> => {
     session.out.line('There is nothing to undo.');
     return;
   }
-  for (const undone of await undo(session.context, [last.audit_id], session.actor))
+  for (const undone of await session.operate(undoGameDecisions, { audit_ids: [last.audit_id] }, session))
     session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
   session.cursor = last.cursor;
 };
@@ -96,11 +104,13 @@ const handleGame = async (session: Session, game: LaneGame): Promise<boolean> =>
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
-      if (key === 'p') await decideOne(session, diff, game.cursor, { audit_status: 'passed' });
-      else if (key === 'r') {
-        const request = await askRejection(session);
-        if (request === undefined) continue;
-        await decideOne(session, diff, game.cursor, request);
+      if (key === 'p') {
+        await fetchMissing(session.context, [diff.game]);
+        await decide(session, diff, game.cursor);
+      } else if (key === 'r') {
+        const rejection = await askRejection(session);
+        if (rejection === undefined) continue;
+        await decide(session, diff, game.cursor, rejection);
       } else if (key === 's') session.cursor = game.cursor;
       else if (key === 'u') await undoLast(session);
       else {
@@ -132,7 +142,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
     run: async (context, { by, lane, application: application_id, search: text }) => {
-      const { openDatabase, out } = context;
+      const { openDatabase, operate, out } = context;
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
       const sql = await openDatabase();
@@ -148,7 +158,8 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         prompt,
         lane,
         filter,
-        actor: commandLineActor(by),
+        operate,
+        by,
         cursor: undefined,
         decided: [],
       };

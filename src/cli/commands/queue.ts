@@ -1,11 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Queue } from 'bullmq';
 import { listLiveWorkers } from '#db/queries/workers.ts';
-import { changeQueues, retryFailedJobs } from '#src/actions/queues.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { UsageError } from '#src/errors.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
 
 const STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 type Counts = Record<(typeof STATES)[number], number>;
@@ -18,29 +14,17 @@ const readStatus = async (queue: Queue) => {
   return { name: queue.name, paused, ...byState };
 };
 
-const namesOf = (queues: readonly Queue[]): string[] => queues.map((queue) => queue.name);
-
-/** @returns the queue of this name, or all queues */
-const chooseQueues = ({ producer }: Foundation, name: string | undefined): Queue[] => {
-  const queues = producer.queues();
-  const chosen = queues.filter((queue) => name === undefined || queue.name === name);
-  if (chosen.length > 0) return chosen;
-  throw new UsageError(`There is no queue "${name}". The queues are: ${namesOf(queues).join(', ')}.`);
-};
-
 /** Defines `queue pause` or `queue resume`. */
 const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string): void =>
   defineCommand(queue, name, {
     summary,
     examples: [`queue ${name}`, `queue ${name} query-game-detail`],
     parameters: (command) => command.argument(...ONLY_QUEUE),
-    run: async ({ openQueues, out }, queueName) => {
-      const foundation = await openQueues();
-      const chosen = chooseQueues(foundation, queueName);
-      await changeQueues(foundation.sql, commandLineActor(), name, chosen);
-      const names = namesOf(chosen);
+    run: async ({ operate, out }, queueName) => {
+      const { pauseQueues, resumeQueues } = await import('#src/operations/queues.ts');
+      const { queues } = await operate(name === 'pause' ? pauseQueues : resumeQueues, { name: queueName });
       const done = `${name}d`;
-      out.answer({ [done]: names }, `Queues ${done}: ${names.join(', ')}.`);
+      out.answer({ [done]: queues }, `Queues ${done}: ${queues.join(', ')}.`);
     },
   });
 
@@ -71,10 +55,9 @@ export const register = (program: Command): void => {
     details: 'Jobs of ended runs do nothing when they run again. Start a new run with sync.',
     examples: ['queue retry-failed', 'queue retry-failed query-cp-kyc'],
     parameters: (command) => command.argument(...ONLY_QUEUE),
-    run: async ({ openQueues, out }, name) => {
-      const foundation = await openQueues();
-      const chosen = chooseQueues(foundation, name);
-      const retried = await retryFailedJobs(foundation.sql, commandLineActor(), chosen);
+    run: async ({ operate, out }, name) => {
+      const { retryFailedJobs } = await import('#src/operations/queues.ts');
+      const { retried } = await operate(retryFailedJobs, { name });
       const lines = Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`);
       out.answer({ retried }, ...lines);
     },

@@ -2,11 +2,10 @@
 
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import { type FailureGroup, groupFailures } from '#db/queries/console.ts';
-import { retryFailedGames } from '#src/actions/pull-games.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { retryFailures } from '#src/operations/pull-games.ts';
+import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
   action,
@@ -19,6 +18,7 @@ import {
   number,
   tableSection,
 } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalText } from '#src/site/query.ts';
 
@@ -41,7 +41,8 @@ export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
 const query = z.object({ application: optionalText });
 
 /** Adds `/failures`. */
-export const addFailures = (app: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
   app.get('/failures', { config: { right: 'view' } }, async (request, reply) => {
     const { application } = query.parse(request.query);
     const groups = await groupFailures(sql, { application_id: application, limit: GROUPS_MAX });
@@ -75,16 +76,10 @@ ${tableSection(
   });
 
   app.post('/failures', { config: { right: 'manage_applications' } }, async (request, reply) => {
-    const { application } = z.object({ application: z.string().min(1).max(63) }).parse(request.body);
-    const { games } = await retryFailedGames(
-      { sql, producer },
-      operatorActor(operatorOf(request).login),
-      application,
-    );
-    return redirectWith(
-      reply,
-      link('/failures', { application }),
-      `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`,
-    );
+    const { application } = z.object({ application: z.string() }).parse(request.body);
+    return redirectAfter(reply, link('/failures', { application }), async () => {
+      const { games } = await operateFor(request, options, retryFailures, { application_id: application });
+      return `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`;
+    });
   });
 };

@@ -1,21 +1,20 @@
 /** `/operators`: who may sign in, with which roles. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import { listOperators, type Operator } from '#db/queries/operators.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
-import { CatalogueError } from '#src/errors.ts';
+import { signInUrl } from '#src/identity/links.ts';
 import {
   addOperator,
+  disableOperator,
+  enableOperator,
   linkOperator,
-  parseLogin,
   setRoles,
-  signInUrl,
   signOutOperator,
-  switchOperator,
-} from '#src/identity/operators.ts';
-import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
+} from '#src/operations/operators.ts';
+import { redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const words = (text: string): string => text.replaceAll('_', ' ');
@@ -43,12 +42,12 @@ ${
 
 const form = z.object({
   act: z.enum(['add', 'roles', 'link', 'sign_out', 'disable', 'enable']),
-  login: z.string().min(1).max(100),
-  name: z.string().trim().max(200).default(''),
+  login: z.string(),
+  name: z.string().default(''),
   role: z
     .union([z.enum(ROLES), z.array(z.enum(ROLES))])
     .default([])
-    .transform((roles) => [...new Set([roles].flat())]),
+    .transform((roles) => [roles].flat()),
 });
 
 const page = (operators: readonly Operator[], shown?: SafeHtml): SafeHtml => html`${shown ?? null}
@@ -89,7 +88,8 @@ ${tableSection(
 )}</div>`;
 
 /** Adds `/operators`. */
-export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions): void => {
+export const addOperators = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql, url } = options;
   const show = { title: 'Operators', at: '/operators' };
 
   app.get('/operators', { config: { right: 'manage_operators' } }, async (_request, reply) =>
@@ -98,30 +98,32 @@ export const addOperators = (app: FastifyInstance, { sql, url }: ConsoleOptions)
 
   app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
     const { act, login, name, role } = form.parse(request.body);
-    const actor = operatorActor(operatorOf(request).login);
     const done = (text: string) => redirectWith(reply, '/operators', text);
-    const showLink = async (secret: string, of: string) => {
+    const showLink = async ({ login: of, secret }: { login: string; secret: string }) => {
       const shown = html`<div class="notice"><p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p><p><code>${signInUrl(url(), secret)}</code></p></div>`;
       return sendPage(reply, { ...show, body: page(await listOperators(sql), shown) });
     };
     return redirectOnRefusal(reply, '/operators', async () => {
-      if (act === 'add') {
-        if (role.length === 0) throw new CatalogueError('Choose at least one role.');
-        const added = parseLogin(login);
-        return showLink(
-          await addOperator(sql, actor, { login: added, name: name || added, roles: role }),
-          added,
-        );
+      switch (act) {
+        case 'add': {
+          const added = { login, name: name.trim() || undefined, roles: role };
+          return showLink(await operateFor(request, options, addOperator, added));
+        }
+        case 'link':
+          return showLink(await operateFor(request, options, linkOperator, { login }));
+        case 'roles':
+          await operateFor(request, options, setRoles, { login, roles: role });
+          return done(`The roles of ${login} are set. They count at the next click.`);
+        case 'sign_out': {
+          const { sessions } = await operateFor(request, options, signOutOperator, { login });
+          return done(`Sessions of ${login} ended: ${sessions}.`);
+        }
+        default: {
+          const operation = act === 'disable' ? disableOperator : enableOperator;
+          const { status } = await operateFor(request, options, operation, { login });
+          return done(`${login} is ${status}.`);
+        }
       }
-      if (act === 'link') return showLink(await linkOperator(sql, actor, login), login);
-      if (act === 'roles') {
-        await setRoles(sql, actor, login, role);
-        return done(`The roles of ${login} are set. They count at the next click.`);
-      }
-      if (act === 'sign_out')
-        return done(`Sessions of ${login} ended: ${await signOutOperator(sql, actor, login)}.`);
-      await switchOperator(sql, actor, login, act === 'disable' ? 'disabled' : 'active');
-      return done(`${login} is ${act === 'disable' ? 'disabled' : 'active'}.`);
     });
   });
 };

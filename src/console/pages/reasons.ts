@@ -1,22 +1,23 @@
 /** `/reasons`: why games are rejected. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { addReason, retireReasonCode } from '#src/review/reasons.ts';
-import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
+import { addReason, retireReason } from '#src/operations/reasons.ts';
+import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const form = z.object({
   act: z.enum(['add', 'retire']),
-  code: z.string().trim().max(100),
-  label: z.string().max(1_000).default(''),
+  code: z.string().trim(),
+  label: z.string().default(''),
 });
 
 /** Adds `/reasons`. */
-export const addReasons = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
   app.get('/reasons', { config: { right: 'view' } }, async (request, reply) => {
     const reasons = await listReasons(sql);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
@@ -57,13 +58,12 @@ ${
     });
   });
 
-  app.post('/reasons', { config: { right: 'manage_reasons' } }, async (request, reply) => {
+  app.post('/reasons', { config: { right: 'manage_reasons' } }, (request, reply) => {
     const { act, code, label } = form.parse(request.body);
-    const actor = operatorActor(operatorOf(request).login);
-    return redirectOnRefusal(reply, '/reasons', async () => {
-      if (act === 'add') await addReason(sql, { code, label }, actor);
-      else await retireReasonCode(sql, code, actor);
-      return redirectWith(reply, '/reasons', `${code} is ${act === 'add' ? 'in use' : 'retired'}.`);
+    return redirectAfter(reply, '/reasons', async () => {
+      if (act === 'add') await operateFor(request, options, addReason, { code, label });
+      else await operateFor(request, options, retireReason, { code });
+      return `${code} is ${act === 'add' ? 'in use' : 'retired'}.`;
     });
   });
 };

@@ -1,7 +1,6 @@
 /** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { COMPARED_MAX } from '#db/queries/lanes.ts';
@@ -12,14 +11,15 @@ import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/de
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
-import { placePictures, wantPictures } from '#src/console/want-pictures.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { isUuid } from '#src/lib/uuid.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
-import type { DecisionResult } from '#src/review/verdicts.ts';
+import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
@@ -39,6 +39,7 @@ import {
   select,
   tableSection,
 } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, type LaneFilters, laneFilters, optionalText, toId } from '#src/site/query.ts';
 
@@ -83,17 +84,18 @@ const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures
   }</span></div></li>`;
 
 /** What happened to the games of a decision, in one sentence. */
-const describeResults = (verb: string, games: Awaited<ReturnType<typeof decideGames>>['games']): string => {
+const describeResults = (verb: string, games: readonly GameDecision[]): string => {
   const decided = games.filter(({ result }) => result === 'decided').length;
   const others = games.filter(({ result }) => result !== 'decided');
-  const count = (wanted: DecisionResult) => others.filter(({ result }) => result === wanted).length;
+  const count = (...wanted: DecisionResult[]) =>
+    others.filter(({ result }) => wanted.includes(result)).length;
   const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
   const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${count('moved')} moved meanwhile${withdrawn}${fetching}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 
@@ -153,20 +155,17 @@ ${pager([
     const { act, game, reason, text, note, ...filters } = form.parse(request.body);
     const back = link('/review', filters);
     if (game.length === 0) return redirectWith(reply, back, 'Select at least one game.', 'bad');
-    const actor = operatorActor(operatorOf(request).login);
-    const audit_status = act === 'pass' ? 'passed' : 'rejected';
-    const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
+    const seen = { games: game, seen_status: 'pending', note } as const;
     return redirectOnRefusal(reply, back, async () => {
-      const { keepsPictures: keeps_pictures } = options;
-      const wanted = { audit_status, seen_status: 'pending', keeps_pictures, ...details } as const;
-      const { batch_id, games } = await decideGames(sql, game, wanted, actor);
-      const idsOf = (wantedResult: DecisionResult) =>
-        games.filter(({ result }) => result === wantedResult).map(({ game_id }) => game_id);
-      await wantPictures(options, await listPicturedGames(sql, idsOf('fetching')));
-      placePictures(options, idsOf('decided'));
+      const { batch_id, games } =
+        act === 'pass'
+          ? await operateFor(request, options, passGames, seen)
+          : await operateFor(request, options, rejectGames, { ...seen, reason, text });
+      const fetching = games.filter(({ result }) => result === 'fetching').map(({ game_id }) => game_id);
+      await wantPictures(options, await listPicturedGames(sql, fetching));
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
       const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
-      return redirectWith(reply, url, describeResults(audit_status, games), tone);
+      return redirectWith(reply, url, describeResults(act === 'pass' ? 'passed' : 'rejected', games), tone);
     });
   });
 
@@ -211,25 +210,15 @@ ${pager([
     const { batch, ...filters } = laneFilters
       .extend({ batch: z.uuid().optional() })
       .parse(request.body ?? {});
-    const { login } = operatorOf(request);
-    const batchOf = async (batch_id: string) => {
-      const rows = await listBatch(sql, batch_id);
-      return { audit_ids: rows.map(({ audit_id }) => audit_id), game_id: '', batch_id };
-    };
-    const last = await (batch === undefined ? findLastDecision(sql, login) : batchOf(batch));
-    if (last === undefined || last.audit_ids.length === 0)
+    const last = batch === undefined ? await findLastDecision(sql, operatorOf(request).login) : undefined;
+    const which = batch === undefined ? last && { audit_ids: last.audit_ids } : { batch_id: batch };
+    if (which === undefined)
       return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
-    const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));
-    placePictures(
-      options,
-      results.map(({ game_id }) => game_id),
-    );
+    const results = await operateFor(request, options, undoGameDecisions, which);
     const undone = results.filter(({ result }) => result === 'undone').length;
     const kept = results.length - undone;
-    const url = link(
-      last.batch_id === null ? `/games/${last.game_id}` : `/batches/${last.batch_id}`,
-      filters,
-    );
+    const batch_id = batch ?? last?.batch_id;
+    const url = link(batch_id == null ? `/games/${last?.game_id}` : `/batches/${batch_id}`, filters);
     const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
     return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
   });

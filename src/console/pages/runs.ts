@@ -5,7 +5,7 @@ import { listRunItems, listRunPages, type RunPageItem } from '#db/queries/consol
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
 import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
-import { withoutAdvice } from '#src/review/answer.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,

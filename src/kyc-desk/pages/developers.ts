@@ -66,10 +66,7 @@ const COLUMNS: Column<Developer>[] = [
       html`${stateBadge(row.state)}${row.reason === null ? null : html`<br><small>${row.reason}</small>`}`,
   },
   { head: 'Changed', cell: (row) => ago(row.received_at) },
-  {
-    head: 'Changed fields',
-    cell: (row) => (row.received_at === null ? null : fieldNames(row.changed_fields)),
-  },
+  { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
   { head: 'Look at', cell: sameTaxId },
 ];
 

@@ -21,16 +21,12 @@ export const stateText = (state: KycState): string => STATES[state].text;
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
   status === 'removed' ? badge('removed', 'warn') : null;
 
-/** Which fields a version changed: their names. */
-export const fieldNames = (
-  changed_fields: readonly string[] | null,
-  isFirst = changed_fields?.length === 0,
-) =>
-  isFirst
-    ? html`<span class="none">first record</span>`
-    : changed_fields === null
-      ? html`<span class="none">not known</span>`
-      : html`<span class="tags">${changed_fields.map((name) => html`<code>${name}</code>`)}</span>`;
+/** The names of the fields that a version changed; null without a record. */
+export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml | null => {
+  if (changed_fields === null) return null;
+  if (changed_fields.length === 0) return html`<span class="none">first record</span>`;
+  return html`<span class="tags">${changed_fields.map((name) => html`<code>${name}</code>`)}</span>`;
+};
 
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
@@ -91,6 +87,5 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
             kind: 'danger',
             fields: { ...fields, cp_id: row.version },
           });
-  const url = `/requests/${row.approval_id}`;
-  return requestCard(row, { login, mayApprove: true, what: whatOf(row), url, use });
+  return requestCard(row, { login, mayApprove: true, what: whatOf(row), use });
 };
