@@ -1,4 +1,5 @@
 import type { InferSelectModel } from 'drizzle-orm';
+import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
@@ -59,6 +60,9 @@ const writeGames = async (
   application_id: string,
   batch: readonly (FetchedGame | ComparedGame)[],
 ): Promise<WrittenGames> => {
+  // A detail that was requested in the future is from before the clock of Postgres was set back.
+  const isOlder = (than: Fragment) =>
+    sql`(g.fetched_at < ${than} or g.fetched_at > now() + interval '1 minute')`;
   const rows = await sql<{ application_game_id: string; revision: number | null }[]>`
     with fetched as (
       select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
@@ -88,7 +92,7 @@ const writeGames = async (
           game_store_pic = case when g.game_store_pic = f.game_store_pic then g.game_store_pic else f.game_store_pic end
       from existing e join fetched f on f.application_game_id = e.application_game_id
                                     and e.content_hash in (f.content_hash, f.equal_hash)
-      where g.game_id = e.game_id and g.content_hash = e.content_hash and g.fetched_at < f.fetched_at
+      where g.game_id = e.game_id and g.content_hash = e.content_hash and ${isOlder(sql`f.fetched_at`)}
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, content_hash, addresses_end_at, list_hash, fetched_at,
@@ -102,7 +106,7 @@ const writeGames = async (
       set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
           content_hash = excluded.content_hash, addresses_end_at = excluded.addresses_end_at,
           list_hash = excluded.list_hash, fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
-      where g.content_hash <> excluded.content_hash and g.fetched_at < excluded.fetched_at
+      where g.content_hash <> excluded.content_hash and ${isOlder(sql`excluded.fetched_at`)}
       returning g.*
     ), kept as (
       insert into game_revisions (game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)})

@@ -5,6 +5,7 @@ import { failOpenGames } from '#db/queries/run-pages.ts';
 import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import {
   clearUnlistedFailures,
+  forgetVanishingGames,
   insertUnlistedPages,
   moveToUnlistedPage,
   recordVanishingGames,
@@ -92,6 +93,7 @@ export const finishRun = (
     const { note, ...verdict } = runVerdict(listing, verified);
     const moved = await explainUpdates(tx, run, sums);
     if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
+    else if (isComplete(listing)) await forgetVanishingGames(tx, application_id);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
       await clearUnlistedFailures(tx, run_id, application_id);
     const notes = [note, moved].filter((each) => each !== null).join('; ');

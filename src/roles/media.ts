@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { readTime } from '#db/client.ts';
 import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
@@ -13,6 +14,7 @@ import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
@@ -40,8 +42,8 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
       logger,
     }),
   );
-  await sql`select 1`;
-  for (const warning of await backend.check()) logger.warn(warning);
+  const clock = await openTrustedClock(() => readTime(sql));
+  await backend.check();
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   const egress = createEgressPolicy(config.webhooks);
@@ -60,13 +62,14 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   started.defer(() => pictures.close());
   const deps: MediaDependencies = { sql, pictures, keeper, recheckMs };
 
-  const runner = startRunner(backend, mediaJobs, deps, logger, createQueueErrorLog(logger));
+  const runner = startRunner(backend, mediaJobs, deps, clock, logger, createQueueErrorLog(logger));
   started.defer(() => runner.stop(DRAIN_MS));
   await runner.ready();
   const liveness = startLiveness({
     backend,
     producer,
     runner,
+    clock,
     recordHeartbeat: async () => void (await sql`select 1`),
     onStuck: () => process.exit(EXIT.failed),
     logger,
@@ -87,8 +90,9 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
     });
   started.defer(async () => {
     chores.abort();
-    await Promise.all([checking, tidying]);
+    await Promise.all([checking.ended, tidying?.ended]);
   });
   const all = started.move();
-  return { name: 'media', address: null, isReady: liveness.isReady, stop: () => all.disposeAsync() };
+  const fault = () => liveness.fault() ?? checking.fault();
+  return { name: 'media', address: null, fault, stop: () => all.disposeAsync() };
 };
