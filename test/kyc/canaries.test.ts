@@ -66,6 +66,9 @@ const FAILURES: Record<string, { answer: (response: ServerResponse) => unknown; 
   },
 };
 
+/** One of the responses never ends. */
+const HANGS = { callTimeoutMs: 2_000 };
+
 describe.each(['redis', 'postgres'] as const)('on %s, after successes and failures', (kind) => {
   const database = useTestDatabase();
   let sql: Database;
@@ -80,7 +83,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
     server = await startRawServer((request, response) => {
       request.resume().on('end', () => answer(response));
     });
-    fleets.push(await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], keys));
+    fleets.push(await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], keys, HANGS));
   });
   afterAll(async () => {
     for (const fleet of fleets) await fleet.stop();
@@ -150,7 +153,13 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       // A worker with the wrong key fails closed, and does not call the application.
       const unread = await anApplication();
       const wrongKeys = { records: ringOf(['k9'], 'home-aaaaaaaa').records, tokens: [] };
-      const other = await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], wrongKeys);
+      const other = await startFleet(
+        kind,
+        { sql, databaseUrl: database.databaseUrl },
+        [hasty],
+        wrongKeys,
+        HANGS,
+      );
       fleets.push(other);
       // One worker a queue from here on, so that it is this one which takes the job.
       const first = fleets.shift() as TestFleet;

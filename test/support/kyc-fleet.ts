@@ -12,7 +12,7 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { createJobDependencies } from '#src/roles/job-dependencies.ts';
+import { createJobDependencies, type JobLimits } from '#src/roles/job-dependencies.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { localClock } from '#test/support/clock.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
@@ -30,7 +30,6 @@ export type TestFleet = {
   stop: () => Promise<void>;
 };
 
-const CALL_TIMEOUT_MS = 400;
 const POLL_MS = 10;
 
 /** A worker with the handlers of these specifications and these keys, on a backend of its own, which logs everything. */
@@ -39,6 +38,7 @@ export const startFleet = async (
   database: { sql: Database; databaseUrl: string },
   specs: readonly AnySpec[],
   keys: KeyRing,
+  limits: JobLimits = {},
 ): Promise<TestFleet> => {
   const redisUrl = kind === 'redis' ? inject('redisUrl') : undefined;
   if (redisUrl === null) throw new Error('there is no redis-server');
@@ -59,7 +59,7 @@ export const startFleet = async (
     KYC_KEEP_REMOVED: '1d',
   });
   const resources = { sql: database.sql, producer, keys };
-  const deps = createJobDependencies(config, resources, started, { callTimeoutMs: CALL_TIMEOUT_MS });
+  const deps = createJobDependencies(config, resources, started, limits);
   const handled = specs.flatMap((spec) =>
     jobs.filter((job) => job.spec.name === spec.name).map(({ handler }) => ({ spec, handler })),
   );

@@ -33,13 +33,14 @@ const runCommand = async (
 ): Promise<void> => {
   // Not loaded for --help: they load zod.
   const { createOutput } = await import('#src/cli/kit/output.ts');
-  const { configFor, readConfig } = await import('#src/config.ts');
+  const { configFor, embeddedConfig, readConfig } = await import('#src/config.ts');
   const out = createOutput(invocation.stdio, mode);
   try {
     const env = await invocation.readEnvironment();
     const config = readConfig(env);
+    const own = embeddedConfig(configFor(config, 'operator'));
     await using resources = new AsyncDisposableStack();
-    const configs = { shared: config, config: configFor(config, 'operator') };
+    const configs = { shared: config, config: own };
     const context = createContext(configs, { argv: invocation.argv, env }, out, resources);
     invocation.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
     await out.showPaged(config.pager);

@@ -17,6 +17,8 @@ export type CommandContext = {
   /** The words of the command line. */
   argv: readonly string[];
   env: NodeJS.ProcessEnv;
+  /** Where pictures are; without a fleet, those of the embedded default. */
+  pictures: Config['pictures'];
   out: Output;
   openDatabase: () => Promise<Database>;
   /** Opens the database and the queues. Throws if a server is unreachable. */
@@ -67,6 +69,7 @@ export const createContext = (
     config: shared,
     argv,
     env,
+    pictures: config.pictures,
     out,
     openDatabase,
     openQueues,
@@ -78,6 +81,7 @@ export const createContext = (
       const platform: Platform = {
         sql: await openDatabase(),
         fourEyes: config.fourEyes,
+        keepsPictures: config.pictures.store !== undefined,
         producer: async () => (await openQueues()).producer,
         keys: openKeys,
         ...following,
