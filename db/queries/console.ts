@@ -60,12 +60,13 @@ const SUSPECT_MAX = 5_000;
 export const listTrouble = (sql: Queryable, limit: number): Promise<TroubleRow[]> =>
   sql<TroubleRow[]>`
     with last_suspect as materialized (
-      select distinct on (application_id) application_id, run_id from (
-        select application_id, run_id from sync_runs where outcome = 'suspect' order by run_id desc limit ${SUSPECT_MAX}
-      ) as recent order by application_id, run_id desc
+      select distinct on (application_id) application_id, run_id, run_number from (
+        select application_id, run_id, run_number from sync_runs
+        where outcome = 'suspect' order by run_number desc limit ${SUSPECT_MAX}
+      ) as recent order by application_id, run_number desc
     ), suspect as (
       select * from last_suspect s where not exists (
-        select from sync_runs r where r.application_id = s.application_id and r.run_id > s.run_id
+        select from sync_runs r where r.application_id = s.application_id and r.run_number > s.run_number
           and r.finished_at is not null and r.outcome <> 'abandoned')
     )
     select a.application_id, a.name, a.status, a.pause_reason, a.failing_since, a.failed_runs,
@@ -140,7 +141,7 @@ export const listApplicationItems = (
            (select coalesce(sum(games), 0)::int from game_totals(p.application_id)) as games
     from page p left join lateral (
       select outcome from sync_runs r where r.application_id = p.application_id and r.finished_at is not null
-      order by run_id desc limit 1
+      order by run_number desc limit 1
     ) last on true
     order by p.application_id`;
 };
@@ -165,9 +166,9 @@ export const listRunItems = (
     ${where(sql, [
       application_id !== undefined && sql`application_id = ${application_id}`,
       outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
-      before !== undefined && sql`run_id < ${before}`,
+      before !== undefined && sql`run_number < (select run_number from sync_runs where run_id = ${before})`,
     ])}
-    order by run_id desc limit ${limit}`;
+    order by run_number desc limit ${limit}`;
 
 export type RunPageItem = Pick<
   PageRow,

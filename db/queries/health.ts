@@ -32,7 +32,7 @@ export const listApplicationHealth = (
       r.finished_at as last_finished_at`,
     from: sql`applications a left join lateral (
         select * from sync_runs where application_id = a.application_id and finished_at is not null
-        order by run_id desc limit 1
+        order by run_number desc limit 1
       ) r on true
       ${where(sql, [
         sql`a.status <> 'removed'`,
@@ -65,8 +65,7 @@ export const listRunPage = (
       outcome !== undefined && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
       since && sql`started_at >= ${since}`,
     ])}`,
-    // Run ids are UUIDs of version 7: the primary key has the order of the starts.
-    sort_by: page.sort === 'started_at' ? sql`r.run_id` : sql`r.${sql(page.sort)}`,
+    sort_by: page.sort === 'started_at' ? sql`r.run_number` : sql`r.${sql(page.sort)}`,
     id: sql`r.run_id`,
   });
 
@@ -102,7 +101,7 @@ export const listOpenFailures = (
         from (select * from applications ${where(sql, [sql`status <> 'removed'`, ofApplication])}) a
           cross join lateral (
             select * from sync_runs where application_id = a.application_id and finished_at is not null
-            order by run_id desc limit 1
+            order by run_number desc limit 1
           ) r
           cross join lateral (
             select coalesce(r.reason, r.outcome) as text where r.outcome in ('failed', 'abandoned', 'suspect')

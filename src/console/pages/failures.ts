@@ -79,7 +79,7 @@ ${tableSection(
     const { application } = z.object({ application: z.string() }).parse(request.body);
     return redirectAfter(reply, link('/failures', { application }), async () => {
       const { games } = await operateFor(request, options, retryFailures, { application_id: application });
-      return `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`;
+      return `Requested again: ${number(games.length)} ${games.length === 1 ? 'game' : 'games'}.`;
     });
   });
 };
