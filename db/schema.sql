@@ -1472,7 +1472,7 @@ grant select on game_revisions to catalogue_console, catalogue_media, catalogue_
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert (application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
