@@ -78,6 +78,7 @@ test.for<[who: string, scope: Scope]>([
   await own.sql`
     with revisions as (
       insert into game_revisions
+        (game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash, fetched_at)
       select game_id, 1, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash, fetched_at
       from games returning game_id
     )
