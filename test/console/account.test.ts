@@ -4,6 +4,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
+import { cookieOf, noticeOf, sessionIds } from '#test/support/accounts.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -11,8 +12,7 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
-import { cookieOf, noticeOf, sessionIds } from '#test/identity/account-support.ts';
+} from '#test/support/console.ts';
 import { linkOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -247,7 +247,9 @@ const openFor = async (name: string, by: 'oidc' | 'link', oidc_subject?: string)
   const operator = { login: name, name, roles: ['reviewer' as const], ...(oidc_subject && { oidc_subject }) };
   await insertOperator(database.sql, operator);
   const address = '127.0.0.1';
-  const session = await database.sql.begin((tx) => openSession(tx, { login: name, by, address }));
+  const session = await database.sql.begin((tx) =>
+    openSession(tx, { login: name, by, site: 'console', address }),
+  );
   return `catalogue_session=${session}`;
 };
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOidc } from '#src/identity/oidc.ts';
-import { addToken } from '#test/api/support.ts';
-import { startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { startProvider, type TestProvider } from '#test/identity/provider.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
+import { startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -66,7 +65,7 @@ test('an address that begins sign-ins at the provider without end fills no table
 test('sign-ins that begin delete the expired ones', async () => {
   const { sql } = database;
   await sql`update oidc_flows set expires_at = now() - interval '1 minute'`;
-  const oidc = createOidc(sql, provider.settings, served.url);
+  const oidc = createOidc(sql, provider.settings, 'console', served.url);
   await oidc.begin('/', '192.0.2.2');
   expect((await sizeOf('oidc_flows')).rows).toBe(1);
 });

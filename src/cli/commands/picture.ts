@@ -7,7 +7,7 @@ import { formatCount } from '#src/cli/kit/format.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { describePicture } from '#src/contract/pictures.ts';
-import { EXIT, UsageError } from '#src/errors.ts';
+import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
 import type { StoreFinding, StoreProblem } from '#src/pictures/verify-store.ts';
 
@@ -19,7 +19,9 @@ const openStore = async ({ pictures, openDatabase }: CommandContext, resources: 
   if (location === undefined) throw new UsageError('There is no store of pictures: set PICTURE_STORE.');
   const store = resources.adopt(await openPictureStore(location), (opened) => opened.close());
   const aborter = new AbortController();
-  process.once('SIGINT', () => aborter.abort(new UsageError('Stopped. The same command continues.')));
+  const onSignal = () => aborter.abort(new CatalogueError('Stopped. The same command continues.'));
+  process.once('SIGINT', onSignal);
+  resources.defer(() => void process.off('SIGINT', onSignal));
   return { store, sql: await openDatabase(), signal: aborter.signal };
 };
 
