@@ -3,7 +3,6 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import type { RunRow } from '#db/queries/runs.ts';
 import { containsPattern } from '#db/rows.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
@@ -41,30 +40,6 @@ export const listApplicationHealth = (
     sort_by:
       page.sort === 'last_run_at' ? sql`coalesce(r.finished_at, '-infinity')` : sql`a.${sql(page.sort)}`,
     id: sql`a.application_id`,
-  });
-
-export const RUN_SORTS = ['started_at', 'listed', 'inserted', 'updated', 'invalid', 'failed'] as const;
-type RunFilter = {
-  application_id?: string | undefined;
-  /** `open`: runs that have not ended. */
-  outcome?: RunOutcome | 'open' | undefined;
-  since?: Date | undefined;
-};
-
-export const listRunPage = (
-  sql: Queryable,
-  { application_id, outcome, since }: RunFilter,
-  page: ListPage<(typeof RUN_SORTS)[number]>,
-) =>
-  readListPage<RunRow>(sql, page, {
-    columns: sql`r.*`,
-    from: sql`sync_runs r
-      where ${application_id === undefined ? sql`true` : sql`application_id = ${application_id}`}
-        and ${outcome === undefined ? sql`true` : outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`}
-        and ${since === undefined ? sql`true` : sql`started_at >= ${since}`}`,
-    // Run ids are UUIDs of version 7: the primary key has the order of the starts.
-    sort_by: page.sort === 'started_at' ? sql`r.run_id` : sql`r.${sql(page.sort)}`,
-    id: sql`r.run_id`,
   });
 
 export const FAILURE_SORTS = ['last_at', 'first_at', 'count'] as const;

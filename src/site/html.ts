@@ -97,6 +97,8 @@ export type Column<Row> = {
   fit?: 'short' | 'words' | 'names';
   /** Hidden below this width, in pixels. */
   minWidth?: 640 | 900 | 1200 | 1400;
+  /** Its head is a link that sorts. */
+  sort?: { url: string; direction: 'ascending' | 'descending' | 'none' };
 };
 
 type TableOptions = {
@@ -116,13 +118,17 @@ export const table = <Row>(
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
   const classOf = ({ numeric, fit, minWidth }: Column<Row>): string =>
     [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : ''].filter(Boolean).join(' ');
+  const sortOf = ({ sort }: Column<Row>) =>
+    sort === undefined ? null : html` aria-sort="${sort.direction}"`;
+  const headOf = ({ head, sort }: Column<Row>) =>
+    sort === undefined ? head : html`<a class="sort" href="${sort.url}">${head}</a>`;
   // One element beside the head of its cell.
   const cellOf = ({ cell }: Column<Row>, row: Row) => {
     const content = cell(row) ?? html`<span class="none">–</span>`;
     return stacked ? html`<div>${content}</div>` : content;
   };
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${stacked ? html` class="stacked"` : null}>
-<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.head}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}"${sortOf(column)}>${headOf(column)}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
       html`<tr data-item>${columns.map((column) => html`<td class="${classOf(column)}"${stacked ? html` data-head="${column.head}"` : null}>${cellOf(column, row)}</td>`)}</tr>`,

@@ -1,52 +1,16 @@
-import {
-  type Command,
-  type CommandUnknownOpts,
-  InvalidArgumentError,
-  Option,
-} from '@commander-js/extra-typings';
-import type { Database } from '#db/client.ts';
-import { COUNT_MAX, type Listed, type ListPage } from '#db/queries/list-page.ts';
+import { Argument, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import type { z } from 'zod';
+import { COUNT_MAX } from '#db/queries/list-page.ts';
 import { defineCommand, type Help, type Json } from '#src/cli/kit/command.ts';
-import { quoteForShell } from '#src/cli/kit/format.ts';
-import type { Column } from '#src/cli/kit/output.ts';
+import { formatAge, quoteForShell } from '#src/cli/kit/format.ts';
+import type { Column as TableColumn } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { UsageError } from '#src/errors.ts';
-
-type Sort = { sort: string; descending: boolean };
-type Cursor = Sort & { after: readonly [string, string] };
-
-/** @param text a column, with "-" before it in descending order */
-const toSort = (text: string): Sort => ({
-  sort: text.replace(/^-/, ''),
-  descending: text.startsWith('-'),
-});
-
-const parseCursor = (text: string): Cursor => {
-  try {
-    const [order = '', id, value = id] = text.split(',').map(decodeURIComponent);
-    if (id !== undefined && value !== undefined) return { ...toSort(order), after: [value, id] };
-  } catch {
-    // A "%" that no list prints.
-  }
-  throw new InvalidArgumentError('Give a cursor as a list prints it after "next:".');
-};
-
-/** Order as `--sort` has it, id and sort value of the last row, which applications may have chosen. */
-const formatCursor = ({ sort, descending }: Sort, [value, id]: readonly [string, string]): string =>
-  [`${descending ? '-' : ''}${sort}`, id, ...(value === id ? [] : [value])]
-    .map((part) => part.replaceAll(/[%,]|[^\p{L}\p{N}\p{P}\p{S} ]/gu, encodeURIComponent))
-    .join(',');
-
-/** `--sort <column>`: "-" before the name sorts in descending order. */
-const sortBy = (names: readonly string[]) =>
-  new Option('--sort <column>', `sort by ${names.join(', ')} ("-" before it: descending)`).argParser(
-    (text) => {
-      const sort = toSort(text);
-      if (names.includes(sort.sort)) return sort;
-      throw new InvalidArgumentError(`Sort by ${names.join(', ')}.`);
-    },
-  );
+import { formatDuration } from '#src/lib/duration.ts';
+import { nextCursor, toListPage } from '#src/lists/cursor.ts';
+import { type Control, controlOf } from '#src/lists/filters.ts';
+import { type AnyList, type Column, emptySentence, type List } from '#src/lists/list.ts';
 
 /** The command that was typed, with this cursor instead of the one it had. */
 const nextCommand = (cursor: string): string => {
@@ -57,76 +21,112 @@ const nextCommand = (cursor: string): string => {
   return ['npx', 'catalogue', ...others, '--cursor', cursor].map(quoteForShell).join(' ');
 };
 
-type PageOptions = { limit: number; sort?: Sort; newest?: true; cursor?: Cursor };
+/** An option of the command line. The filter checks its value. */
+const toOption = ({ kind, name, description, values }: Control): Option => {
+  const flags =
+    kind === 'flag' ? `--${name}` : `--${name} <${kind === 'application' ? 'application_id' : kind}>`;
+  const option = new Option(flags, description);
+  return values === undefined ? option : option.choices(values);
+};
 
-/** A column, with "-" before it in descending order. */
-type SortText<Name extends string> = NoInfer<Name | `-${Name}`>;
+/** A column of the terminal: times are ages, as a page shows them. */
+const toTableColumn = <Row>({ key, kind, value }: Column<Row>): TableColumn<Row> => [
+  key,
+  (row) => {
+    const shown = value(row);
+    if (kind === 'age' && shown instanceof Date) return formatAge(shown);
+    return kind === 'duration' && typeof shown === 'number' ? formatDuration(shown) : shown;
+  },
+];
+
+/** How a terminal shows the rows of a list. */
+export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>({
+  columns,
+}: List<Row, Filter, Sort>): TableColumn<Row>[] =>
+  columns.filter(({ on }) => on !== 'page').map(toTableColumn);
+
+type PageOptions = Json & { limit: number; sort?: string; newest?: true; cursor?: string };
+
+/** @throws UsageError that names each option */
+const readFilter = <Filter extends z.ZodObject>(
+  filter: Filter,
+  given: Record<string, unknown>,
+): z.infer<Filter> => {
+  const parsed = filter.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const { name, isArgument } = controlOf(filter, String(issue?.path[0]));
+  throw new UsageError(`${isArgument ? name : `--${name}`}: ${issue?.message}`);
+};
 
 /**
- * Defines a command that prints one page of a list. If more rows follow, a last line says how many there are and names
- * the next command; with `--json`, the document then has `total` and `next_cursor`. An `application_id` of the filter
- * must be known.
+ * Defines the command of a list. If more rows follow, a last line says how many there are and names the next command;
+ * with `--json`, the document then has `total` and `next_cursor`. An `application_id` of the filter must be known.
  */
-export const defineList = <
-  Row extends object,
-  Filter extends object,
-  Name extends string,
-  Arguments extends unknown[],
-  Options extends Json,
->(
+export const defineListCommand = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   parent: CommandUnknownOpts,
   name: string,
-  definition: Help & {
-    /** Adds the arguments and options that filter the list. */
-    parameters: (command: Command<[], Json>) => Command<Arguments, Options>;
-    filter: (...given: [...Arguments, Options]) => NoInfer<Filter>;
-    list: (sql: Database, filter: Filter, page: ListPage<Name>) => Promise<Listed<Row>>;
-    /** How the list is sorted without options. */
-    order: SortText<Name>;
-    /** How `--newest` sorts it, and the columns of `--sort`. Absent: there is no such option. */
-    newest?: SortText<Name>;
-    sorts?: readonly NoInfer<Name>[];
+  list: List<Row, Filter, Sort>,
+  {
+    limit,
+    newest,
+    ...help
+  }: Help & {
     limit: { max: number; byDefault: number };
-    /** The key of the rows in the JSON document. */
-    key: string;
-    /** A row in the JSON document, by default as it was read. */
-    toDocument?: (row: NoInfer<Row>) => object;
-    columns: readonly Column<NoInfer<Row>>[];
-    empty: string;
+    /** How `--newest` sorts. Absent: there is no such option. */
+    newest?: string;
   },
 ): void => {
-  const { parameters, filter: toFilter, list, order, newest, sorts, limit, key, ...rest } = definition;
-  const { toDocument = (row) => row, columns, empty, ...help } = rest;
-  defineCommand<Arguments, Options>(parent, name, {
+  const keys = Object.keys(list.filter.shape);
+  const argumentKey = keys.find((key) => controlOf(list.filter, key).isArgument);
+  defineCommand<[string | undefined], PageOptions>(parent, name, {
     paged: true,
     ...help,
-    parameters: (command) => {
-      const filtered = parameters(command);
-      if (sorts !== undefined) filtered.addOption(sortBy(sorts));
-      if (newest !== undefined) filtered.option('--newest', 'newest first');
-      filtered
+    parameters: (plain) => {
+      const command: CommandUnknownOpts = plain;
+      for (const key of keys) {
+        const control = controlOf(list.filter, key);
+        if (control.isArgument) command.addArgument(new Argument(`[${key}]`, control.description));
+        else command.addOption(toOption(control));
+      }
+      if (list.sorts.length > 0)
+        command.option('--sort <column>', `sort by ${list.sorts.join(', ')} ("-" before it: descending)`);
+      if (newest !== undefined) command.option('--newest', 'newest first');
+      command
         .option('--limit <rows>', 'maximum number of rows', integerBetween(1, limit.max), limit.byDefault)
-        .option('--cursor <cursor>', 'continue a list where "next:" says', parseCursor);
-      return filtered;
+        .option('--cursor <cursor>', 'continue a list where "next:" says');
+      return command as never;
     },
     run: async ({ openDatabase, out }, ...given) => {
-      const { limit: rowsMax, sort, newest: isNewest, cursor } = given.at(-1) as unknown as PageOptions;
-      const chosen = sort ?? toSort(isNewest === true && newest !== undefined ? newest : order);
-      if (cursor !== undefined && (cursor.sort !== chosen.sort || cursor.descending !== chosen.descending))
-        throw new UsageError('The cursor belongs to a list in another order: repeat its other options.');
-      const page = { ...chosen, sort: chosen.sort as Name, limit: rowsMax, after: cursor?.after };
-      const filter = toFilter(...given);
+      const options = given.at(-1) as PageOptions & Record<string, unknown>;
+      const typed = Object.fromEntries(
+        keys.map((key) => {
+          const { name: option } = controlOf(list.filter, key);
+          return [key, key === argumentKey ? given[0] : options[new Option(`--${option}`).attributeName()]];
+        }),
+      );
+      const filter = readFilter(list.filter, typed);
+      const sort = options.sort ?? (options.newest ? newest : undefined);
+      const page = toListPage(list as unknown as AnyList, { ...options, sort });
       const sql = await openDatabase();
-      if ('application_id' in filter && typeof filter.application_id === 'string')
-        await checkListFilter(sql, filter.application_id);
-      const { rows, total, next } = await list(sql, filter, page);
-      const documents = rows.map(toDocument);
-      if (next === undefined) return out.list({ [key]: documents }, rows, columns, empty);
-      const next_cursor = formatCursor(chosen, next);
-      out.list({ [key]: documents, total, next_cursor }, rows, columns, empty);
+      if (typeof filter.application_id === 'string') await checkListFilter(sql, filter.application_id);
+      const listed = await list.read(sql, filter, page as never);
+      const documents = listed.rows.map((row) => list.document?.(row) ?? row);
+      const cursor = nextCursor(page, listed);
+      const document = {
+        [list.plural]: documents,
+        ...(cursor && { total: listed.total, next_cursor: cursor }),
+      };
+      out.list(
+        document,
+        listed.rows,
+        terminalColumns(list),
+        emptySentence(list as unknown as AnyList, filter),
+      );
+      if (cursor === undefined) return;
       out.line();
-      const all = total > COUNT_MAX ? `more than ${COUNT_MAX}` : String(total);
-      out.line(`${rows.length} of ${all}, next: ${nextCommand(next_cursor)}`);
+      const all = listed.total > COUNT_MAX ? `more than ${COUNT_MAX}` : String(listed.total);
+      out.line(`${listed.rows.length} of ${all}, next: ${nextCommand(cursor)}`);
     },
   });
 };

@@ -1,7 +1,7 @@
 /** `/runs` and `/runs/:run_id`. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { listRunItems, listRunPages, type RunPageItem } from '#db/queries/console.ts';
+import { listRunPages, type RunPageItem } from '#db/queries/console.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
 import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
@@ -31,9 +31,6 @@ import { type ById, optionalId, optionalText, optionalWord, toId } from '#src/si
 
 const PAGE = 50;
 const PAGES_SHOWN = 200;
-const OUTCOMES = ['open', ...RUN_OUTCOMES] as const;
-
-const query = z.object({ application: optionalText, outcome: optionalWord(OUTCOMES), before: optionalId });
 
 const duration = ({ started_at, finished_at }: RunRow): string =>
   formatAge((finished_at ?? new Date()).getTime() - started_at.getTime());
@@ -57,24 +54,6 @@ const counterColumn = <Row extends object>(
   },
 });
 
-/** The columns of a table of runs. */
-export const RUN_COLUMNS: Column<RunRow>[] = [
-  {
-    head: 'Started',
-    cell: (row) => html`<a href="/runs/${row.run_id}">${ago(row.started_at)}</a>`,
-  },
-  { head: 'Application', fit: 'words', cell: (row) => applicationLink(row.application_id) },
-  { head: 'Outcome', cell: (row) => badge(row.outcome ?? 'open') },
-  {
-    head: 'Trigger',
-    fit: 'short',
-    minWidth: 1400,
-    cell: (row) => `${row.trigger}${row.full ? ', full' : ''}`,
-  },
-  { head: 'Took', minWidth: 900, numeric: true, cell: duration },
-  ...RUN_COUNTERS.map((name) => counterColumn<RunRow>(name, LAST_COUNTERS.includes(name) ? 1400 : 1200)),
-];
-
 const PAGE_COLUMNS: Column<RunPageItem>[] = [
   { head: 'Page', cell: (row) => row.page_num },
   {
@@ -90,18 +69,14 @@ const PAGE_COLUMNS: Column<RunPageItem>[] = [
 export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get('/runs', { config: { right: 'view' } }, async (request, reply) => {
-    const { application, outcome, before } = query.parse(request.query);
-    const runs = await listRunItems(sql, { application_id: application, outcome, before, limit: PAGE });
-    const filters = { application, outcome };
-    const body = html`<form method="get" ${FILTERS} role="search">
-<label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label>
-${select('outcome', 'Outcome', [['', 'every outcome'], ...OUTCOMES.map((each) => [each, each] as const)], outcome ?? '')}
-<button class="button">Filter</button></form>
-${tableSection('Runs, latest first', runs, RUN_COLUMNS, { empty: application === undefined && outcome === undefined ? 'No application has run yet.' : 'No run matches.', label: 'Runs' })}
-${pager([
-  ['Latest', before === undefined ? null : link('/runs', filters)],
-  ['Earlier', runs.length === PAGE ? link('/runs', { ...filters, before: runs.at(-1)?.run_id }) : null],
-])}`;
+    const { filters, body: rows } = await showList(sql, runList, {
+      path: '/runs',
+      query: request.query,
+      rows: PAGE,
+      linkTo,
+      label: 'Runs',
+    });
+    const body = html`${filters}${section('Runs', rows)}`;
     return sendPage(reply, { title: 'Runs', at: '/runs', body });
   });
 
