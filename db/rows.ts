@@ -35,7 +35,4 @@ export const isOneRow = async (statement: PromiseLike<{ count: number }>): Promi
 /** The pattern of `ilike` for texts that contain this one, in any case: "%" and "_" are no wildcards. */
 export const containsPattern = (text: string): string => `%${escapeWildcards(text)}%`;
 
-/** The pattern of `ilike` for texts that begin with this one. */
-export const beginsPattern = (text: string): string => `${escapeWildcards(text)}%`;
-
 const escapeWildcards = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&');

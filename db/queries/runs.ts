@@ -18,7 +18,7 @@ export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'ful
 const DAY_MS = 24 * 60 * 60_000;
 
 /** The first id that a run of this moment may have: ids are UUIDs of version 7, which begin with 48 bits of time. */
-const firstRunId = (ms: number): string => {
+export const firstRunId = (ms: number): string => {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 };
@@ -155,6 +155,11 @@ export const closeRun = (
 export const addReason = (sql: Queryable, run_id: string, text: string) =>
   firstRow(sql<RunRow[]>`
     update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`);
+
+/** The open runs, and when the oldest of them started. */
+export const countOpenRuns = (sql: Queryable) =>
+  onlyRow(sql<{ open_runs: number; oldest_open_run: Date | null }[]>`
+    select count(*)::int as open_runs, min(started_at) as oldest_open_run from sync_runs where finished_at is null`);
 
 /** Counters of an open run, for progress. */
 export const sumPages = (sql: Queryable, run_id: string) =>

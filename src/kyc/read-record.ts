@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { findKycRecord, insertKycAccess, lockKycState } from '#db/queries/kyc.ts';
-import { findKycOverview, type KycOverview } from '#db/queries/kyc-overview.ts';
+import { type Developer, findDeveloper } from '#db/queries/kyc-list.ts';
 import { type ActorWithReason, requireReason, requireRegistered } from '#src/kyc/guards.ts';
 import { maskRecord } from '#src/kyc/mask.ts';
 import { type KycFields, openKycRecord } from '#src/kyc/record.ts';
@@ -15,10 +15,10 @@ import {
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** The KYC of an application as an operator reads it. `record` is null if none is stored. */
-export type KycView = KycOverview & { record: KycFields | null };
+export type KycView = Developer & { record: KycFields | null };
 
-const readOverview = async (sql: Database, application_id: string): Promise<KycOverview> =>
-  requireRegistered(await findKycOverview(sql, application_id), application_id);
+const readOverview = async (sql: Database, application_id: string): Promise<Developer> =>
+  requireRegistered(await findDeveloper(sql, application_id), application_id);
 
 /** Reads the KYC of an application, with the record masked. @throws KeyError if the record cannot be decrypted */
 export const showKyc = async (sql: Database, keys: KeyRing, application_id: string): Promise<KycView> => {

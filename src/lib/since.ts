@@ -1,6 +1,6 @@
 import { parseDuration } from '#src/lib/duration.ts';
 
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?))?$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** `new Date` takes 2026-02-30 for 2 March. */
 const isDay = (day: string): boolean => {
@@ -9,13 +9,15 @@ const isDay = (day: string): boolean => {
 };
 
 /**
- * Parses a duration before now, or a time (local if it has no zone).
+ * Parses a duration before now, or a time.
+ * @param zone of a time that names none: where a person types it on a terminal it is local
  * @throws RangeError that gives examples
  */
-export const parseSince = (text: string): Date => {
+export const parseSince = (text: string, zone: 'local' | 'UTC' = 'local'): Date => {
   const ms = parseDuration(text);
-  const [, day = '', clock = '00:00'] = TIME.exec(text) ?? [];
-  const time = new Date(Number.isNaN(ms) ? (isDay(day) ? `${day}T${clock}` : Number.NaN) : Date.now() - ms);
+  const [, day = '', clock = '00:00', offset = zone === 'UTC' ? 'Z' : ''] = TIME.exec(text) ?? [];
+  const typed = isDay(day) ? `${day}T${clock}${offset}` : Number.NaN;
+  const time = new Date(Number.isNaN(ms) ? typed : Date.now() - ms);
   // No list has older times.
   if (time.getFullYear() >= 1970) return time;
   throw new RangeError(

@@ -1,26 +1,35 @@
-/** The filters of lists: what each front needs to offer and to check them. */
+/**
+ * The filters of lists: each schema with the control by which a person gives it, so that every front can offer it and
+ * check it.
+ */
 import { z } from 'zod';
 import { applicationId } from '#src/contract/application-settings.ts';
 import { storableText } from '#src/contract/text.ts';
+import { coerceError } from '#src/errors.ts';
 import { parseSince } from '#src/lib/since.ts';
+
+/** What people cut short, because its ids are long. */
+export type ShortId = 'games' | 'sync_runs';
 
 /** How a person gives a filter. */
 export type Control = {
-  kind: 'choice' | 'text' | 'application' | 'time' | 'flag';
+  kind: 'choice' | 'text' | 'application' | 'time' | 'flag' | 'id';
   /** Of the command line's option and of the address of a page. */
   name: string;
   /** Its label on a page. */
   title: string;
   /** What it leaves, on the command line: `only runs of this outcome`. */
   description: string;
-  /** Of a choice: the values. */
+  /** Of a choice: the values. Of a text: those that a page offers. */
   values?: readonly string[];
   /** The command line takes it as an argument. */
   isArgument?: true;
+  /** Of an id: the table in which the command line looks its beginning up. */
+  table?: ShortId;
 };
 
 /** The controls of filters, by schema. */
-export const controls = z.registry<Control>();
+const controls = z.registry<Control>();
 
 /** The control of a key of a filter. */
 export const controlOf = (filter: z.ZodObject, key: string): Control => {
@@ -30,7 +39,16 @@ export const controlOf = (filter: z.ZodObject, key: string): Control => {
   return control;
 };
 
+/** The controls of a filter, by key. */
+export const controlsOf = (filter: z.ZodObject): [key: string, Control][] =>
+  Object.keys(filter.shape).map((key) => [key, controlOf(filter, key)]);
+
+/** Must the reader give this key? */
+export const isRequired = (filter: z.ZodObject, key: string): boolean =>
+  !(filter.shape[key] as z.ZodType).safeParse(undefined).success;
+
 const TEXT_MAX = 512;
+const text = storableText(TEXT_MAX).min(1, 'is empty');
 
 /** One of these words. */
 export const choice = <const Values extends readonly [string, ...string[]]>(
@@ -42,24 +60,50 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
     .optional()
     .register(controls, { ...control, kind: 'choice', values });
 
-/** A text that the rows have in some of their columns. @param where the columns, as the end of a sentence */
-export const search = (where: string) =>
-  storableText(TEXT_MAX)
-    .trim()
-    .min(1)
-    .optional()
-    .register(controls, {
-      kind: 'text',
-      name: 'search',
-      title: 'Search',
-      description: `only those with this text in ${where}, in any case`,
-    });
+/**
+ * A text that the rows have in some of their columns, in any case.
+ * @param where the columns, as the end of a sentence
+ * @param title its label on a page
+ */
+export const search = (where: string, title?: string) =>
+  text.trim().min(1, 'is empty').optional().register(controls, searchControl(where, title));
+
+/** The same with the white space at its ends, which an id of an application may have. */
+export const searchAsTyped = (where: string, title?: string) =>
+  text.optional().register(controls, searchControl(where, title));
+
+const searchControl = (where: string, title = 'Search'): Control => ({
+  kind: 'text',
+  name: 'search',
+  title,
+  description: `only those with this text in ${where}, in any case`,
+});
 
 /** A text that a column equals. */
 export const exactly = (control: Omit<Control, 'kind'>) =>
-  storableText(TEXT_MAX)
+  text
     .trim()
-    .min(1)
+    .min(1, 'is empty')
+    .optional()
+    .register(controls, { ...control, kind: 'text' });
+
+/** A transformation by a function whose error is the message. */
+const parsedBy =
+  <Parsed>(parse: (given: string) => Parsed) =>
+  (given: string, { addIssue }: z.RefinementCtx): Parsed => {
+    try {
+      return parse(given);
+    } catch (error) {
+      addIssue(coerceError(error).message);
+      return z.NEVER;
+    }
+  };
+
+/** A text with a form of its own. @param parse throws an error that says what to give */
+export const parsed = <Parsed>(parse: (given: string) => Parsed, control: Omit<Control, 'kind'>) =>
+  text
+    .trim()
+    .transform(parsedBy(parse))
     .optional()
     .register(controls, { ...control, kind: 'text' });
 
@@ -75,18 +119,22 @@ export const onlyApplication = () =>
     .optional()
     .register(controls, { ...APPLICATION, description: 'only this application', isArgument: true });
 
-const toTime = (text: string, { addIssue }: z.RefinementCtx): Date => {
-  try {
-    return parseSince(text);
-  } catch (error) {
-    addIssue((error as Error).message);
-    return z.NEVER;
-  }
-};
+/** Rows of one application, which must be given. */
+export const theApplication = () =>
+  applicationId
+    .clone()
+    .register(controls, { ...APPLICATION, description: 'the application', isArgument: true });
+
+/** Rows of one run, or another thing with an id of the platform, which must be given. */
+export const theId = (control: Omit<Control, 'kind' | 'isArgument'>) =>
+  z
+    .guid()
+    .toLowerCase()
+    .register(controls, { ...control, kind: 'id', isArgument: true });
 
 const time = (control: Omit<Control, 'kind'>) =>
   z
-    .union([z.date(), z.string().transform(toTime)])
+    .union([z.date(), z.string().transform(parsedBy((given) => parseSince(given, 'UTC')))])
     .optional()
     .register(controls, { ...control, kind: 'time' });
 

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { listRunDayPage, type RunDay } from '#db/queries/run-days.ts';
+import { listRunDayPage } from '#db/queries/run-days.ts';
 import { listRunPage, RUN_SORTS } from '#db/queries/run-list.ts';
+import { listRunPagePage, RUN_PAGE_SORTS } from '#db/queries/run-page-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
-import { choice, onlyApplication, since } from '#src/lists/filters.ts';
+import { listVanishingGamePage } from '#db/queries/vanishing-games.ts';
+import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { APPLICATION, APPLICATION_GAME, countColumn, GAME_NAME } from '#src/lists/columns.ts';
+import { choice, onlyApplication, since, theId } from '#src/lists/filters.ts';
 import { type Column, defineList } from '#src/lists/list.ts';
 
 /** A run as JSON documents have it. `outcome` is null while the run is open. */
@@ -23,15 +26,25 @@ export const toFullRunDocument = (run: RunRow) => {
   return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
 };
 
-/** Counters that a narrow page shows: what came, and what did not. */
-const FIRST_COUNTERS: readonly string[] = ['listed', 'inserted', 'failed'];
-/** Counters that only a wide page has room for. */
-const LAST_COUNTERS: readonly string[] = ['updated', 'unchanged'];
-
-const widthOf = (counter: string) => {
-  if (FIRST_COUNTERS.includes(counter)) return 'medium';
-  return LAST_COUNTERS.includes(counter) ? 'widest' : 'wider';
+/** Counters that a narrow page shows: what came, and what did not. The last need nobody: only a wide one has room. */
+const WIDTHS: Partial<Record<string, 'medium' | 'widest'>> = {
+  listed: 'medium',
+  inserted: 'medium',
+  failed: 'medium',
+  updated: 'widest',
+  unchanged: 'widest',
 };
+const TITLES: Partial<Record<string, string>> = { inserted: 'New', updated: 'Changed' };
+
+const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
+  const sort = RUN_SORTS.find((each) => each === counter);
+  return {
+    ...countColumn(counter, TITLES[counter]),
+    width: WIDTHS[counter] ?? 'wider',
+    ...(counter !== 'listed' && { on: 'page' }),
+    ...(sort !== undefined && { sort }),
+  };
+});
 
 /** Counters by how much they need attention: what a narrow table cuts off matters least. */
 const BY_ATTENTION = [
@@ -47,21 +60,9 @@ const BY_ATTENTION = [
 const formatCounts = (run: RunRow): string =>
   BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
 
-const titleOf = (counter: string): string => `${counter[0]?.toUpperCase()}${counter.slice(1)}`;
-
-const countColumn = (counter: (typeof RUN_COUNTERS)[number]): Column<RunRow> => ({
-  key: counter,
-  title: titleOf(counter),
-  kind: 'number',
-  value: (run) => run[counter],
-  width: widthOf(counter),
-  on: 'page',
-  ...((RUN_SORTS as readonly string[]).includes(counter) && { sort: counter }),
-});
-
 export const runList = defineList({
   name: 'run.list',
-  plural: 'runs',
+  nouns: ['run', 'runs'],
   right: 'view',
   filter: z.object({
     application_id: onlyApplication(),
@@ -83,13 +84,7 @@ export const runList = defineList({
       sort: 'started_at',
       link: ({ run_id }) => ({ to: 'run', id: run_id }),
     },
-    {
-      key: 'application_id',
-      title: 'Application',
-      kind: 'text',
-      value: (run) => run.application_id,
-      link: ({ application_id }) => ({ to: 'application', id: application_id }),
-    },
+    APPLICATION,
     { key: 'outcome', title: 'Outcome', kind: 'status', value: (run) => run.outcome ?? 'open' },
     {
       key: 'trigger',
@@ -107,8 +102,7 @@ export const runList = defineList({
       width: 'wide',
       on: 'page',
     },
-    { key: 'listed', title: 'Listed', kind: 'number', value: (run) => run.listed, on: 'terminal' },
-    ...RUN_COUNTERS.map(countColumn),
+    ...RUN_COUNTS,
     { key: 'games', title: 'Games', kind: 'text', value: formatCounts, on: 'terminal' },
     { key: 'why', title: 'Why', kind: 'text', value: (run) => run.reason, on: 'terminal' },
     { key: 'run_id', title: 'Run', kind: 'id', value: (run) => run.run_id, on: 'terminal' },
@@ -122,7 +116,7 @@ export const runList = defineList({
 /** Runs of each day (UTC) by outcome, also of runs that are deleted. */
 export const runDayList = defineList({
   name: 'run.days',
-  plural: 'days',
+  nouns: ['day', 'days'],
   right: 'view',
   filter: z.object({ application_id: onlyApplication() }),
   sorts: [],
@@ -131,15 +125,52 @@ export const runDayList = defineList({
     { key: 'day', title: 'Day', kind: 'id', value: ({ day }) => day },
     { key: 'outcome', title: 'Outcome', kind: 'status', value: ({ outcome }) => outcome },
     { key: 'runs', title: 'Runs', kind: 'number', value: ({ runs }) => runs },
-    ...RUN_COUNTERS.map(
-      (counter): Column<RunDay> => ({
-        key: counter,
-        title: titleOf(counter),
-        kind: 'number',
-        value: (row) => row[counter],
-      }),
-    ),
+    ...RUN_COUNTERS.map((counter) => countColumn(counter, TITLES[counter])),
   ],
   empty: 'No run has finished.',
   read: listRunDayPage,
+});
+
+const theRun = () =>
+  theId({ name: 'run', title: 'Run', description: 'the run; its id may be cut short', table: 'sync_runs' });
+
+export const runPageList = defineList({
+  name: 'run.pages',
+  nouns: ['page', 'pages'],
+  right: 'view',
+  filter: z.object({ run_id: theRun() }),
+  sorts: RUN_PAGE_SORTS,
+  order: '-page_num',
+  columns: [
+    { key: 'page', title: 'Page', kind: 'id', value: ({ page_num }) => String(page_num), sort: 'page_num' },
+    { key: 'kind', title: 'Kind', kind: 'id', value: ({ kind }) => kind, note: ({ reason }) => reason },
+    countColumn('row_count', 'Rows'),
+    ...DETAIL_COUNTERS.map((counter) => ({
+      ...countColumn(counter, TITLES[counter]),
+      width: WIDTHS[counter] === 'medium' ? ('medium' as const) : ('wide' as const),
+    })),
+    { ...countColumn('waiting'), width: 'medium' },
+    { key: 'listed', title: 'Listed', kind: 'age', value: ({ listed_at }) => listed_at, width: 'medium' },
+  ],
+  empty: 'No page is recorded. Pages are deleted a day after their run ends.',
+  read: listRunPagePage,
+});
+
+/** The games that a suspect run would withdraw. */
+export const runWithdrawalList = defineList({
+  name: 'run.withdrawals',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({ run_id: theRun() }),
+  sorts: ['game_id'],
+  order: 'game_id',
+  columns: [
+    { key: 'game_id', title: 'Game id', kind: 'id', value: ({ game_id }) => game_id },
+    GAME_NAME,
+    APPLICATION_GAME,
+    { key: 'audit_status', title: 'Status', kind: 'status', value: ({ audit_status }) => audit_status },
+    { key: 'fetched', title: 'Fetched', kind: 'age', value: ({ fetched_at }) => fetched_at },
+  ],
+  empty: 'No game waits for a decision about its withdrawal.',
+  read: listVanishingGamePage,
 });

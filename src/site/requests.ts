@@ -2,18 +2,6 @@
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site/html.ts';
 
-const TONES: Record<ApprovalRow['state'], string> = {
-  asked: 'info',
-  approved: 'good',
-  used: 'plain',
-  cancelled: 'plain',
-  declined: 'warn',
-  expired: 'plain',
-  void: 'warn',
-};
-
-export const requestBadge = ({ state }: ApprovalRow): SafeHtml => badge(state, TONES[state]);
-
 /** What is requested, by whom and why. */
 const describe = (row: ApprovalRow, what: string): SafeHtml =>
   facts([
@@ -41,7 +29,7 @@ export const requestCard = (
     : row.state === 'approved'
       ? html`<p class="hint">${row.asked_by} can do it now.</p>`
       : null;
-  return html`<div class="request"><p>${requestBadge(row)}</p>${describe(row, what)}${hint}
+  return html`<div class="request"><p>${badge(row.state)}</p>${describe(row, what)}${hint}
 <div class="acts">${isOwn && row.state === 'approved' ? use : null}
 ${!isOwn && mayApprove && row.state === 'asked' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null}
 ${isOwn ? action(`${url}/cancel`, 'Cancel the request') : mayApprove ? action(`${url}/cancel`, 'Decline') : null}</div></div>`;

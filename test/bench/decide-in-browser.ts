@@ -1,8 +1,8 @@
 // How long a reviewer waits for the next game and its five pictures after a decision, in Chromium with the keyboard:
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
-import { listChangedLane, listNewLane } from '#db/queries/lanes.ts';
 import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
+import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
@@ -10,6 +10,7 @@ import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { launchBrowser } from '#test/support/browser.ts';
 import { KIM } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 
 const DECISIONS = 60;
 /** Those of the measure, and of the pages of the lane that come next. */
@@ -45,8 +46,8 @@ await withDatabase(async (loader, databaseUrl) => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
   await loadReviewedGames(loader, Number(games));
-  for (const listLane of [listNewLane, listChangedLane]) {
-    const { rows } = await listLane(sql, {}, undefined, WITH_PICTURES);
+  for (const lane of ['new', 'changed'] as const) {
+    const { rows } = await readPage(sql, laneList, { lane }, { limit: WITH_PICTURES });
     await addLanePictures(
       sql,
       rows.map(({ game_id }) => game_id),

@@ -139,6 +139,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/events', 'src/http'],
   },
   'src/identity': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'] },
+  'src/lists': {
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/operations'],
+    types: ['src/queue'],
+  },
   'src/site': {
     imports: [
       'src/errors.ts',
@@ -151,6 +155,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/identity',
       'src/review',
       'src/http',
+      'src/lists',
     ],
   },
   'src/portal': {
@@ -163,6 +168,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/identity',
       'src/review',
       'src/site',
+      'src/lists',
     ],
   },
   'src/console': {
@@ -182,6 +188,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
       'src/site',
       'src/portal',
+      'src/lists',
     ],
   },
   'src/kyc-desk': {
@@ -195,6 +202,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/ingest',
       'src/identity',
       'src/site',
+      'src/lists',
     ],
   },
   'src/embedded': { imports: ['src/errors.ts', 'src/lib/read-or-create-file.ts', 'db'] },
@@ -285,6 +293,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config.ts',
       'src/roles',
       'package.json',
+      'src/lists',
     ],
   },
 };

@@ -3,15 +3,17 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import { listVanishingGames } from '#db/queries/vanishing-games.ts';
+import { runWithdrawalList } from '#src/lists/runs.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { readPage } from '#test/support/lists.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet('postgres', 1);
 
-const vanishing = (run_id: string, page = { limit: 100 }) => listVanishingGames(fleet.sql, run_id, page);
+const vanishing = async (run_id: string, limit = 100, cursor?: string) =>
+  (await readPage(fleet.sql, runWithdrawalList, { run_id }, { limit, cursor })).rows;
 const present = async (application_id: string): Promise<number> => {
   const [row] = await fleet.sql<{ count: number }[]>`
     select count(*)::int from games where application_id = ${application_id} and withdrawn_at is null`;
@@ -32,9 +34,7 @@ it('The games that a suspect run would withdraw are listed, and accepted one by 
     game_icon: expect.any(Array),
     audit_status: 'pending',
   });
-  expect((await listVanishingGames(fleet.sql, run.run_id, { after: first.game_id, limit: 2 }))[0]).toEqual(
-    second,
-  );
+  expect((await vanishing(run.run_id, 2, `game_id,${first.game_id}`))[0]).toEqual(second);
 
   const accept = (ids?: string[]) => acceptWithdrawals(fleet.sql, run.run_id, ids, KIM);
   expect(await accept([first.game_id, randomUUID()])).toEqual([first.game_id]);

@@ -2,7 +2,8 @@ import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import type { LaneFilter } from '#db/queries/lanes.ts';
+import { type LaneFilter, type LaneGame, listLanePage, placeInLane } from '#db/queries/lanes.ts';
+import type { ListPage } from '#db/queries/list-page.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
@@ -17,10 +18,12 @@ import { LANES, type Lane } from '#src/contract/words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
 import { type DecisionRequest, decideGames, undoGameDecisions } from '#src/review/decide.ts';
-import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { summariseLanes } from '#src/review/lanes.ts';
 
 const LINES_SHOWN = 30;
 const KEYS = 'p pass, r reject, s skip, d show all, u undo, q quit';
+
+type Place = ListPage['after'];
 
 /** The state of a review. */
 type Session = {
@@ -31,9 +34,9 @@ type Session = {
   lane: Lane;
   filter: LaneFilter;
   /** The place after which the next game is read. */
-  cursor: string | undefined;
+  place: Place;
   /** Decisions that can be undone, with the place of the session before each. */
-  decided: { audit_id: number; cursor: string | undefined }[];
+  decided: { audit_id: number; place: Place }[];
 };
 
 const showGame = async ({ sql, out, actor }: Session, game: LaneGame): Promise<GameDiff> => {
@@ -60,7 +63,7 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequ
   return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
 };
 
-const decide = async (session: Session, diff: GameDiff, next: string, request: DecisionRequest) => {
+const decide = async (session: Session, diff: GameDiff, next: Place, request: DecisionRequest) => {
   const { sql, out, actor } = session;
   const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
   const { games } = await decideGames(sql, seen, { ...request, seen_status: 'pending' }, actor);
@@ -70,9 +73,9 @@ const decide = async (session: Session, diff: GameDiff, next: string, request: D
     if (decision.result === 'moved') return;
     const { last } = decision.game ?? {};
     if (decision.result === 'decided' && last)
-      session.decided.push({ audit_id: last.audit_id, cursor: session.cursor });
+      session.decided.push({ audit_id: last.audit_id, place: session.place });
   }
-  session.cursor = next;
+  session.place = next;
 };
 
 const undo = async (session: Session): Promise<void> => {
@@ -83,22 +86,23 @@ const undo = async (session: Session): Promise<void> => {
   }
   for (const undone of await undoGameDecisions(session.sql, [last.audit_id], session.actor))
     session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
-  session.cursor = last.cursor;
+  session.place = last.place;
 };
 
 /** Asks what to do with a game. @returns whether the review goes on */
 const handleGame = async (session: Session, game: LaneGame): Promise<boolean> => {
   const diff = await showGame(session, game);
+  const next = placeInLane(session.lane, game);
   for (;;) {
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
-      if (key === 'p') await decide(session, diff, game.cursor, { audit_status: 'passed' });
+      if (key === 'p') await decide(session, diff, next, { audit_status: 'passed' });
       else if (key === 'r') {
         const request = await askRejection(session);
         if (request === undefined) continue;
-        await decide(session, diff, game.cursor, request);
-      } else if (key === 's') session.cursor = game.cursor;
+        await decide(session, diff, next, request);
+      } else if (key === 's') session.place = next;
       else if (key === 'u') await undo(session);
       else {
         if (key === 'd') session.out.styled(describeDiff(diff));
@@ -128,7 +132,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         )
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
-    run: async ({ openDatabase, out }, { by, lane, application: application_id, search: text }) => {
+    run: async ({ openDatabase, out }, { by, lane, application: application_id, search }) => {
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
       const sql = await openDatabase();
@@ -136,7 +140,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
       const summary = await summariseLanes(sql, application_id);
       out.line(LANES.map((each) => `${each} lane: ${formatCount(summary[each].games, 'game')}`).join(', '));
       using prompt = openPrompt();
-      const filter = { application_id, text };
+      const filter = { application_id, search };
       const session: Session = {
         sql,
         out,
@@ -144,15 +148,19 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         lane,
         filter,
         actor: commandLineActor(by),
-        cursor: undefined,
+        place: undefined,
         decided: [],
       };
       for (;;) {
-        const { cursor } = session;
-        const { games, next } = await readLane(sql, lane, { ...filter, cursor, limit: 1 });
-        const [first] = games;
-        if (first === undefined && next === null) break;
-        if (first === undefined) session.cursor = next ?? undefined;
+        const page = { sort: 'since', descending: false, limit: 1, uncounted: true } as const;
+        const { rows, next } = await listLanePage(
+          sql,
+          { ...filter, lane },
+          { ...page, after: session.place },
+        );
+        const [first] = rows;
+        if (first === undefined && next === undefined) break;
+        if (first === undefined) session.place = next;
         else if (!(await handleGame(session, first))) break;
       }
       out.line(`${formatCount(session.decided.length, 'decision')}.`);

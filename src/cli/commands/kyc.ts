@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings';
 import { findKycState } from '#db/queries/kyc.ts';
-import { defineKycList } from '#src/cli/commands/kyc-list.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { APPLICATION, APPROVAL, WAIT } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
@@ -11,6 +11,8 @@ import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { waitForJobs, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
+import { revealList } from '#src/lists/audit.ts';
+import { developerList, kycVersionList } from '#src/lists/kyc.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 /**
@@ -53,7 +55,24 @@ const confirmCpId = async (
 /** `catalogue kyc …` */
 export const register = (program: Command): void => {
   const kyc = program.command('kyc');
-  defineKycList(kyc);
+
+  defineListCommand(kyc, 'list', developerList, {
+    summary: 'list the KYC state of every application',
+    examples: ['kyc list', 'kyc list --status failed'],
+    limit: { max: 100_000, byDefault: 1_000 },
+  });
+
+  defineListCommand(kyc, 'versions', kycVersionList, {
+    summary: 'list the former versions of a KYC record: when, and which fields changed',
+    examples: ['kyc versions acme'],
+    limit: { max: 1_000, byDefault: 50 },
+  });
+
+  defineListCommand(kyc, 'reveals', revealList, {
+    summary: 'list who saw a KYC record in clear, latest first',
+    examples: ['kyc reveals', 'kyc reveals acme --actor kim --since 30d'],
+    limit: { max: 10_000, byDefault: 100 },
+  });
 
   defineCommand(kyc, 'pull', {
     summary: 'pull the KYC record of an application now',

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { listOperatorPage, listOperators, OPERATOR_SORTS, type Operator } from '#db/queries/operators.ts';
+import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseName, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { parseName } from '#src/cli/kit/parsers.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { type CatalogueError, UsageError } from '#src/errors.ts';
 import {
@@ -16,6 +16,7 @@ import {
   signOutOperator,
   switchOperator,
 } from '#src/identity/operators.ts';
+import { operatorList } from '#src/lists/operators.ts';
 
 const parseLoginArgument = (text: string): string => {
   try {
@@ -30,7 +31,7 @@ const roleOption = () =>
   new Option('--role <role...>', `a role (${ROLES.join(', ')}); may be repeated`).choices(ROLES);
 
 const requireOperator = async (context: CommandContext, login: string): Promise<Operator> => {
-  const operator = (await listOperators(await context.openDatabase())).find((each) => each.login === login);
+  const operator = await findOperatorItem(await context.openDatabase(), login);
   if (operator !== undefined) return operator;
   throw new UsageError(`There is no operator ${login}. List them: npx catalogue operator list`);
 };
@@ -76,31 +77,11 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineList(operator, 'list', {
+  defineListCommand(operator, 'list', operatorList, {
     summary: 'list the operators',
     examples: ['operator list', 'operator list --role reviewer --sort -last_sign_in_at'],
-    parameters: (command) =>
-      command
-        .addOption(new Option('--role <role>', 'only operators with this role').choices(ROLES))
-        .addOption(new Option('--status <status>', 'only these').choices(['active', 'disabled'] as const))
-        .option(...searchIn('the login or the name')),
-    order: 'login',
     newest: '-created_at',
-    sorts: OPERATOR_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ role, status, search }) => ({ role, status, search }),
-    list: listOperatorPage,
-    key: 'operators',
-    columns: [
-      'login',
-      'name',
-      ['roles', ({ roles }) => roles.join(', ')],
-      'status',
-      'signs_in_by',
-      ['sessions', 'open_sessions'],
-      'last_sign_in_at',
-    ],
-    empty: 'No operators. Add one: npx catalogue operator add --help',
   });
 
   defineCommand(operator, 'show', {

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { listReasonPage, REASON_SORTS } from '#db/queries/reasons.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, REASON_CODE, retireReasonCode } from '#src/review/reasons.ts';
 
 const parseCode = (text: string): string => {
@@ -17,19 +17,11 @@ const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 export const register = (program: Command): void => {
   const reason = program.command('reason');
 
-  defineList(reason, 'list', {
+  defineListCommand(reason, 'list', reasonList, {
     summary: 'list the reasons for which games are rejected',
     examples: ['reason list', 'reason list --search rights --json'],
     paged: false,
-    parameters: (command) => command.option(...searchIn('the code or the label')),
-    order: 'position',
-    sorts: REASON_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ search }) => ({ search }),
-    list: listReasonPage,
-    key: 'reasons',
-    columns: ['code', 'label', 'retired_at'],
-    empty: 'No reasons.',
   });
 
   defineCommand(reason, 'add', {

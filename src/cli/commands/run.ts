@@ -1,15 +1,22 @@
 import type { Command } from '@commander-js/extra-typings';
-import { listFailuresOfRun } from '#db/queries/health.ts';
+import { listFailuresOfRun } from '#db/queries/failures.ts';
 import { findRun } from '#db/queries/runs.ts';
-import { FAILURE_COLUMNS } from '#src/cli/commands/runs.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
-import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { defineListCommand, terminalColumns } from '#src/cli/kit/list-command.ts';
 import { APPROVAL, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { UsageError } from '#src/errors.ts';
-import { runDayList, runList, toFullRunDocument, toRunDocument } from '#src/lists/runs.ts';
+import { failureList } from '#src/lists/failures.ts';
+import {
+  runDayList,
+  runList,
+  runPageList,
+  runWithdrawalList,
+  toFullRunDocument,
+  toRunDocument,
+} from '#src/lists/runs.ts';
 
 const RUN = ['<run_id>', 'the run; its id may be cut short', parseShortId] as const;
 const FAILURES_SHOWN = 20;
@@ -40,7 +47,7 @@ export const register = (program: Command): void => {
       out.record({ ...document, failures }, { ...document, outcome: row.outcome ?? 'open' });
       if (failures.length === 0) return;
       out.line();
-      out.table(failures.slice(0, FAILURES_SHOWN), FAILURE_COLUMNS);
+      out.table(failures.slice(0, FAILURES_SHOWN), terminalColumns(failureList));
       if (failures.length > FAILURES_SHOWN)
         out.line(`More: npx catalogue failure list ${row.application_id}`);
     },
@@ -52,6 +59,18 @@ export const register = (program: Command): void => {
       'Also counts runs that are deleted: an application keeps its newest 20 runs, the newest of each outcome, and those of the last 24 hours.',
     examples: ['run days acme', 'run days --limit 30 --json'],
     limit: { max: 10_000, byDefault: 20 },
+  });
+
+  defineListCommand(run, 'pages', runPageList, {
+    summary: 'list the pages of a run, latest first',
+    examples: ['run pages 019a2b3c-4d5e'],
+    limit: { max: 10_000, byDefault: 50 },
+  });
+
+  defineListCommand(run, 'withdrawals', runWithdrawalList, {
+    summary: 'list the games that a suspect run would withdraw',
+    examples: ['run withdrawals 019a2b3c-4d5e', 'run withdrawals 019a2b3c-4d5e --json'],
+    limit: { max: 100_000, byDefault: 100 },
   });
 
   defineCommand(run, 'accept', {

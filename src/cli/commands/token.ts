@@ -1,27 +1,20 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from '@commander-js/extra-typings';
-import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
 import { createToken, endToken } from '#src/actions/tokens.ts';
 import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { durationBetween, parseApplicationId, parseName, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { durationBetween, parseApplicationId, parseName } from '#src/cli/kit/parsers.ts';
 import { unknownApplication } from '#src/cli/kit/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { UsageError } from '#src/errors.ts';
+import { tokenList } from '#src/lists/tokens.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 
 const MINUTE_MS = 60_000;
 const TEN_YEARS_MS = 3_650 * 24 * 60 * MINUTE_MS;
 const parseLifetime = durationBetween(MINUTE_MS, TEN_YEARS_MS);
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS;
-
-const stateOf = (token: ApiToken): 'valid' | 'expired' | 'revoked' => {
-  if (token.revoked_at !== null) return 'revoked';
-  return token.expires_at !== null && token.expires_at.getTime() <= Date.now() ? 'expired' : 'valid';
-};
-
-const formatScope = ({ application_id }: ApiToken): string => application_id ?? 'all (operator)';
 
 /** `catalogue token …` */
 export const register = (program: Command): void => {
@@ -58,32 +51,15 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineList(token, 'list', {
+  defineListCommand(token, 'list', tokenList, {
     summary: 'list the tokens',
     examples: [
       'token list',
       'token list --application acme --sort expires_at',
       'token list --operator --newest',
     ],
-    parameters: (command) =>
-      command
-        .option('--application <application_id>', 'only tokens of this application', parseApplicationId)
-        .option('--operator', 'only tokens of operators')
-        .option(...searchIn('the name')),
-    order: 'created_at',
     newest: '-created_at',
-    sorts: TOKEN_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ application, operator, search }) => {
-      if (application !== undefined && operator !== undefined)
-        throw new UsageError('Give --application ID or --operator, not both.');
-      return { application_id: operator === true ? null : application, search };
-    },
-    list: listTokenPage,
-    key: 'tokens',
-    toDocument: (row) => ({ ...row, state: stateOf(row) }),
-    columns: ['token_id', ['reads', formatScope], 'name', ['state', stateOf], 'expires_at', 'last_used_at'],
-    empty: 'No tokens.',
   });
 
   defineCommand(token, 'revoke', {

@@ -1,16 +1,19 @@
 import { Argument, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
+import type { Database } from '#db/client.ts';
 import { COUNT_MAX } from '#db/queries/list-page.ts';
 import { defineCommand, type Help, type Json } from '#src/cli/kit/command.ts';
 import { formatAge, quoteForShell } from '#src/cli/kit/format.ts';
 import type { Column as TableColumn } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
-import { UsageError } from '#src/errors.ts';
+import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { coerceError, UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
-import { nextCursor, toListPage } from '#src/lists/cursor.ts';
-import { type Control, controlOf } from '#src/lists/filters.ts';
-import { type AnyList, type Column, emptySentence, type List } from '#src/lists/list.ts';
+import { parseSince } from '#src/lib/since.ts';
+import { type Control, controlOf, controlsOf, isRequired } from '#src/lists/filters.ts';
+import { type Column, columnsFor, type List } from '#src/lists/list.ts';
+import { emptySentence, type ReadPage, readList } from '#src/lists/read.ts';
 
 /** The command that was typed, with this cursor instead of the one it had. */
 const nextCommand = (cursor: string): string => {
@@ -26,37 +29,70 @@ const toOption = ({ kind, name, description, values }: Control): Option => {
   const flags =
     kind === 'flag' ? `--${name}` : `--${name} <${kind === 'application' ? 'application_id' : kind}>`;
   const option = new Option(flags, description);
-  return values === undefined ? option : option.choices(values);
+  return kind === 'choice' && values !== undefined ? option.choices(values) : option;
 };
 
 /** A column of the terminal: times are ages, as a page shows them. */
-const toTableColumn = <Row>({ key, kind, value }: Column<Row>): TableColumn<Row> => [
-  key,
+const toTableColumn = <Row>(column: Column<Row>): TableColumn<Row> => [
+  column.key,
   (row) => {
-    const shown = value(row);
-    if (kind === 'age' && shown instanceof Date) return formatAge(shown);
-    return kind === 'duration' && typeof shown === 'number' ? formatDuration(shown) : shown;
+    const shown = column.value(row);
+    if (column.kind === 'age' && shown instanceof Date) return formatAge(shown);
+    return column.kind === 'duration' && typeof shown === 'number' ? formatDuration(shown) : shown;
   },
 ];
 
-/** How a terminal shows the rows of a list. */
-export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>({
-  columns,
-}: List<Row, Filter, Sort>): TableColumn<Row>[] =>
-  columns.filter(({ on }) => on !== 'page').map(toTableColumn);
+/** How a terminal shows the rows of a list. @param keys of other columns than those of every terminal */
+export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
+  { columns }: List<Row, Filter, Sort>,
+  keys?: readonly string[],
+): TableColumn<Row>[] => columnsFor(columns, 'terminal', keys).map(toTableColumn);
 
 type PageOptions = Json & { limit: number; sort?: string; newest?: true; cursor?: string };
 
-/** @throws UsageError that names each option */
-const readFilter = <Filter extends z.ZodObject>(
+/** What the reader typed for a filter: ids may be cut short, and times are local. */
+const readTyped = async (
+  openDatabase: () => Promise<Database>,
+  { kind, table }: Control,
+  text: unknown,
+): Promise<unknown> => {
+  if (typeof text !== 'string') return text;
+  if (kind === 'time') return parseSince(text);
+  if (kind !== 'id') return text;
+  const prefix = parseShortId(text);
+  return table === undefined ? prefix : requireId(await openDatabase(), table, prefix);
+};
+
+const nameOf = ({ name, isArgument }: Control): string => (isArgument ? name : `--${name}`);
+
+/** @throws UsageError that names the option */
+const readFilter = async <Filter extends z.ZodObject>(
   filter: Filter,
+  openDatabase: () => Promise<Database>,
   given: Record<string, unknown>,
-): z.infer<Filter> => {
-  const parsed = filter.safeParse(given);
+): Promise<z.infer<Filter>> => {
+  const typed: Record<string, unknown> = {};
+  for (const [key, control] of controlsOf(filter)) {
+    try {
+      typed[key] = await readTyped(openDatabase, control, given[key]);
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      throw error instanceof RangeError ? new UsageError(`${nameOf(control)}: ${error.message}`) : error;
+    }
+  }
+  const parsed = filter.safeParse(typed);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const { name, isArgument } = controlOf(filter, String(issue?.path[0]));
-  throw new UsageError(`${isArgument ? name : `--${name}`}: ${issue?.message}`);
+  const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
+  const [key] = path;
+  throw new UsageError(key === undefined ? message : `${nameOf(controlOf(filter, String(key)))}: ${message}`);
+};
+
+/** The line below a page that is not the last. */
+const describeRest = (nouns: readonly string[], { rows, total, cursor = '' }: ReadPage<object>): string => {
+  const [, many = ''] = nouns;
+  const all = total !== null && total > COUNT_MAX ? `more than ${COUNT_MAX}` : total;
+  const shown = all === null ? `${rows.length} ${many}` : `${rows.length} of ${all}`;
+  return `${shown}, next: ${nextCommand(cursor)}`;
 };
 
 /**
@@ -74,19 +110,19 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
   }: Help & {
     limit: { max: number; byDefault: number };
     /** How `--newest` sorts. Absent: there is no such option. */
-    newest?: string;
+    newest?: `-${NoInfer<Sort>}`;
   },
 ): void => {
-  const keys = Object.keys(list.filter.shape);
-  const argumentKey = keys.find((key) => controlOf(list.filter, key).isArgument);
+  const controls = controlsOf(list.filter);
+  const argument = controls.find(([, { isArgument }]) => isArgument);
   defineCommand<[string | undefined], PageOptions>(parent, name, {
     paged: true,
     ...help,
     parameters: (plain) => {
       const command: CommandUnknownOpts = plain;
-      for (const key of keys) {
-        const control = controlOf(list.filter, key);
-        if (control.isArgument) command.addArgument(new Argument(`[${key}]`, control.description));
+      for (const [key, control] of controls) {
+        const brackets = isRequired(list.filter, key) ? `<${key}>` : `[${key}]`;
+        if (control.isArgument) command.addArgument(new Argument(brackets, control.description));
         else command.addOption(toOption(control));
       }
       if (list.sorts.length > 0)
@@ -97,36 +133,29 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
         .option('--cursor <cursor>', 'continue a list where "next:" says');
       return command as never;
     },
-    run: async ({ openDatabase, out }, ...given) => {
+    run: async ({ openDatabase, openQueues, out }, ...given) => {
       const options = given.at(-1) as PageOptions & Record<string, unknown>;
       const typed = Object.fromEntries(
-        keys.map((key) => {
-          const { name: option } = controlOf(list.filter, key);
-          return [key, key === argumentKey ? given[0] : options[new Option(`--${option}`).attributeName()]];
-        }),
+        controls.map(([key, { name: option }]) => [
+          key,
+          key === argument?.[0] ? given[0] : options[new Option(`--${option}`).attributeName()],
+        ]),
       );
-      const filter = readFilter(list.filter, typed);
-      const sort = options.sort ?? (options.newest ? newest : undefined);
-      const page = toListPage(list as unknown as AnyList, { ...options, sort });
+      const filter = await readFilter(list.filter, openDatabase, typed);
       const sql = await openDatabase();
       if (typeof filter.application_id === 'string') await checkListFilter(sql, filter.application_id);
-      const listed = await list.read(sql, filter, page as never);
-      const documents = listed.rows.map((row) => list.document?.(row) ?? row);
-      const cursor = nextCursor(page, listed);
-      const document = {
-        [list.plural]: documents,
-        ...(cursor && { total: listed.total, next_cursor: cursor }),
-      };
-      out.list(
-        document,
-        listed.rows,
-        terminalColumns(list),
-        emptySentence(list as unknown as AnyList, filter),
-      );
+      const sources = { sql, producer: async () => (await openQueues()).producer };
+      const sort = options.sort ?? (options.newest ? newest : undefined);
+      const read = await readList(list, sources, filter, { ...options, sort });
+      const { rows, total, cursor } = read;
+      const { nouns, plural = nouns[1] } = list;
+      const documents = rows.map((row) => list.document?.(row) ?? row);
+      const rest = cursor === undefined ? {} : { ...(total !== null && { total }), next_cursor: cursor };
+      const empty = emptySentence(list, filter, cursor !== undefined);
+      out.list({ [plural]: documents, ...rest }, rows, terminalColumns(list), empty);
       if (cursor === undefined) return;
       out.line();
-      const all = listed.total > COUNT_MAX ? `more than ${COUNT_MAX}` : String(listed.total);
-      out.line(`${listed.rows.length} of ${all}, next: ${nextCommand(cursor)}`);
+      out.line(describeRest(nouns, read));
     },
   });
 };

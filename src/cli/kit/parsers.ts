@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { formatDuration, parseDuration } from '#src/lib/duration.ts';
-import { parseSince } from '#src/lib/since.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
@@ -48,17 +47,6 @@ export const parseNonEmpty = (text: string): string => {
   throw new InvalidArgumentError('It is empty.');
 };
 
-/** @returns a parser that gives the message of the given one */
-const orInvalid =
-  <Value>(parse: (text: string) => Value) =>
-  (text: string): Value => {
-    try {
-      return parse(text);
-    } catch (error) {
-      throw new InvalidArgumentError((error as Error).message);
-    }
-  };
-
 export const parseUuid = (text: string): string => {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Give the whole id, as the list commands print it.');
@@ -71,22 +59,11 @@ export const variadic =
 
 /** Parameters that several commands have, to be spread into `argument()` or `option()`. */
 export const APPLICATION = ['<application_id>', 'the application', parseApplicationId] as const;
-export const ONLY_APPLICATION = ['[application_id]', 'only this application', parseApplicationId] as const;
 export const APPROVAL = [
   '--approval <id>',
   'approval of a second person; the one who asked for it uses it once (npx catalogue approval list)',
   parseUuid,
 ] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;
-export const SINCE = [
-  '--since <time>',
-  'only from this time on (local, if it names no zone), or this long ago: 24h',
-  orInvalid(parseSince),
-] as const;
-export const UNTIL = [
-  '--until <time>',
-  'only before this time, or this long ago',
-  orInvalid(parseSince),
-] as const;
 export const searchIn = (what: string) =>
   ['--search <text>', `only those with this text in ${what}, in any case`, parseNonEmpty] as const;

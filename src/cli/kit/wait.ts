@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
-import { listLiveWorkers } from '#db/queries/workers.ts';
+import { countLiveWorkers } from '#db/queries/workers.ts';
 import type { PulledGames } from '#src/actions/pull-games.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
@@ -20,7 +20,7 @@ export const WAIT_TIMEOUT_MS = 10 * 60_000;
 const NO_WORKER =
   'No worker is running: start one with npx catalogue worker (or up). The work stays in the queue until then.';
 
-const hasWorker = async (sql: Database): Promise<boolean> => (await listLiveWorkers(sql)).length > 0;
+const hasWorker = async (sql: Database): Promise<boolean> => (await countLiveWorkers(sql)) > 0;
 
 /** Warns if no worker runs. @returns whether one runs */
 export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boolean> => {

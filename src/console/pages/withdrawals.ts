@@ -5,13 +5,15 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { operatorActor } from '#db/queries/audit.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { findLaterRun, listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
+import { findLaterRun, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight, type Right } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runWithdrawalList } from '#src/lists/runs.ts';
 import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
 import { MissingRoleError, readNeed } from '#src/operations/second-person.ts';
 import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
@@ -20,6 +22,7 @@ import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } fr
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { toId } from '#src/site/query.ts';
 import { requestCard } from '#src/site/requests.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 /** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
 const GALLERY_MAX = 120;
@@ -32,6 +35,27 @@ const describeRequest = ({ asked, version }: ApprovalRow): string =>
     ? `withdraw all of them: ${version}`
     : `withdraw ${number(asked.game_ids.length)} of ${version}`;
 
+const REASON = html`<label class="field grow"><span>Reason, for the audit log</span>
+<input name="reason" required maxlength="1000"></label>`;
+
+/** A game of the list `run.withdrawals`. */
+const card = (
+  game: VanishingGame,
+  maySelect: boolean,
+  isRequested: boolean,
+  pictures: PictureSet,
+): SafeHtml => {
+  const { game_id, game_name, application_game_id, audit_status } = game;
+  const box = maySelect
+    ? html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}"
+ aria-label="Select ${nameOr(game_name)}">`
+    : html`<span></span>`;
+  return html`<li class="game-card" data-item>${box}${iconPlace(game, pictures)}<div>
+<a class="name" href="/games/${game_id}">${gameName(game_name)}</a>
+<span class="meta">${application_game_id}</span>
+<span class="meta">${audit_status}${isRequested ? ', in a request' : ''}</span></div></li>`;
+};
+
 /**
  * @param mode what this operator may do: only see the games, ask a second person to approve, or withdraw them
  * @param requestedIds games that an open request names
@@ -43,17 +67,16 @@ const gallery = (
   requestedIds: ReadonlySet<string>,
   pictures: PictureSet,
 ): SafeHtml => {
-  const cards = html`<ul class="cards">${games.map(
-    (game) =>
-      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
+  const cards = html`<ul class="cards">${games.map((game) =>
+    card(game, mode !== 'view', requestedIds.has(game.game_id), pictures),
   )}</ul>${awaitIcons(games, pictures)}`;
   if (mode === 'view') return html`<div class="body">${cards}</div>`;
-  const reason =
-    mode === 'ask'
-      ? html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`
-      : null;
   const verb = mode === 'ask' ? 'Ask to withdraw' : 'Withdraw';
-  const buttons = html`<div class="bulk"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>${reason}<button class="button primary" name="act" value="selected">${verb} the selected games</button><button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
+  const buttons = html`<div class="bulk">
+<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
+<output data-selected></output>${mode === 'ask' ? REASON : null}
+<button class="button primary" name="act" value="selected">${verb} the selected games</button>
+<button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
   return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${cards}${buttons}</form>`;
 };
 
@@ -66,7 +89,7 @@ export const showWithdrawals = async (
   const { sql, fourEyes } = options;
   const url = `/runs/${run_id}/withdrawals`;
   const [games, laterRun, requests, need] = await Promise.all([
-    listVanishingGames(sql, run_id, { limit: GALLERY_MAX }),
+    readFirst(runWithdrawalList, sourcesOf(options), { run_id }, GALLERY_MAX),
     findLaterRun(sql, run_id),
     refreshOpenRequests(sql, KINDS, `run:${run_id}`),
     readNeed(sql, fourEyes, 'withdrawals'),

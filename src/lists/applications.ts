@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import {
+  APPLICATION_CONDITIONS,
+  APPLICATION_SORTS,
+  type ApplicationItem,
+  listApplicationPage,
+} from '#db/queries/application-list.ts';
+import { RUN_OUTCOMES } from '#src/contract/words.ts';
+import { formatDuration } from '#src/lib/duration.ts';
+import { APPLICATION } from '#src/lists/columns.ts';
+import { choice, search } from '#src/lists/filters.ts';
+import { defineList } from '#src/lists/list.ts';
+
+type Stored = Omit<
+  ApplicationItem,
+  `last_${'run_id' | 'outcome' | 'reason' | 'finished_at'}` | 'has_open_run' | 'games' | 'suspect_run'
+>;
+
+/** An application as JSON documents have it: without its access token. */
+export const toApplicationDocument = (row: Stored) => ({
+  application_id: row.application_id,
+  name: row.name,
+  status: row.status,
+  reason: row.pause_reason,
+  failed_runs: row.failed_runs,
+  failing_since: row.failing_since,
+  next_attempt_at: row.next_attempt_at,
+  query_game_list_webhook: row.query_game_list_webhook,
+  query_game_detail_webhook: row.query_game_detail_webhook,
+  query_cp_kyc_webhook: row.query_cp_kyc_webhook,
+  every: formatDuration(row.every_ms),
+  kyc_every: formatDuration(row.kyc_every_ms),
+  detail_max_age: formatDuration(row.detail_max_age_ms),
+  concurrency: row.concurrency,
+  rate: row.rate,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+/** `last_run` is null before the first run ends. */
+const toItemDocument = (row: ApplicationItem) => ({
+  ...toApplicationDocument(row),
+  games: row.games,
+  last_run:
+    row.last_run_id === null
+      ? null
+      : {
+          run_id: row.last_run_id,
+          outcome: row.last_outcome,
+          reason: row.last_reason,
+          finished_at: row.last_finished_at,
+        },
+});
+
+/** What a person should see first. */
+const conditionOf = ({ status, failing_since, suspect_run }: ApplicationItem): string => {
+  if (suspect_run !== null) return 'suspect';
+  return status === 'active' && failing_since !== null ? 'failing' : status;
+};
+
+export const applicationList = defineList({
+  name: 'application.list',
+  nouns: ['application', 'applications'],
+  right: 'view',
+  filter: z.object({
+    status: choice(APPLICATION_CONDITIONS, {
+      name: 'status',
+      title: 'State',
+      description: 'only applications in this state; trouble: paused, failing, or suspect',
+    }),
+    outcome: choice(RUN_OUTCOMES, {
+      name: 'outcome',
+      title: 'Outcome',
+      description: 'only applications whose latest run had this outcome',
+    }),
+    search: search('id or name', 'Name or id'),
+  }),
+  sorts: APPLICATION_SORTS,
+  order: 'application_id',
+  columns: [
+    { ...APPLICATION, label: ({ name }) => name, sort: 'application_id' },
+    { key: 'name', title: 'Name', kind: 'text', value: ({ name }) => name, on: 'terminal' },
+    {
+      key: 'status',
+      title: 'State',
+      kind: 'status',
+      value: conditionOf,
+      link: ({ suspect_run }) => (suspect_run === null ? null : { to: 'run', id: suspect_run }),
+    },
+    {
+      key: 'since',
+      title: 'Since',
+      kind: 'age',
+      value: ({ failing_since }) => failing_since,
+      note: ({ pause_reason }) => pause_reason,
+      on: 'none',
+    },
+    {
+      key: 'last run',
+      title: 'Last run',
+      kind: 'status',
+      value: ({ last_outcome }) => last_outcome,
+      note: ({ has_open_run }) => (has_open_run ? 'a run is open' : null),
+      sort: 'last_run_at',
+    },
+    { key: 'ago', title: 'Ended', kind: 'age', value: (row) => row.last_finished_at, on: 'terminal' },
+    {
+      key: 'last_success',
+      title: 'Last success',
+      kind: 'age',
+      value: ({ last_success_at }) => last_success_at,
+      sort: 'last_success_at',
+      width: 'medium',
+      on: 'page',
+    },
+    {
+      key: 'every',
+      title: 'Every',
+      kind: 'duration',
+      value: ({ every_ms }) => every_ms,
+      width: 'wide',
+      on: 'page',
+    },
+    { key: 'games', title: 'Games', kind: 'number', value: ({ games }) => games },
+    {
+      key: 'reason',
+      title: 'Why',
+      kind: 'text',
+      value: ({ pause_reason, last_reason }) => [pause_reason, last_reason].filter(Boolean).join('; '),
+      width: 'wider',
+    },
+    {
+      key: 'failing_since',
+      title: 'Failing since',
+      kind: 'time',
+      value: ({ failing_since }) => failing_since,
+      on: 'terminal',
+    },
+    {
+      key: 'next_attempt',
+      title: 'Next attempt',
+      kind: 'time',
+      value: ({ next_attempt_at }) => next_attempt_at,
+      on: 'terminal',
+    },
+  ],
+  empty: 'There is no application yet: npx catalogue app add --help',
+  noMatch: 'No application matches.',
+  document: toItemDocument,
+  read: listApplicationPage,
+});
