@@ -51,10 +51,10 @@ export const table = <Row>(
   const lines = rows.map(
     (row) => html`<tr data-item>${columns.map((column) => bodyCell(column, row, stacked))}</tr>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+  return html`<section class="scroll" tabindex="0" aria-label="${label}">
 <table${attribute('class', stacked ? 'stacked' : undefined)}>
 <thead><tr>${columns.map(headCell)}</tr></thead>
-<tbody>${lines}</tbody></table></div>`;
+<tbody>${lines}</tbody></table></section>`;
 };
 
 /** A titled table. @param options.label by default the title */
