@@ -94,7 +94,8 @@ export const listFailureGroupPage = (
     columns: sql`g.*`,
     from: sql`(
       select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
-             max(last_at) as last_at, (array_agg(application_game_id order by last_at desc))[1] as example
+             max(last_at) as last_at,
+             (array_agg(application_game_id order by last_at desc, application_game_id))[1] as example
       from (${failuresOfCalls(sql, application_id)} order by last_at desc limit ${GROUPED_MAX}) as latest
       group by application_id, operation, kind, reasons
     ) g where true`,

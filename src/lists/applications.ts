@@ -6,7 +6,7 @@ import {
   listApplicationPage,
 } from '#db/queries/application-list.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
-import { formatDuration } from '#src/lib/duration.ts';
+import { formatDuration, roundDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -56,6 +56,21 @@ const toItemDocument = (row: ApplicationItem) => ({
 const conditionOf = ({ status, failing_since, suspect_run }: ApplicationItem): string => {
   if (suspect_run !== null) return 'suspect';
   return status === 'active' && failing_since !== null ? 'failing' : status;
+};
+
+/** The reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
+const explainCondition = ({
+  pause_reason,
+  last_reason,
+  failing_since,
+  next_attempt_at,
+}: ApplicationItem): string => {
+  const now = Date.now();
+  const parts = [pause_reason, last_reason];
+  if (failing_since !== null) parts.push(`failing for ${roundDuration(now - failing_since.getTime())}`);
+  if (next_attempt_at !== null)
+    parts.push(`next attempt in ${roundDuration(next_attempt_at.getTime() - now)}`);
+  return parts.filter((part) => part !== null).join('; ');
 };
 
 export const applicationList = defineList({
@@ -121,28 +136,8 @@ export const applicationList = defineList({
       width: 'wide',
       on: 'page',
     },
-    { key: 'games', title: 'Games', kind: 'number', value: ({ games }) => games },
-    {
-      key: 'reason',
-      title: 'Why',
-      kind: 'text',
-      value: ({ pause_reason, last_reason }) => [pause_reason, last_reason].filter(Boolean).join('; '),
-      width: 'wider',
-    },
-    {
-      key: 'failing_since',
-      title: 'Failing since',
-      kind: 'time',
-      value: ({ failing_since }) => failing_since,
-      on: 'terminal',
-    },
-    {
-      key: 'next_attempt',
-      title: 'Next attempt',
-      kind: 'time',
-      value: ({ next_attempt_at }) => next_attempt_at,
-      on: 'terminal',
-    },
+    { key: 'games', title: 'Games', kind: 'number', value: ({ games }) => games, on: 'page' },
+    { key: 'reason', title: 'Why', kind: 'text', value: explainCondition, width: 'wider' },
   ],
   empty: 'There is no application yet: npx catalogue app add --help',
   noMatch: 'No application matches.',

@@ -204,7 +204,10 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   };
   const isCut = next !== undefined && rows.length < limit;
   const count = isCut && list.compared !== undefined ? showCut(list.compared) : showCount(list, read);
-  const sentenceOf = (empty: string): string => emptySentence({ ...list, empty }, chosen, next !== undefined);
+  // A tab is a place, not a filter that matched nothing.
+  const searched = Object.entries(chosen).filter(([key]) => !tabs.some((tab) => tab === key));
+  const sentenceOf = (empty: string): string =>
+    emptySentence({ ...list, empty }, Object.fromEntries(searched), next !== undefined);
   const sentence = sentenceOf(list.empty);
   const pages = pager([
     ['First', page.after === undefined ? undefined : here()],

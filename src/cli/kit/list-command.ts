@@ -1,4 +1,4 @@
-import { Argument, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { Argument, type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { COUNT_MAX } from '#db/queries/list-page.ts';
@@ -77,7 +77,8 @@ const readFilter = async <Filter extends z.ZodObject>(
       typed[key] = await readTyped(openDatabase, control, given[key]);
     } catch (thrown) {
       const error = coerceError(thrown);
-      throw error instanceof RangeError ? new UsageError(`${nameOf(control)}: ${error.message}`) : error;
+      const isInvalid = error instanceof RangeError || error instanceof InvalidArgumentError;
+      throw isInvalid ? new UsageError(`${nameOf(control)}: ${error.message}`) : error;
     }
   }
   const parsed = filter.safeParse(typed);
