@@ -152,7 +152,8 @@ ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk(reasons)}</form>`
       : cards;
-    const empty = html`<div class="card"><div class="empty"><p>${list.sentence}</p></div></div>`;
+    const said = filter.search === undefined ? laneList.empty : list.sentence;
+    const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
     const { oldest } = summary[lane];
     return sendPage(reply, {
       title: 'Review',
