@@ -75,7 +75,7 @@ export const listFailurePage = (
 /** Failures of one kind and field of one application. */
 export type FailureGroup = Omit<FailureItem, 'application_game_id' | 'count'> & {
   games: number;
-  /** The game that failed last. */
+  /** One of its games; `NO_GAME` if none is known. */
   example: string;
 };
 
@@ -84,21 +84,28 @@ export const GROUP_SORTS = ['games', 'last_at', 'first_at'] as const;
 /** The latest failures that are grouped. */
 const GROUPED_MAX = 20_000;
 
-/** Reads one page of the latest failures of calls, grouped by application, kind and fields. */
+/**
+ * Reads one page of the latest failures of calls, grouped by application, kind and fields. Counting the groups would
+ * group twice.
+ */
 export const listFailureGroupPage = (
   sql: Queryable,
   { application_id }: { application_id?: string | undefined },
   page: ListPage<(typeof GROUP_SORTS)[number]>,
 ) =>
-  readListPage<FailureGroup>(sql, page, {
-    columns: sql`g.*`,
-    from: sql`(
+  readListPage<FailureGroup>(
+    sql,
+    { ...page, uncounted: true },
+    {
+      columns: sql`g.*`,
+      from: sql`(
       select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
              max(last_at) as last_at,
-             (array_agg(application_game_id order by last_at desc, application_game_id))[1] as example
+             max(application_game_id collate "C") as example
       from (${failuresOfCalls(sql, application_id)} order by last_at desc limit ${GROUPED_MAX}) as latest
       group by application_id, operation, kind, reasons
     ) g where true`,
-    sort_by: sql`g.${sql(page.sort)}`,
-    id: sql`concat_ws(' ', g.application_id, g.operation, g.kind, g.reasons)`,
-  });
+      sort_by: sql`g.${sql(page.sort)}`,
+      id: sql`concat_ws(' ', g.application_id, g.operation, g.kind, g.reasons)`,
+    },
+  );

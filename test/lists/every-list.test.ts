@@ -78,7 +78,8 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (n
   test('counts its rows, and has the cursor of the next page', async () => {
     const { rows } = await read(all);
     const first = await read({});
-    expect(first.total).toBe(rows.length);
+    // Groups are not counted.
+    expect(first.total).toBe(name === 'failure.groups' ? null : rows.length);
     expect(first.rows).toEqual(rows.slice(0, 1));
     expect(first.cursor).toBeDefined();
   });
