@@ -19,6 +19,10 @@ COPY package.json ./
 COPY db ./db
 COPY jobs ./jobs
 COPY src ./src
+# `catalogue --version` prints the commit: docker build --build-arg COMMIT=$(git rev-parse HEAD) .
+ARG COMMIT=
+LABEL org.opencontainers.image.revision=$COMMIT
+RUN printf %s "$COMMIT" > COMMIT
 # `catalogue` and `npx catalogue`, as messages print it, are this program.
 RUN ln -s /app/src/cli/bin/catalogue /usr/local/bin/catalogue \
   && mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue

@@ -7,7 +7,7 @@ export const LOCKS = {
   migration: 7_205_311_846,
   /** One worker reconciles; the others skip the pass. */
   reconcile: 7_205_311_847,
-  /** One transaction writes `game_counts`. SQL functions of migration 0004 repeat the number; a test compares. */
+  /** One transaction writes `game_counts`. SQL functions repeat the number; a test compares. */
   gameCounts: 7_205_311_848,
   /** One transaction assigns positions to events, so that positions appear in their order. */
   eventPositions: 7_205_311_849,

@@ -20,14 +20,7 @@ const EVENT_FLEET = 'select (status)';
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
 const EVERYTHING = 'select, insert, update, delete';
-const READ_BY_ALL = {
-  worker: 'select',
-  api: 'select',
-  console: 'select',
-  media: 'select',
-  kyc_desk: 'select',
-  operator: 'select',
-} as const;
+const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
@@ -63,6 +56,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_log: {
     worker: 'select, insert',
     console: 'select, insert',
+    media: 'insert',
     kyc_desk: 'select, insert',
     operator: 'select, insert',
   },
@@ -147,7 +141,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, update (data_keys)',
   },
   kyc_records: {
-    worker: 'select, insert, update (field_fingerprints), delete',
+    worker: 'select, insert, delete',
     kyc_desk: 'select, delete',
     operator: 'select, update (data_keys), delete',
   },

@@ -31,8 +31,3 @@ export const countRows = async (statement: PromiseLike<{ count: number }>): Prom
 /** Did a statement find or write one row? */
 export const isOneRow = async (statement: PromiseLike<{ count: number }>): Promise<boolean> =>
   (await countRows(statement)) === 1;
-
-/** The pattern of `ilike` for texts that contain this one, in any case: "%" and "_" are no wildcards. */
-export const containsPattern = (text: string): string => `%${escapeWildcards(text)}%`;
-
-const escapeWildcards = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&');

@@ -1,8 +1,11 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 
-/** A condition, or nothing: `status && sql\`status = ${status}\``. One with `or` is in parentheses. */
-type Condition = Fragment | undefined | null | false | '';
+/**
+ * A condition, or nothing: `status && sql\`status = ${status}\``. A text is compared with undefined, because a filter by
+ * "" must find nothing. A condition with `or` is in parentheses.
+ */
+type Condition = Fragment | undefined | null | false;
 
 /** `where` with the given conditions, joined by `and`. Without one it is `where true`: a caller can add to it. */
 export const where = (sql: Queryable, conditions: readonly Condition[]): Fragment => {
@@ -11,11 +14,9 @@ export const where = (sql: Queryable, conditions: readonly Condition[]): Fragmen
   return sql`where ${given.reduce((all, condition) => sql`${all} and ${condition}`)}`;
 };
 
-const escapeWildcards = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&');
-
 /** Whether one of these columns contains the text, in any case: "%" and "_" are no wildcards. */
 export const contains = (sql: Queryable, text: string, columns: readonly (string | Fragment)[]): Fragment => {
-  const pattern = `%${escapeWildcards(text)}%`;
+  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const matches = columns.map(
     (column) => sql`${typeof column === 'string' ? sql(column) : column} ilike ${pattern}`,
   );

@@ -16,7 +16,7 @@ export const fetchPicturesJob = defineJob(
     const others = games.flatMap(({ application_id, game_store_pic }) =>
       game_store_pic.map((url) => ({ url, application_id })),
     );
-    const wanted = icons_only === true ? icons : [...icons, ...others];
+    const wanted = icons_only ? icons : [...icons, ...others];
     const urls = new Map(wanted.toReversed().map((picture) => [picture.url, picture]));
     const results = await Promise.all(
       [...urls.values()].toReversed().map((picture) => pictures.refresh(picture, 'look', signal)),

@@ -6,7 +6,8 @@ import { BEFORE_ALL_RUNS, pruneRunDays, pruneRuns } from '#db/queries/run-days.t
 import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
-import { expireFormerRecords, expireRemovedRecords } from '#src/kyc/expire.ts';
+import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-retention.ts';
+import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineJob } from '#src/queue/job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -71,9 +72,11 @@ export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobC
   const pictures = await deleteAll(PICTURES_BATCH, signal, (limit) =>
     pruneThumbnails(sql, deps.pictureKeepMs, limit),
   );
-  const records = await deleteAll(BATCH, signal, (limit) => expireFormerRecords(sql, kycRetention, limit));
+  const records = await deleteAll(BATCH, signal, (limit) =>
+    operateAsSystem(expireFormerRecords, { keep_ms: kycRetention.formerMs, limit }, 'prune', sql),
+  );
   const removed = await deleteAll(REMOVED_BATCH, signal, (limit) =>
-    expireRemovedRecords(sql, kycRetention, limit),
+    expireRemovedRecords(sql, kycRetention.removedMs, limit),
   );
   return { pages, runs, days, failures, events, pictures, records, removed };
 });

@@ -26,7 +26,7 @@ export const queryGameDetailJob = defineJob(
     const { run, application, page, clock } = step;
     const wanted = Object.entries(page.open_games);
     if (wanted.length === 0) return { skipped: 'written before' };
-    const overrun = await failOverrun(sql, run, clock());
+    const overrun = await failOverrun(deps, run, clock());
     if (overrun !== undefined) return { outcome: 'failed', reason: overrun };
 
     const target = await deps.openTarget(application);
@@ -39,7 +39,7 @@ export const queryGameDetailJob = defineJob(
     if (results === undefined) {
       // The fence is stale, or the run has stored as much as it may.
       const now = await findRunStep(sql, fence, page_num);
-      const reason = now && (await failOverrun(sql, now.run, now.clock()));
+      const reason = now && (await failOverrun(deps, now.run, now.clock()));
       return reason === undefined ? STALE_FENCE : { outcome: 'failed', reason };
     }
     const { counts, failures } = results;
@@ -60,7 +60,7 @@ export const queryGameDetailJob = defineJob(
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
     if (isLast && page.kind === 'listed' && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;
-      await failRun(sql, fence, reason, findFault(failures.map(({ error }) => error)));
+      await failRun(deps, fence, reason, findFault(failures.map(({ error }) => error)));
       throw new PermanentError(reason);
     }
     if (open > 0) {

@@ -36,7 +36,8 @@ const DETAILS_AGAIN_MAX = 2;
 export const queryGameListJob = defineJob(
   queryGameList,
   async ({ run_id, fence, page_num, details_again = 0 }, context: JobContext) => {
-    const { sql, producer } = context.deps;
+    const { deps } = context;
+    const { sql, producer } = deps;
     const step = await findRunStep(sql, { run_id, fence }, page_num - 1);
     if (step === undefined) return STALE_FENCE;
     const { run, page: previous } = step;
@@ -46,7 +47,7 @@ export const queryGameListJob = defineJob(
       return { skipped: 'recorded before' };
     }
     if (run.listing_end === null || isOpen(previous)) {
-      const reason = await failOverrun(sql, run, step.clock());
+      const reason = await failOverrun(deps, run, step.clock());
       if (reason !== undefined) return { outcome: 'failed', reason };
     }
     if (isOpen(previous) && details_again < DETAILS_AGAIN_MAX) {
@@ -145,14 +146,14 @@ const fetchPage = async (
       reason = `${previous.reason}; ${reason}`;
     }
     if (isRefusal || lastAttempt)
-      await failRun(deps.sql, run, reason, findFault(failure === undefined ? [] : [failure]));
+      await failRun(deps, run, reason, findFault(failure === undefined ? [] : [failure]));
     throw isRefusal ? new PermanentError(reason) : error;
   }
 };
 
 /** End the run, or go on to its next page of unlisted games. */
 const finish = async ({ deps }: JobContext, run: RunRow, previous?: StoredPage): Promise<JobResult> => {
-  const ended = await finishRun(deps.sql, run, previous?.kind === 'unlisted' ? previous.page_num : undefined);
+  const ended = await finishRun(deps, run, previous?.kind === 'unlisted' ? previous.page_num : undefined);
   if (ended === undefined) return STALE_FENCE;
   if (ended.finished_at === null) {
     await enqueueNextStep(deps.producer, ended, true);

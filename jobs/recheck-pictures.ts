@@ -1,4 +1,4 @@
-import { applyPins, type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
@@ -22,7 +22,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     if (!wanted) return scheduleCheck(sql, picture_id, null);
     const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
-    const games = result.outcome === undefined ? await applyPins(sql, picture_id) : result.drifted;
+    const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
     const isFailure = result.outcome !== undefined && isPassing(result.outcome);
     await scheduleCheck(sql, picture_id, nextCheckMs(isFailure, recheckMs));
     if (result.outcome !== undefined) requested += 1;

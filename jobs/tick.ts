@@ -2,8 +2,8 @@ import { readClock } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { schedulerId } from '#src/ingest/schedules.ts';
-import { queryCpKyc, tick } from '#src/ingest/specs.ts';
-import { startRun } from '#src/ingest/steps.ts';
+import { tick } from '#src/ingest/specs.ts';
+import { enqueueKycPull, startRun } from '#src/ingest/steps.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { isDue } from '#src/rules/backoff.ts';
 
@@ -19,7 +19,7 @@ export const tickJob = defineJob(tick, async ({ application_id, schedule }, { de
     await deps.producer.queue(tick).removeJobScheduler(schedulerId(schedule, application_id));
   if (application?.status !== 'active') return { skipped: 'not active' };
   if (schedule === 'kyc') {
-    await deps.producer.add(queryCpKyc, { application_id }, { once: application_id });
+    await enqueueKycPull(deps.producer, application_id);
     return { added: 'kyc' };
   }
   const { next_attempt_at, every_ms } = application;

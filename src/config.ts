@@ -41,7 +41,6 @@ const environmentSchema = z.object({
   REDIS_URL: validatedBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
   ENCRYPTION_KEYS: validatedBy(parseEncryptionKeys).optional(),
-  REFUSE_UNBOUND_TOKENS: flag,
   API_HOST: z.string().min(1).default('127.0.0.1'),
   API_PORT: port(8080),
   CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
@@ -93,23 +92,11 @@ const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
-/** Variables of the board, which the console replaces. */
-const FORMER_VARIABLES = {
-  BOARD_HOST: 'set CONSOLE_HOST',
-  BOARD_PORT: 'set CONSOLE_PORT',
-  BOARD_USER: 'operators sign in by name, add them with npx catalogue operator add',
-  BOARD_PASSWORD: 'operators set their own password, see npx catalogue operator add',
-  BOARD_READ_ONLY: 'give operators the role viewer with npx catalogue operator add or operator roles',
-  BOARD_TRUSTED_PROXIES: 'set CONSOLE_TRUSTED_PROXIES',
-};
-
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const;
 
 /** @returns the problems of variables that conflict */
 const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
   const problems: string[] = [];
-  for (const [former, successor] of Object.entries(FORMER_VARIABLES))
-    if (present[former] !== undefined) problems.push(`${former} is no longer used: ${successor}`);
   const oidc = OIDC_VARIABLES.filter((name) => present[name] !== undefined);
   if (oidc.length > 0 && oidc.length < OIDC_VARIABLES.length) {
     const missing = OIDC_VARIABLES.filter((name) => present[name] === undefined);
@@ -192,7 +179,6 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     redisUrl: e.REDIS_URL,
     queuePrefix: e.QUEUE_PREFIX,
     encryptionKeys: e.ENCRYPTION_KEYS,
-    refuseUnboundTokens: e.REFUSE_UNBOUND_TOKENS,
     api: { host: e.API_HOST, port: e.API_PORT },
     console: {
       host: e.CONSOLE_HOST,

@@ -38,6 +38,8 @@ export type NamedThing =
   | 'token'
   | 'reason'
   | 'approval'
+  | 'event'
+  | 'queue'
   | 'decision';
 
 /** There is nothing of this id. */

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { firstRow } from '#db/rows.ts';
-import type { GameDetail } from '#src/contract/platform.ts';
+import { type GameDetail, gameDetailSchema } from '#src/contract/platform.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The application whose games are read; null reads the games of all. */
@@ -27,10 +27,8 @@ export const selectGamePage = async (
   const rows = await sql<({ total: number } & (ApiGameSummary | { game_id: null }))[]>`
     select counted.total, page.*
     from (
-      select coalesce((select games from game_counts where application_id = ${application_id}
-               and audit_status = ${audit_status} and level = 0 and bucket = 0), 0)
-           + coalesce((select sum(games)::bigint from game_count_changes where audit_status = ${audit_status}
-               and ${application_id} in ('', application_id)), 0) as total
+      select coalesce(sum(games), 0)::bigint as total from game_totals(${application_id})
+      where audit_status = ${audit_status}
     ) as counted
     left join lateral (
       select game.* from place_of_game(${application_id}, ${audit_status}, ${(page_num - 1) * page_size}) as place
@@ -59,8 +57,7 @@ export const selectGamePage = async (
  */
 export const selectGameDetail = (sql: Queryable, { scope, game_id }: { scope: Scope; game_id: string }) =>
   firstRow(sql<GameDetail[]>`
-    select game_id, game_name, game_icon, game_desc, game_package_url, game_store_video, game_store_pic, audit_status
-    from games
+    select ${sql(Object.keys(gameDetailSchema.shape))} from games
     where game_id = ${UUID.test(game_id) ? game_id : NIL_UUID} and withdrawn_at is null
       and (${scope}::text is null or application_id = ${scope})`);
 

@@ -73,7 +73,7 @@ export const listApplicationPage = (
     sql`a.status <> 'removed'`,
     status && CONDITIONS[status](sql),
     outcome && sql`last.outcome = ${outcome}`,
-    search && contains(sql, search, ['a.application_id', 'a.name']),
+    search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
   ]);
   const sorts = {
     application_id: sql`a.application_id`,

@@ -84,7 +84,7 @@ export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
   return ids.sort();
 };
 
-/** Marks an application as removed, and deletes its access token. @returns false when there is no such application */
+/** Marks an application as removed and deletes its access token. @returns false when there is no such application */
 export const markRemoved = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
     update applications set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
@@ -125,6 +125,10 @@ export const lockCalledApplication = async (
 export const findApplication = (sql: Queryable, application_id: string) =>
   firstRow(sql<ApplicationRow[]>`
     select * from applications where application_id = ${application_id} and status <> 'removed'`);
+
+/** Is this an application that is not removed? */
+export const isRegistered = (sql: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(sql`select from applications where application_id = ${application_id} and status <> 'removed'`);
 
 /** Is the id known, also of a removed application? */
 export const wasRegistered = (sql: Queryable, application_id: string): Promise<boolean> =>

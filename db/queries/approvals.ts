@@ -1,9 +1,10 @@
-/** Requests that take a second person. The rule is in src/approvals; each step is one guarded statement here. */
+/** Requests that take a second person. The rule is in src/operations/second-person.ts; each step is one guarded statement here. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow, readValue } from '#db/rows.ts';
 import type { approvals } from '#db/schema/approvals.ts';
+import { where } from '#db/where.ts';
 import {
   APPROVE_WITHIN_MINUTES,
   type ApprovalClosing,
@@ -29,10 +30,6 @@ const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and
 const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
   exists (select from operators o
           where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
-
-/** Is this an active operator with one of these roles? */
-export const hasRoleNow = (sql: Queryable, login: string, roles: readonly Role[]): Promise<boolean> =>
-  isOneRow(sql`select where ${mayNow(sql, login, roles)}`);
 
 /**
  * Are there two operators, one who may ask and another who may approve? Disabled operators and past requests count too:
@@ -144,23 +141,26 @@ export type ApprovalFilter = {
   open?: boolean | undefined;
 };
 
-const matchesFilter = (sql: Queryable, { kinds, subject, open = false }: ApprovalFilter) => sql`
-  kind = any(${kinds as ApprovalKind[]}::text[]) and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
-  and ${open ? isOpen(sql) : sql`true`}`;
+const whereMatches = (sql: Queryable, { kinds, subject, open = false }: ApprovalFilter) =>
+  where(sql, [
+    sql`kind = any(${kinds as ApprovalKind[]}::text[])`,
+    subject !== undefined && sql`subject = ${subject}`,
+    open && isOpen(sql),
+  ]);
 
 /** Lists requests, latest first. */
 export const listApprovals = (
   sql: Queryable,
   { limit, ...filter }: ApprovalFilter & { limit: number },
 ) => sql<ApprovalRow[]>`
-  select ${columns(sql)} from approvals where ${matchesFilter(sql, filter)}
+  select ${columns(sql)} from approvals ${whereMatches(sql, filter)}
   order by asked_at desc, approval_id desc limit ${limit}`;
 
 /** Reads one page of the requests. */
 export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'asked_at'>) =>
   readListPage<ApprovalRow>(sql, page, {
     columns: columns(sql),
-    from: sql`approvals where ${matchesFilter(sql, filter)}`,
+    from: sql`approvals ${whereMatches(sql, filter)}`,
     sort_by: sql`asked_at`,
     id: sql`approval_id`,
   });

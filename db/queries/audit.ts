@@ -1,15 +1,14 @@
 /**
  * The audit log: who did what to what, when and why.
  *
- * `await recordAudit(tx, [{ ...actor, action: 'application.pause', subject: 'application:acme', reason }])` is the last
- * statement of the transaction that makes the change: it locks the head of the chain until the transaction ends. The
- * actor comes from the caller: `commandLineActor(by)` (src/cli/kit/actor.ts), or the signed-in operator of a page.
+ * `operate` (src/operations/operate.ts) writes the entries of every operation. What is no operation, such as a sign-in,
+ * calls `recordAudit` as the last statement of its transaction: it locks the head of the chain until the transaction ends.
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { isOneRow, readValue } from '#db/rows.ts';
 import type { auditLog } from '#db/schema/audit.ts';
+import { where } from '#db/where.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
 export type AuditRow = InferSelectModel<typeof auditLog>;
@@ -73,12 +72,13 @@ export type AuditFilter = {
   until?: Date | undefined;
 };
 
-const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => sql`
-  ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
-  and ${action === undefined ? sql`true` : sql`action = any(${[action].flat() as string[]}::text[])`}
-  and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
-  and ${since === undefined ? sql`true` : sql`at >= ${since}`}
-  and ${until === undefined ? sql`true` : sql`at < ${until}`}`;
+const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }: AuditFilter) => [
+  actor !== undefined && sql`actor = ${actor}`,
+  action !== undefined && sql`action = any(${[action].flat() as string[]}::text[])`,
+  subject !== undefined && sql`subject = ${subject}`,
+  since && sql`at >= ${since}`,
+  until && sql`at < ${until}`,
+];
 
 /** Lists the latest entries that match every given filter. */
 export const listAudit = async (
@@ -91,78 +91,7 @@ export const listAudit = async (
 export const listAuditPage = (sql: Queryable, filter: AuditFilter, page: ListPage<'entry_id'>) =>
   readListPage<AuditRow>(sql, page, {
     columns: sql`*`,
-    from: sql`audit_log where ${matchesFilter(sql, filter)}`,
+    from: sql`audit_log ${where(sql, matchesFilter(sql, filter))}`,
     sort_by: sql`entry_id`,
     id: sql`entry_id`,
   });
-
-export type AuditVerdict = {
-  entries: number;
-  /** Hash of the last entry, hexadecimal. A copy kept elsewhere proves that no entry up to it was rewritten. */
-  head: string;
-  /** The first entry that does not fit, and why; null if the chain is whole. */
-  broken: { entry_id: number; problem: 'changed' | 'removed' | 'inserted' | 'rewritten' } | null;
-};
-
-/** Entries of one statement: a long log is verified without a long transaction. */
-const VERIFY_BATCH = 20_000;
-
-/**
- * Verifies the chain from the first entry to the head. New entries may be added meanwhile.
- * @param anchor an entry and its hash (hexadecimal), noted earlier outside the database
- */
-export const verifyAudit = async (
-  sql: Queryable,
-  anchor?: { entry_id: number; hash: string },
-): Promise<AuditVerdict> => {
-  const [head] = await sql<{ entry_id: number; hash: string }[]>`
-    select entry_id, encode(hash, 'hex') as hash from audit_head`;
-  const entries = head?.entry_id ?? 0;
-  const verdict = (broken: AuditVerdict['broken']): AuditVerdict => ({
-    entries,
-    head: head?.hash ?? '',
-    broken,
-  });
-  if (head === undefined) return verdict({ entry_id: 0, problem: 'removed' });
-  let last = { entry_id: 0, hash: '00'.repeat(32) };
-  for (;;) {
-    const [batch] = await sql<
-      { rows: number; last_id: number; last_hash: string; expected: number; found: number; intact: boolean }[]
-    >`
-      with part as (
-        select a, entry_id, hash, previous_hash,
-               lag(entry_id, 1, ${last.entry_id}::bigint) over w as before_id,
-               lag(hash, 1, decode(${last.hash}, 'hex')) over w as before_hash
-        from audit_log a where entry_id > ${last.entry_id} and entry_id <= ${entries}
-        window w as (order by entry_id)
-        order by entry_id limit ${VERIFY_BATCH}
-      ), broken as (
-        select before_id + 1 as expected, entry_id as found, hash = audit_hash(a) as intact from part
-        where entry_id <> before_id + 1 or previous_hash <> before_hash or hash <> audit_hash(a)
-        order by entry_id limit 1
-      ), ending as (
-        select entry_id, hash from part order by entry_id desc limit 1
-      )
-      select (select count(*)::int from part) as rows, e.entry_id as last_id, encode(e.hash, 'hex') as last_hash,
-             b.expected, b.found, b.intact
-      from (select 1) one left join ending e on true left join broken b on true`;
-    if (batch === undefined) throw new Error('the database returned no row');
-    if (batch.found !== null) {
-      if (batch.found !== batch.expected) return verdict({ entry_id: batch.expected, problem: 'removed' });
-      // An entry whose own hash is right, but not the hash of the entry before it, was inserted.
-      return verdict({ entry_id: batch.found, problem: batch.intact ? 'inserted' : 'changed' });
-    }
-    if (batch.rows > 0) last = { entry_id: batch.last_id, hash: batch.last_hash };
-    if (batch.rows < VERIFY_BATCH) break;
-  }
-  if (last.entry_id < entries) return verdict({ entry_id: last.entry_id + 1, problem: 'removed' });
-  if (last.hash !== head.hash) return verdict({ entry_id: last.entry_id, problem: 'rewritten' });
-  const beyond = await readValue(sql<{ entry_id: number }[]>`
-    select l.entry_id from audit_log l, audit_head h where l.entry_id > h.entry_id or l.entry_id < 1
-    order by l.entry_id limit 1`);
-  if (beyond !== undefined) return verdict({ entry_id: beyond, problem: 'inserted' });
-  if (anchor === undefined) return verdict(null);
-  const isNoted = await isOneRow(sql`
-    select from audit_log where entry_id = ${anchor.entry_id} and encode(hash, 'hex') = ${anchor.hash.toLowerCase()}`);
-  return verdict(isNoted ? null : { entry_id: anchor.entry_id, problem: 'rewritten' });
-};

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
 import type { Backoff, Reach } from '#src/rules/backoff.ts';
 
 type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
@@ -11,32 +11,48 @@ export const lockBackoff = (tx: Queryable, application_id: string) =>
     select failed_runs, failing_since, every_ms from applications
     where application_id = ${application_id} for no key update`);
 
-/** Save the backoff. With a pause reason, an active application is paused. */
+/** Writes how long the schedule of an application waits. */
 export const saveBackoff = async (
   tx: Queryable,
   application_id: string,
-  { failed_runs, failing_since, next_attempt_at, pause_reason }: Backoff,
+  { failed_runs, failing_since, next_attempt_at }: Backoff,
 ): Promise<void> => {
   await tx`
     update applications
-    set failed_runs = ${failed_runs}, failing_since = ${failing_since}, next_attempt_at = ${next_attempt_at},
-        pause_reason = case when status = 'active' then ${pause_reason}::text else pause_reason end,
-        status = case when status = 'active' and ${pause_reason}::text is not null then 'paused' else status end
+    set failed_runs = ${failed_runs}, failing_since = ${failing_since}, next_attempt_at = ${next_attempt_at}
     where application_id = ${application_id}`;
 };
 
+/** Pauses an application because its runs fail. @returns false if it is not active */
+export const pauseFailing = (tx: Queryable, application_id: string, pause_reason: string): Promise<boolean> =>
+  isOneRow(tx`
+    update applications set status = 'paused', pause_reason = ${pause_reason}
+    where application_id = ${application_id} and status = 'active'`);
+
 /**
- * Clear the backoff after a run that did not fail, and end a pause that it caused.
+ * Clears the backoff after a run that did not fail.
  * @param isSuccess false for a suspect run; otherwise `last_success_at` is set
+ * @returns whether failed runs have paused the application: then `resumeRecovered` follows
  */
-export const clearBackoff = async (tx: Queryable, application_id: string, isSuccess: boolean) => {
-  await tx`
+export const clearBackoff = async (
+  tx: Queryable,
+  application_id: string,
+  isSuccess: boolean,
+): Promise<boolean> => {
+  const paused = await readValue(tx<{ is_paused: boolean }[]>`
     update applications
-    set failed_runs = 0, failing_since = null, next_attempt_at = null, pause_reason = null,
-        status = case when status = 'paused' and pause_reason is not null then 'active' else status end,
+    set failed_runs = 0, failing_since = null, next_attempt_at = null,
         last_success_at = case when ${isSuccess} then now() else last_success_at end
-    where application_id = ${application_id}`;
+    where application_id = ${application_id}
+    returning status = 'paused' and pause_reason is not null as is_paused`);
+  return paused === true;
 };
+
+/** Ends a pause that failed runs have caused. @returns false if there is none */
+export const resumeRecovered = (tx: Queryable, application_id: string): Promise<boolean> =>
+  isOneRow(tx`
+    update applications set status = 'active', pause_reason = null
+    where application_id = ${application_id} and status = 'paused' and pause_reason is not null`);
 
 /** Latest runs that `readReach` reads. */
 const REACH_RUNS = 200;

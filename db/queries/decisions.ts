@@ -32,7 +32,7 @@ export const readDecidableGames = async (
     select g.game_id, g.game_name, g.revision, g.audit_status, g.withdrawn_at, (
       select jsonb_build_object('audit_id', a.audit_id, 'audit_status', a.audit_status, 'revision', a.revision,
                'reason', a.reason, 'text', a.text, 'decided_by', a.decided_by)
-      from game_audits a where a.game_id = g.game_id and a.undone_at is null order by a.audit_id desc limit 1
+      from standing_decision(g.game_id) a
     ) as last
     from games g where g.game_id = any(${game_ids as string[]}::uuid[])`;
   return new Map(rows.map((row) => [row.game_id, row]));

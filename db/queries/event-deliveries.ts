@@ -122,23 +122,23 @@ export const switchAddressOff = async (
 };
 
 /**
- * Send events again, from now on for another 24 hours.
- * @param which these events, or every event of an application that is not delivered
+ * Sends events of an application again, from now on for another 24 hours.
+ * @param event_ids absent: every event since the address was set that is not delivered
  * @returns how many
  */
 export const requestDeliveries = (
   tx: Queryable,
-  which: { event_ids: readonly string[] } | { application_id: string },
+  application_id: string,
+  event_ids?: readonly string[],
 ): Promise<number> =>
   onlyValue(tx<{ count: number }[]>`
     with wanted as (
       select e.event_id, e.application_id from events e join event_webhooks using (application_id)
         left join event_deliveries d using (event_id)
-      where ${
-        'event_ids' in which
-          ? tx`e.event_id = any(${which.event_ids as string[]}::uuid[])`
-          : tx`e.application_id = ${which.application_id} and d.state is distinct from 'delivered'
-               and e.created_at >= event_webhooks.created_at`
+      where e.application_id = ${application_id} and ${
+        event_ids === undefined
+          ? tx`d.state is distinct from 'delivered' and e.created_at >= event_webhooks.created_at`
+          : tx`e.event_id = any(${event_ids as string[]}::uuid[])`
       }
     ), written as (
       insert into event_deliveries as d (event_id, application_id) select event_id, application_id from wanted

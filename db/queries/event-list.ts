@@ -38,7 +38,7 @@ export const listEventPage = (
     // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. The primary key
     // leads through the newer events of all other applications.
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
-      application_id && sql`e.application_id = any (array[${application_id}])`,
+      application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
     // Ids are UUIDs of version 7: the primary key has the order of the times.
@@ -51,5 +51,7 @@ export const listEventPage = (
 export const findEvent = (sql: Queryable, event_id: string, application_id?: string) =>
   firstRow(sql<EventItem[]>`
     select ${columns(sql)} from events e left join event_deliveries d using (event_id)
-    where e.event_id = ${event_id}
-      and ${application_id === undefined ? sql`true` : sql`e.application_id = ${application_id}`}`);
+    ${where(sql, [
+      sql`e.event_id = ${event_id}`,
+      application_id !== undefined && sql`e.application_id = ${application_id}`,
+    ])}`);

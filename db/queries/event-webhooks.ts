@@ -113,7 +113,7 @@ export const listEventWebhookPage = (
   readListPage<EventWebhook>(sql, page, {
     columns: publicColumns(sql),
     from: sql`event_webhooks ${where(sql, [
-      application_id && sql`application_id = ${application_id}`,
+      application_id !== undefined && sql`application_id = ${application_id}`,
       status && CONDITIONS[status](sql),
     ])}`,
     sort_by: page.sort === 'application_id' ? sql`application_id` : sql`coalesce(failing_since, 'infinity')`,

@@ -1,39 +1,30 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import type { Database, Queryable } from '#db/client.ts';
+import type { Queryable } from '#db/client.ts';
 import { LOCKS } from '#db/locks.ts';
-import { countRows, firstRow, readValue } from '#db/rows.ts';
+import { countRows, isOneRow, readValue } from '#db/rows.ts';
 import type { events } from '#db/schema/events.ts';
 
 export type EventRow = InferSelectModel<typeof events>;
 /** What leaves the platform of an event. */
 export type SentEvent = Pick<EventRow, 'event_id' | 'type' | 'data' | 'created_at'>;
 
-/** Events that one transaction places: its lock makes other readers wait. */
-const PLACED_AT_ONCE = 10_000;
+export const hasUnplacedEvents = (sql: Queryable): Promise<boolean> =>
+  isOneRow(sql`select from events where position is null limit 1`);
 
-/**
- * Give every committed event its position. Positions are assigned by one transaction at a time, in its own commit: a
- * reader who sees a position sees all smaller ones that ever appear. An event whose transaction commits later gets a
- * later position.
- */
-export const placeEvents = async (sql: Database): Promise<void> => {
-  for (let placed = PLACED_AT_ONCE; placed === PLACED_AT_ONCE; ) {
-    const waiting = await firstRow(sql`select from events where position is null limit 1`);
-    if (waiting === undefined) return;
-    placed = await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
-      // A new statement sees what the transaction before this one has placed.
-      return countRows(tx`
-        update events e set position = placed.position
-        from (
-          select event_id, nextval('event_positions') as position
-          from (select event_id from events where position is null order by created_at, event_id
-                limit ${PLACED_AT_ONCE}) waiting
-        ) placed
-        where e.event_id = placed.event_id`);
-    });
-  }
+/** Waits until no other transaction gives positions. */
+export const lockPositions = async (tx: Queryable): Promise<void> => {
+  await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
 };
+
+/** Gives the oldest committed events without a position theirs, at most `limit`. @returns their number */
+export const insertPositions = (tx: Queryable, limit: number): Promise<number> =>
+  countRows(tx`
+    update events e set position = placed.position
+    from (
+      select event_id, nextval('event_positions') as position
+      from (select event_id from events where position is null order by created_at, event_id limit ${limit}) waiting
+    ) placed
+    where e.event_id = placed.event_id`);
 
 /** The position after which a reader continues. @returns undefined if the application has no such event */
 export const findPosition = (sql: Queryable, application_id: string, event_id: string) =>

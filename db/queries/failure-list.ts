@@ -22,7 +22,7 @@ type FailureFilter = {
 const failuresOfCalls = (sql: Queryable, application_id: string | undefined) => sql`
   select application_id, operation, application_game_id, kind, reasons, first_at, last_at, count
   from ingest_failures
-  ${where(sql, [application_id && sql`application_id = ${application_id}`])}`;
+  ${where(sql, [application_id !== undefined && sql`application_id = ${application_id}`])}`;
 
 /**
  * Failures of each application's latest run: a run that failed, was abandoned or is suspect, and the pages that it could
@@ -45,7 +45,7 @@ const failuresOfRuns = (sql: Queryable, application_id: string | undefined) => s
       select reason from sync_run_pages
       where run_id = r.run_id and kind = 'unread' and r.outcome = 'partial'
     ) why
-  ${where(sql, [sql`a.status <> 'removed'`, application_id && sql`a.application_id = ${application_id}`])}`;
+  ${where(sql, [sql`a.status <> 'removed'`, application_id !== undefined && sql`a.application_id = ${application_id}`])}`;
 
 const openFailures = (sql: Queryable, application_id: string | undefined, source?: FailureSource) => {
   if (source === 'calls') return failuresOfCalls(sql, application_id);
@@ -66,7 +66,7 @@ export const listFailurePage = (
     columns: sql`f.*`,
     from: sql`(${openFailures(sql, application_id, source)}) f ${where(sql, [
       since && sql`last_at >= ${since}`,
-      search && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
+      search !== undefined && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
     ])}`,
     sort_by: sql`f.${sql(page.sort)}`,
     id: sql`concat_ws(' ', f.application_id, f.operation, f.application_game_id, f.kind, f.reasons)`,

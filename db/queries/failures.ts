@@ -91,7 +91,7 @@ export const listFailedGameIds = (sql: Queryable, application_id: string) =>
 
 /**
  * Delete failures that did not happen again for `ageMs`. Of each application and operation, delete all but the
- * `STORAGE.failures` latest: an earlier version, or two batches at a time, may have recorded more.
+ * `STORAGE.failures` latest, because two batches at a time may record more.
  * @returns their number: less than `limit` when none is left
  */
 export const pruneFailures = (sql: Queryable, ageMs: number, limit: number) =>

@@ -72,12 +72,12 @@ const findGamesById = (sql: Queryable, { search = '', application_id, audit_stat
         select game_id from games
         where application_id = applications.application_id and application_game_id = any (${[search, search.trim()]})
       ) game
-      ${where(sql, [application_id && sql`applications.application_id = ${application_id}`])}
+      ${where(sql, [application_id !== undefined && sql`applications.application_id = ${application_id}`])}
       ${byPlatformId}
     )
     select ${columns(sql)} from found join games g using (game_id) ${joins(sql)}
     ${where(sql, [
-      application_id && sql`g.application_id = ${application_id}`,
+      application_id !== undefined && sql`g.application_id = ${application_id}`,
       audit_status && sql`g.audit_status = ${audit_status}`,
     ])}
     order by g.game_id limit ${SAME_ID_MAX}`;
@@ -117,7 +117,7 @@ const scanGames = async (
     with scanned as materialized (
       select * from (${union}) as every_status order by game_id ${direction} limit ${scanMax}
     ), found as (
-      select game_id from scanned ${where(sql, [search && contains(sql, search.trim() || search, ['game_name'])])}
+      select game_id from scanned ${where(sql, [search !== undefined && contains(sql, search.trim() || search, ['game_name'])])}
       order by game_id ${direction} limit ${limit + 1}
     ), ending as (
       select (select count(*)::int from scanned) as scanned,

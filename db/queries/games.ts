@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import type { GameContent } from '#src/rules/mapping.ts';
+import { CONTENT, CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
 
 export type GameRow = InferSelectModel<typeof games>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
@@ -19,6 +19,11 @@ export type FetchedGame = GameContent & {
   list_hash: string;
   fetched_at: Date;
 };
+
+/** The content columns in a statement: their names, their types, and an update to a newer content. */
+const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
+const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
+const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ');
 
 /**
  * Write a batch of games in one statement.
@@ -41,8 +46,8 @@ export const upsertGames = async (
   const rows = await sql<{ application_game_id: string; revision: number }[]>`
     with fetched as (
       select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
-        game_id uuid, application_game_id text, game_name text, game_icon text[], game_desc text,
-        game_store_video text, game_store_pic text[], content_hash text, list_hash text, fetched_at timestamptz)
+        game_id uuid, application_game_id text, content_hash text, list_hash text, fetched_at timestamptz,
+        ${sql.unsafe(CONTENT_TYPES)})
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
@@ -58,28 +63,22 @@ export const upsertGames = async (
       where g.game_id = e.game_id and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
     ), written as (
       insert into games as g (
-        game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_video,
-        game_store_pic, content_hash, list_hash, fetched_at)
-      select f.game_id, ${application_id}, f.application_game_id, f.game_name, f.game_icon, f.game_desc,
-             f.game_store_video, f.game_store_pic, f.content_hash, f.list_hash, f.fetched_at
+        game_id, application_id, application_game_id, content_hash, list_hash, fetched_at,
+        ${sql.unsafe(CONTENT_NAMES)})
+      select f.game_id, ${application_id}, f.application_game_id, f.content_hash, f.list_hash, f.fetched_at,
+             ${sql.unsafe(CONTENT_NAMES)}
       from fetched f left join existing e on e.application_game_id = f.application_game_id
       where e.content_hash is distinct from f.content_hash
       order by f.application_game_id
       on conflict (application_id, application_game_id) do update
-      set game_name = excluded.game_name, game_icon = excluded.game_icon, game_desc = excluded.game_desc,
-          game_store_video = excluded.game_store_video, game_store_pic = excluded.game_store_pic,
-          audit_status = 'pending', audit_time = null, revision = g.revision + 1,
+      set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
           content_hash = excluded.content_hash, list_hash = excluded.list_hash,
           fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
       where g.content_hash <> excluded.content_hash and g.fetched_at < excluded.fetched_at
       returning g.*
     ), kept as (
-      insert into game_revisions (
-        game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash,
-        fetched_at)
-      select game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
-             content_hash, fetched_at
-      from written
+      insert into game_revisions (game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)})
+      select game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)} from written
     ), forgotten as (
       delete from game_revisions where ctid = any(array(
         select surplus.place from written w cross join lateral (

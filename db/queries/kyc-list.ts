@@ -12,7 +12,7 @@ export type Developer = KycStateRow & {
   cp_id: string | null;
   application_cp_id: string | null;
   received_at: Date | null;
-  /** Fields that the current record changed: empty for a first record, null if not known. */
+  /** Fields that the current record changed: empty for a first record, null without a record. */
   changed_fields: string[] | null;
   former_versions: number;
   /** Other applications with the same tax id. */
@@ -63,7 +63,7 @@ export const listDeveloperPage = (
       sql`(a.status <> 'removed' or r.application_id is not null)`,
       state && sql`coalesce(s.state, 'pending') = ${state}`,
       new_cp_id && sql`s.refused_cp_id is not null and a.status <> 'removed'`,
-      search && contains(sql, search, ['a.application_id', 'a.name']),
+      search !== undefined && contains(sql, search, ['a.application_id', 'a.name']),
     ])}`,
     sort_by: sorts[page.sort],
     id: sql`a.application_id`,
@@ -86,7 +86,7 @@ export type FormerRecord = {
   record_id: string;
   received_at: Date;
   replaced_at: Date;
-  changed_fields: string[] | null;
+  changed_fields: string[];
 };
 
 /** Reads one page of the former versions of a record. */

@@ -106,20 +106,6 @@ export const findFieldFingerprints = (sql: Queryable, application_id: string) =>
     select application_id, record_id, cp_id, field_fingerprints from kyc_records
     where application_id = ${application_id}`);
 
-/** Adds field fingerprints to a current record of an earlier release, which has none. The caller locks the KYC state. */
-export const addFieldFingerprints = async (
-  tx: Queryable,
-  application_id: string,
-  fingerprintsOf: (record_id: string) => Uint8Array,
-): Promise<void> => {
-  const row = await firstRow(tx<{ record_id: string }[]>`
-    select record_id from kyc_records where application_id = ${application_id} and field_fingerprints is null`);
-  if (row === undefined) return;
-  await tx`
-    update kyc_records set field_fingerprints = ${fingerprintsOf(row.record_id)}
-    where application_id = ${application_id} and record_id = ${row.record_id}`;
-};
-
 /** The columns of a former version: all but the fingerprints. */
 const KEPT = [
   'record_id',

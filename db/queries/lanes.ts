@@ -71,7 +71,7 @@ const scanChanged = (sql: Queryable, application_id: string | undefined, { after
   return sql`
     select c.game_id, null as game_name, c.since, c.decided_revision from changed_games c
     ${where(sql, [
-      application_id && sql`c.application_id = ${application_id}`,
+      application_id !== undefined && sql`c.application_id = ${application_id}`,
       after && sql`(c.since, c.game_id) ${compare} (${after[0]}, ${after[1]})`,
     ])}
     order by c.since ${direction}, c.game_id ${direction}`;
@@ -110,11 +110,9 @@ export const listLanePage = async (
            a.name as application_name, coalesce(found.since, g.created_at) as since, found.decided_revision,
            decided.audit_status as decided_status, ending.scanned, ending.last_id, ending.last_since
     from ending left join (
-      found join games g using (game_id) join applications a using (application_id) left join lateral (
-        select audit_status from game_audits
-        where found.decided_revision is not null and game_id = found.game_id and undone_at is null
-        order by audit_id desc limit 1
-      ) decided on true
+      found join games g using (game_id) join applications a using (application_id)
+      left join lateral standing_decision(case when found.decided_revision is not null then g.game_id end) decided
+        on true
     ) on true
     order by found.since ${direction}, g.game_id ${direction}`;
   const found = read
@@ -142,10 +140,7 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
   return onlyRow(sql<LaneCounts[]>`
     select (pending - changed)::int as new, changed::int as changed
     from (
-      select coalesce((select games from game_counts where application_id = ${scope}
-               and audit_status = 'pending' and level = 0 and bucket = 0), 0)
-           + coalesce((select sum(games)::bigint from game_count_changes where audit_status = 'pending'
-               and ${scope} in ('', application_id)), 0) as pending,
+      select (select coalesce(sum(games), 0) from game_totals(${scope}) where audit_status = 'pending') as pending,
              (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
     ) as counted`);
 };

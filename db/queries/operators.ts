@@ -2,8 +2,9 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
-import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
+import { contains, where } from '#db/where.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
@@ -60,10 +61,11 @@ export const listOperatorPage = (
 ) =>
   readListPage<Operator>(sql, page, {
     columns: operatorColumns(sql),
-    from: sql`operators o
-      where ${role === undefined ? sql`true` : sql`${role} = any(roles)`}
-        and ${status === undefined ? sql`true` : sql`status = ${status}`}
-        and ${search === undefined ? sql`true` : sql`(login ilike ${containsPattern(search)} or name ilike ${containsPattern(search)})`}`,
+    from: sql`operators o ${where(sql, [
+      role && sql`${role} = any(roles)`,
+      status !== undefined && sql`status = ${status}`,
+      search !== undefined && contains(sql, search, ['login', 'name']),
+    ])}`,
     sort_by:
       page.sort === 'last_sign_in_at' ? sql`coalesce(last_sign_in_at, '-infinity')` : sql`${sql(page.sort)}`,
     id: sql`login`,

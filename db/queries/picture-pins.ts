@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '#db/client.ts';
-import { lockGames } from '#db/queries/decisions.ts';
+import type { Queryable } from '#db/client.ts';
+import { readColumn } from '#db/rows.ts';
 
 /** The first 128 bits of the SHA-256 of an address: `pictureId` of src/rules/pictures.ts. */
 const pictureIdOf = (sql: Queryable) =>
@@ -41,21 +41,12 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
     )`;
 };
 
-/** A pin's decision is the last one that stands on its game, and the game is live. */
+/** A pin's decision is the one that stands on its game, and the game is live. */
 const standsOnPassed = (sql: Queryable) => sql`
-  a.undone_at is null and g.audit_status = 'passed' and not exists (
-    select from game_audits later
-    where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
+  g.audit_status = 'passed' and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
-/** Games that one transaction returns to `pending`. */
-const DRIFT_BATCH = 500;
-
-/**
- * Returns the passed games to `pending` whose decision names other bytes of a picture than it has now, and records why
- * (`picture_changes`) in the same transaction. Decisions that wait for the first bytes get these.
- * @returns the games
- */
-export const applyPins = async (sql: Database, picture_id: string): Promise<string[]> => {
+/** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
+export const fillPins = async (sql: Queryable, picture_id: string): Promise<void> => {
   await sql`
     with filled as (
       update picture_pins set sha256 = p.sha256 from pictures p
@@ -66,39 +57,37 @@ export const applyPins = async (sql: Database, picture_id: string): Promise<stri
     update picture_contents set pinned = true
     where not pinned and sha256 in (
       select sha256 from filled union all select sha256 from picture_pins where picture_id = ${picture_id})`;
-  const moved: string[] = [];
-  for (;;) {
-    const found = await sql<{ game_id: string }[]>`
-      select distinct a.game_id
-      from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
-        join games g on g.game_id = a.game_id
-      where now_is.picture_id = ${picture_id} and now_is.sha256 is not null and p.sha256 <> now_is.sha256
-        and ${standsOnPassed(sql)}
-      limit ${DRIFT_BATCH}`;
-    if (found.length === 0) return moved;
-    const game_ids = found.map(({ game_id }) => game_id);
-    const returned = await sql.begin(async (tx) => {
-      await lockGames(tx, game_ids);
-      return tx<{ game_id: string }[]>`
-        with changed as materialized (
-          select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
-          from pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
-            join games g on g.game_id = a.game_id
-          where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256
-            and a.game_id = any(${game_ids}::uuid[]) and ${standsOnPassed(tx)}
-        ), told as (
-          insert into picture_changes (game_id, picture_id, audit_id, before, after)
-          select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
-        )
-        update games set audit_status = 'pending', audit_time = null, updated_at = now()
-        where game_id in (select game_id from changed)
-        returning game_id`;
-    });
-    // A decision was made between the two statements: the next look or check finds what is left.
-    if (returned.length === 0) return moved;
-    moved.push(...returned.map(({ game_id }) => game_id));
-  }
 };
+
+/** The decisions that stand on live games and name other bytes of a picture than it has now. */
+const drifted = (sql: Queryable, picture_id: string) => sql`
+  pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
+    join games g on g.game_id = a.game_id
+  where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256 and ${standsOnPassed(sql)}`;
+
+/** Lists games that `returnDriftedGames` returns to `pending`, at most `limit`. */
+export const listDriftedGames = (sql: Queryable, picture_id: string, limit: number): Promise<string[]> =>
+  readColumn(
+    sql<{ game_id: string }[]>`select distinct a.game_id from ${drifted(sql, picture_id)} limit ${limit}`,
+  );
+
+/**
+ * Returns those of these games to `pending` whose decision names other bytes of a picture than it has now, and records
+ * why (`picture_changes`). The caller has locked the games.
+ * @returns the games, with the decision that no longer stands
+ */
+export const returnDriftedGames = (tx: Queryable, picture_id: string, game_ids: readonly string[]) =>
+  tx<{ game_id: string; audit_id: number }[]>`
+    with changed as materialized (
+      select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
+      from ${drifted(tx, picture_id)} and a.game_id = any(${game_ids as string[]}::uuid[])
+    ), recorded as (
+      insert into picture_changes (game_id, picture_id, audit_id, before, after)
+      select game_id, picture_id, audit_id, before, after from changed on conflict do nothing
+    )
+    update games g set audit_status = 'pending', audit_time = null, updated_at = now()
+    from changed c where g.game_id = c.game_id
+    returning g.game_id, c.audit_id`;
 
 export type DuePicture = {
   picture_id: string;
@@ -140,8 +129,7 @@ export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: nu
 export const listPins = async (sql: Queryable, game_id: string): Promise<Map<string, string>> => {
   const rows = await sql<{ picture_id: string; sha256: string }[]>`
     select picture_id, encode(sha256, 'hex') as sha256 from picture_pins
-    where sha256 is not null and audit_id = (
-      select audit_id from game_audits where game_id = ${game_id} and undone_at is null order by audit_id desc limit 1)`;
+    where sha256 is not null and audit_id = (select audit_id from standing_decision(${game_id}))`;
   return new Map(rows.map((row) => [row.picture_id, row.sha256]));
 };
 

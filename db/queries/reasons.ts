@@ -1,8 +1,9 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { containsPattern, firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { reasons } from '#db/schema/review.ts';
+import { contains, where } from '#db/where.ts';
 
 export type ReasonRow = InferSelectModel<typeof reasons>;
 
@@ -20,8 +21,7 @@ export const listReasonPage = (
 ) =>
   readListPage<ReasonRow>(sql, page, {
     columns: sql`*`,
-    from: sql`reasons
-      where ${search === undefined ? sql`true` : sql`(code ilike ${containsPattern(search)} or label ilike ${containsPattern(search)})`}`,
+    from: sql`reasons ${where(sql, [search !== undefined && contains(sql, search, ['code', 'label'])])}`,
     sort_by:
       page.sort === 'position'
         ? sql`(retired_at is not null)::int * 1000000 + position`

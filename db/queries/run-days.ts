@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { countRows, firstRow } from '#db/rows.ts';
+import { where } from '#db/where.ts';
 import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
 
 /** The number of newest runs of an application that stay at any age; the newest of each outcome stays too. */
@@ -78,7 +79,7 @@ export const listRunDayPage = (
   { application_id }: { application_id?: string | undefined },
   page: ListPage<'day'>,
 ) => {
-  const ofApplication = application_id === undefined ? sql`true` : sql`application_id = ${application_id}`;
+  const ofApplication = application_id !== undefined && sql`application_id = ${application_id}`;
   return readListPage<RunDay>(sql, page, {
     columns: sql`*`,
     from: sql`(
@@ -88,11 +89,11 @@ export const listRunDayPage = (
              sum(withdrawn)::float8 as withdrawn
       from (
         select day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn
-        from run_days where ${ofApplication}
+        from run_days ${where(sql, [ofApplication])}
         union all
         select (finished_at at time zone 'UTC')::date, outcome, 1, listed, inserted, updated, unchanged, invalid,
                failed, missing, withdrawn
-        from sync_runs where finished_at is not null and ${ofApplication}
+        from sync_runs ${where(sql, [sql`finished_at is not null`, ofApplication])}
       ) as counted
       group by day, outcome
     ) as days where true`,

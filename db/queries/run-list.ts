@@ -25,7 +25,7 @@ export const listRunPage = (
     columns: sql`r.*`,
     // The array and the leading column: db/queries/api-games.ts explains both.
     from: sql`sync_runs r ${where(sql, [
-      application_id && sql`application_id = any (array[${application_id}])`,
+      application_id !== undefined && sql`application_id = any (array[${application_id}])`,
       outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
       since && sql`started_at >= ${since} and run_id >= ${firstRunId(since.getTime() - CLOCKS_DIFFER_MS)}`,
     ])}`,

@@ -2,9 +2,8 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
+import { where } from '#db/where.ts';
 import type { RunFault, RunOutcome } from '#src/contract/words.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { PermanentError } from '#src/errors.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
@@ -24,51 +23,36 @@ export const firstRunId = (ms: number): string => {
 };
 
 /**
- * Open a run, unless one is open: at most one an application (partial unique index). Waits for a removal of the
- * application; `removeApplication` waits for this statement and then finds the run.
- * @returns the run that is open now, and whether this call opened it
- * @throws PermanentError when there is no such application, or it is removed
+ * Inserts a run with what it may still store, unless one of its application is open: a partial unique index allows one.
+ * Waits for a removal of the application; `removeApplication` waits for this statement and then finds the run.
+ * @returns undefined if none was inserted
  */
-export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
-  for (;;) {
-    const inserted = await sql<RunRow[]>`
-      insert into sync_runs (
-        run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games)
-      select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
-        ${STORAGE.bytesPerDay} - coalesce((
-          select sum(stored_bytes) from sync_runs d
-          where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
-        ${STORAGE.games}
-          - coalesce((
-              select sum(games) from game_counts c
-              where c.application_id = a.application_id and level = 0 and bucket = 0
-                and audit_status = any (${[...AUDIT_STATUSES]})), 0)
-          - coalesce((select sum(games) from game_count_changes c where c.application_id = a.application_id), 0)
-          - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
-      from applications a
-      where application_id = ${run.application_id} and status <> 'removed' and not exists (
-        select from sync_runs r where r.application_id = a.application_id and finished_at is null)
-      for share of a
-      on conflict (application_id) where finished_at is null do nothing
-      returning *`;
-    if (inserted[0] !== undefined) return { run: inserted[0], opened: true };
-    const open = await findOpenRun(sql, run.application_id);
-    if (open !== undefined) return { run: open, opened: false };
-    const registered = await sql`
-      select from applications where application_id = ${run.application_id} and status <> 'removed'`;
-    if (registered.length === 0) throw new PermanentError(`There is no application ${run.application_id}.`);
-    // The open run ended between the statements.
-  }
-};
+export const insertRun = (sql: Queryable, run: NewRun) =>
+  firstRow(sql<RunRow[]>`
+    insert into sync_runs (
+      run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games)
+    select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
+      ${STORAGE.bytesPerDay} - coalesce((
+        select sum(stored_bytes) from sync_runs d
+        where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
+      ${STORAGE.games}
+        - (select coalesce(sum(games), 0) from game_totals(a.application_id))
+        - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
+    from applications a
+    where application_id = ${run.application_id} and status <> 'removed' and not exists (
+      select from sync_runs r where r.application_id = a.application_id and finished_at is null)
+    for share of a
+    on conflict (application_id) where finished_at is null do nothing
+    returning *`);
 
 export const findOpenRun = (sql: Queryable, application_id: string) =>
   firstRow(sql<RunRow[]>`
     select * from sync_runs where application_id = ${application_id} and finished_at is null`);
 
-/** Locks the open run of an application until the transaction ends. @returns at most one */
-export const lockOpenRuns = (tx: Queryable, application_id: string) =>
-  tx<RunFence[]>`
-    select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`;
+/** Locks the open run of an application until the transaction ends. */
+export const lockOpenRun = (tx: Queryable, application_id: string) =>
+  firstRow(tx<RunFence[]>`
+    select run_id, fence from sync_runs where application_id = ${application_id} and finished_at is null for update`);
 
 export const findRun = (sql: Queryable, run_id: string) =>
   firstRow(sql<RunRow[]>`select * from sync_runs where run_id = ${run_id}`);
@@ -97,8 +81,10 @@ export const lockRun = (tx: Queryable, { run_id, fence }: RunFence, of: 'active'
 export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, after?: string) =>
   sql<RunRow[]>`
     select * from sync_runs
-    where finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'
-      and ${after === undefined ? sql`true` : sql`run_id > ${after}`}
+    ${where(sql, [
+      sql`finished_at is null and progress_at < now() - ${idleMs} * interval '1 millisecond'`,
+      after !== undefined && sql`run_id > ${after}`,
+    ])}
     order by run_id limit ${limit}`;
 
 /**

@@ -15,7 +15,7 @@ export const findApplicationGame = (sql: Queryable, application_id: string, appl
     where application_id = ${application_id} and application_game_id = ${application_game_id}`);
 
 export type RevisionEvent = Pick<GameRevisionRow, 'revision' | 'fetched_at' | 'game_name'>;
-/** A decision with the label of its reason; null for text from before `reasons`. */
+/** A decision with the label of its reason, if it has one. */
 export type DecisionEvent = GameAuditRow & { reason_label: string | null };
 export type AbsenceEvent = { withdrawn_at: Date; returned_at: Date | null };
 /** `game_package_url` was set ("" clears it), by whom. */

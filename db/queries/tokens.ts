@@ -1,8 +1,9 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { containsPattern, firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
 import type { apiTokens } from '#db/schema/api-tokens.ts';
+import { contains, where } from '#db/where.ts';
 
 export type ApiTokenRow = InferSelectModel<typeof apiTokens>;
 export type ApiToken = Omit<ApiTokenRow, 'token_hash'>;
@@ -44,9 +45,10 @@ export const listTokenPage = (
   };
   return readListPage<ApiToken>(sql, page, {
     columns: sql`token_id, application_id, name, created_at, expires_at, revoked_at, last_used_at`,
-    from: sql`api_tokens
-      where ${application_id === undefined ? sql`true` : sql`application_id is not distinct from ${application_id}`}
-        and ${search === undefined ? sql`true` : sql`name ilike ${containsPattern(search)}`}`,
+    from: sql`api_tokens ${where(sql, [
+      application_id !== undefined && sql`application_id is not distinct from ${application_id}`,
+      search !== undefined && contains(sql, search, ['name']),
+    ])}`,
     sort_by: sorts[page.sort],
     id: sql`token_id`,
   });

@@ -3,6 +3,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
+import { where } from '#db/where.ts';
 
 export type VanishingGame = Pick<
   GameRow,
@@ -64,8 +65,7 @@ export const withdrawVanishingGames = (
   readColumn(tx<{ game_id: string }[]>`
     with accepted as (
       delete from vanishing_games
-      where run_id = ${run_id}
-        and ${game_ids === undefined ? tx`true` : tx`game_id = any(${game_ids as string[]}::uuid[])`}
+      ${where(tx, [tx`run_id = ${run_id}`, game_ids && tx`game_id = any(${game_ids as string[]}::uuid[])`])}
       returning game_id
     )
     update games g set withdrawn_at = now(), updated_at = now()

@@ -12,7 +12,7 @@ export type Asked = {
 
 /**
  * Requests that take a second person: one operator asks, another approves, the first uses it once. Never deleted. The
- * constraints repeat the rule of src/approvals: for any writer, operators cannot approve their own requests, and nothing
+ * constraints repeat the rule (src/operations/second-person.ts): for any writer, operators cannot approve their own requests, and nothing
  * is late. The trigger `approvals_of_kyc` keeps the console's role from writing requests of the KYC desk.
  */
 export const approvals = pgTable(

@@ -9,8 +9,8 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
  * A UUID v7 starts with 48 bits of milliseconds. A row is a node: it counts the games of one time span, and of each of
  * the 128 parts of that span. A part is 398 days at level 0, then 3 days, 35 minutes, 16 seconds, and 128 milliseconds
  * at level 4. The tree of an application ends at level 3, because its games arrive more slowly than those of all
- * applications together. Only the functions of db/migrations/0004_game_count_functions.sql write these rows;
- * `place_of_game` reads at most five of them for a page.
+ * applications together. Only functions of db/migrations/0001_functions.sql write these rows; `place_of_game` reads at
+ * most five of them for a page.
  */
 export const gameCounts = pgTable(
   'game_counts',

@@ -13,7 +13,21 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
+import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
+import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
+
+const textColumn = () => text().notNull();
+const listColumn = () => text().array().notNull();
+type ContentColumns = {
+  [Name in ContentColumn]: ReturnType<
+    GameContent[Name] extends string ? typeof textColumn : typeof listColumn
+  >;
+};
+const contentColumns = () =>
+  Object.fromEntries(
+    CONTENT_COLUMNS.map((name) => [name, CONTENT[name].type === 'text' ? textColumn() : listColumn()]),
+  ) as ContentColumns;
 
 /** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
 export const games = pgTable(
@@ -26,13 +40,9 @@ export const games = pgTable(
       .references(() => applications.application_id),
     /** The application's id, unique in the application. */
     application_game_id: text().notNull(),
-    game_name: text().notNull(),
-    game_icon: text().array().notNull(),
-    game_desc: text().notNull(),
+    ...contentColumns(),
     /** "" until the platform sets it: the application side does not carry it. */
     game_package_url: text().notNull().default(''),
-    game_store_video: text().notNull(),
-    game_store_pic: text().array().notNull(),
     audit_status: text({ enum: AUDIT_STATUSES }).notNull().default('pending'),
     /** Null while pending; read as "" (section 3). */
     audit_time: moment('audit_time'),
@@ -78,11 +88,7 @@ export const gameRevisions = pgTable(
       .notNull()
       .references(() => games.game_id, { onDelete: 'cascade' }),
     revision: integer().notNull(),
-    game_name: text().notNull(),
-    game_icon: text().array().notNull(),
-    game_desc: text().notNull(),
-    game_store_video: text().notNull(),
-    game_store_pic: text().array().notNull(),
+    ...contentColumns(),
     content_hash: text().notNull(),
     fetched_at: moment('fetched_at').notNull(),
   },
@@ -98,8 +104,8 @@ export const gameAudits = pgTable(
     revision: integer().notNull(),
     audit_status: text({ enum: DECISIONS }).notNull(),
     decided_by: text().notNull(),
-    /** A code of `reasons`; null if passed. Decisions from before `reasons` have free text here. */
-    reason: text(),
+    /** Null if passed. */
+    reason: text().references(() => reasons.code),
     /** What the application's developer reads beside the reason. */
     text: text(),
     /** For operators only. */

@@ -49,8 +49,8 @@ const sealedColumns = () => ({
   ...mapKycFields(() => bytea().notNull()),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
 });
-/** Names of the fields that differ from the version before. Empty for the first; null: not known. */
-const changedFields = () => ({ changed_fields: text().array() });
+/** Names of the fields that differ from the version before. Empty for the first. */
+const changedFields = () => ({ changed_fields: text().array().notNull() });
 const providerId = () =>
   uuid()
     .notNull()
@@ -71,8 +71,8 @@ export const kycRecords = pgTable(
     tax_id_fingerprint: bytea(),
     received_at: moment('received_at').notNull(),
     ...changedFields(),
-    /** Keyed hash of each field, for this version alone; null for a record of an earlier release. */
-    field_fingerprints: bytea(),
+    /** Keyed hash of each field, for this version alone. */
+    field_fingerprints: bytea().notNull(),
   },
   (table) => [index('kyc_records_tax_id').on(table.tax_id_fingerprint)],
 );

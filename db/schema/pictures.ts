@@ -101,8 +101,6 @@ export const pictureChanges = pgTable(
     found_at: moment('found_at').notNull().defaultNow(),
     picture_id: uuid().notNull(),
     audit_id: bigint({ mode: 'number' }).notNull(),
-    /** What an event says of it. */
-    why: text().notNull().default('picture changed'),
     before: bytea().notNull(),
     after: bytea().notNull(),
   },
@@ -111,7 +109,7 @@ export const pictureChanges = pgTable(
 
 /**
  * The difference hash of a game's icon: a hint that two games have the same one. The index `game_icon_hashes_bands`
- * (db/migrations/0024_icon_bands.sql) has the four parts of 16 bits: two hashes that differ in at most three bits share
+ * (db/migrations/0001_functions.sql) has the four parts of 16 bits: two hashes that differ in at most three bits share
  * a part.
  */
 export const gameIconHashes = pgTable('game_icon_hashes', {

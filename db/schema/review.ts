@@ -2,8 +2,7 @@ import { index, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } 
 import { moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
-// The tables of the review room. The triggers of db/migrations/0010_review_triggers.sql write `changed_games` and
-// `game_absences`. No foreign keys to `games`: no process deletes a game, and each key costs every write to that table.
+// The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. No foreign keys to `games`: no process deletes a game, and each key costs every write to that table.
 
 /**
  * The changed lane: games that are pending, not withdrawn, and were decided before. The new lane is the other pending

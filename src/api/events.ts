@@ -1,6 +1,6 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { findPosition, listEventsAfter, placeEvents } from '#db/queries/events.ts';
+import { findPosition, listEventsAfter } from '#db/queries/events.ts';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { applicationOf } from '#src/api/authenticate.ts';
@@ -16,6 +16,7 @@ import {
   refreshResponseSchema,
 } from '#src/contract/events.ts';
 import { toEventDocument } from '#src/events/document.ts';
+import { placeEvents } from '#src/events/place-events.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 type EventRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] };

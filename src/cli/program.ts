@@ -1,6 +1,6 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import manifest from '#package.json' with { type: 'json' };
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
+import { describeVersion } from '#src/cli/kit/version.ts';
 
 const loadRoles = () => import('#src/cli/commands/roles.ts');
 
@@ -12,7 +12,6 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   api: ["run the platform's own API", loadRoles],
   console: ['run the web console, with Bull Board', loadRoles],
   media: ['run one worker of the picture jobs', loadRoles],
-  board: ['run the web console, and print the address of Bull Board', loadRoles],
   'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
   migrate: ['migrate the database and the queue schema', loadRoles],
   app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],
@@ -55,11 +54,15 @@ const NOTES = [
 export const createProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
   const program = new Command('catalogue')
     .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
-    .version(manifest.version)
+    .option('-V, --version', 'print the version and its commit')
     .configureHelp(wrapsHelp)
     .showHelpAfterError('(add --help for usage)')
     .showSuggestionAfterError()
     .exitOverride();
+  program.on('option:version', () => {
+    process.stdout.write(`${describeVersion()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
   addHelpAfter(program, ({ item, text }) => [
     '',
     'Examples:',

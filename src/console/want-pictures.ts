@@ -23,7 +23,7 @@ const addJob = async (
   try {
     await producer.add(
       fetchPictures,
-      { game_ids, ...(icons_only && { icons_only }) },
+      { game_ids, icons_only },
       { once: `${icons_only ? 'icons' : 'all'}-${game_ids[0]}-${game_ids.length}` },
     );
   } catch {

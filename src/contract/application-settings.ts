@@ -15,7 +15,7 @@ const NAME_MAX = 200;
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 
 /** A duration such as `15m`, as milliseconds. */
-const duration = (minMs: number, maxMs: number) =>
+export const duration = (minMs: number, maxMs: number) =>
   z.string().transform((text, { addIssue }) => {
     const ms = parseDuration(text);
     if (ms >= minMs && ms <= maxMs) return ms;
@@ -35,9 +35,12 @@ export const accessToken = z
   .string()
   .regex(TOKEN, 'must be one line of visible ASCII characters, without spaces');
 
+/** What pages and lists call an application, an operator or a token. */
+export const displayName = storableText(NAME_MAX).trim().min(1, 'must not be empty');
+
 /** The settings with a column of `applications` each. */
 export const applicationSettings = z.object({
-  name: storableText(NAME_MAX).trim().min(1, 'must not be empty'),
+  name: displayName,
   query_game_list_webhook: webhookUrl,
   query_game_detail_webhook: webhookUrl,
   query_cp_kyc_webhook: webhookUrl,
@@ -47,15 +50,6 @@ export const applicationSettings = z.object({
   concurrency: z.int().min(1).max(100),
   rate: z.int().min(1).max(100_000),
 });
-
-/** The settings that have a default when an application is added. */
-export const SETTING_DEFAULTS = {
-  every: '15m',
-  kyc_every: '24h',
-  detail_max_age: '24h',
-  concurrency: 8,
-  rate: 50,
-} as const;
 
 type Settings = z.infer<typeof applicationSettings>;
 

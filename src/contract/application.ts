@@ -52,6 +52,16 @@ export const applicationGameDetailSchema = z.object({
 });
 export type ApplicationGameDetail = z.infer<typeof applicationGameDetailSchema>;
 
+/** A detail for documents and tests. */
+export const EXAMPLE_DETAIL: ApplicationGameDetail = {
+  game_id: 'g-1',
+  game_name: 'Lantern Harbour',
+  game_icon: ['https://cdn.example/icon.png'],
+  game_info: 'Bring the boats home before the fog.',
+  game_store_video: 'https://cdn.example/film.mp4',
+  game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
+};
+
 const KYC_TEXT_MAX = 2_048;
 
 /** The nine sealed fields of a KYC record (section 2.6). */

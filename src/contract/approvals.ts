@@ -17,7 +17,7 @@ export const APPROVAL_RIGHTS = {
 } as const satisfies Record<ApprovalKind, { ask: Right; approve: Right }>;
 
 /** What each kind does, as the end of a sentence. */
-export const APPROVAL_DEEDS = {
+export const APPROVAL_ACTIONS = {
   reveal: 'reveal a KYC record',
   erase: 'erase a KYC record',
   'cp-id': 'accept a new cp_id',

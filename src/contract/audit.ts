@@ -9,7 +9,6 @@ export const AUDIT_ACTIONS = [
   'application.update',
   'application.pause',
   'application.resume',
-  'application.resume_failing',
   'application.remove',
   'application.check',
   'event_webhook.set',
@@ -25,9 +24,8 @@ export const AUDIT_ACTIONS = [
   'game.pass',
   'game.reject',
   'game.undo',
+  'game.reopen',
   'game.package',
-  'batch.decide',
-  'batch.undo',
   'reason.add',
   'reason.retire',
   'failure.retry',
@@ -64,6 +62,21 @@ export const AUDIT_ACTIONS = [
   'access.refuse',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Operations whose entries have the action of another one: to a reader of the log, the same happened. */
+const SHARED_ACTIONS = {
+  'application.pause_failing': 'application.pause',
+  'application.resume_failing': 'application.resume',
+  'application.resume_recovered': 'application.resume',
+  'run.start_accepting': 'run.accept_withdrawals',
+  'kyc.expire_removed': 'kyc.expire',
+} as const satisfies Record<string, AuditAction>;
+
+/** What an operation may be called: as its action in the audit log, or as `SHARED_ACTIONS` says. */
+export type OperationName = AuditAction | keyof typeof SHARED_ACTIONS;
+
+export const actionOf = (name: OperationName): AuditAction =>
+  name in SHARED_ACTIONS ? SHARED_ACTIONS[name as keyof typeof SHARED_ACTIONS] : (name as AuditAction);
 
 /** Ids that the details of one entry name, at most. */
 export const LOGGED_IDS_MAX = 100;

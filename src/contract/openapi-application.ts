@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   applicationGameDetailSchema,
   applicationGameSummarySchema,
+  EXAMPLE_DETAIL,
   kycRecordSchema,
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
@@ -77,7 +78,7 @@ const queryKyc = describeCallback({
   },
 });
 
-const GAME = { game_id: 'g-1001', game_name: 'Lantern Harbour' };
+const { game_id, game_name, game_icon } = EXAMPLE_DETAIL;
 
 const queryList = describeCallback({
   operationId: 'queryList',
@@ -108,7 +109,7 @@ const queryList = describeCallback({
   responseExamples: {
     page: successExample('One game', {
       total: 1,
-      list: [{ ...GAME, game_icon: 'https://cdn.example.com/1001/icon.png' }],
+      list: [{ game_id, game_name, game_icon: game_icon[0] }],
     }),
     none: successExample('No game', { total: 0, list: [] }),
   },
@@ -123,18 +124,12 @@ const queryDetail = describeCallback({
   request: z
     .object({ game_id: z.string().meta({ description: 'A game_id that your queryList returned.' }) })
     .meta({ id: 'QueryDetailRequest' }),
-  requestExamples: { game: { summary: 'One game', value: { game_id: GAME.game_id } } },
+  requestExamples: { game: { summary: 'One game', value: { game_id } } },
   response: successOf(applicationGameDetailSchema.meta({ id: 'GameDetail' }).nullable()).meta({
     id: 'QueryDetailResponse',
   }),
   responseExamples: {
-    game: successExample('A game', {
-      ...GAME,
-      game_icon: ['https://cdn.example.com/1001/icon.png'],
-      game_info: 'Bring the boats home before the fog.',
-      game_store_video: '',
-      game_store_pic: [],
-    }),
+    game: successExample('A game', EXAMPLE_DETAIL),
     none: successExample('No such game', null),
   },
 });

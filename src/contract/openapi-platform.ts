@@ -1,4 +1,5 @@
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { EXAMPLE_DETAIL } from '#src/contract/application.ts';
 import {
   LIST_EVENTS_PATH,
   listEventsRequestSchema,
@@ -106,6 +107,7 @@ const describeFailures = (codes: readonly PlatformFailure[]) =>
   ) as ZodOpenApiResponsesObject;
 const failures = describeFailures(CALL_FAILURES);
 
+const { game_info: game_desc, ...content } = EXAMPLE_DETAIL;
 const GAME = { game_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', game_name: 'Lantern Harbour' };
 
 const listByAuditStatus = describeOperation({
@@ -148,12 +150,10 @@ const queryDetail = describeOperation({
   response: queryDetailResponseSchema,
   responseExamples: {
     game: successExample('A game', {
+      ...content,
       ...GAME,
-      game_icon: ['https://cdn.example.com/lantern-harbour/icon.png'],
-      game_desc: 'Bring the boats home before the fog.',
+      game_desc,
       game_package_url: '',
-      game_store_video: '',
-      game_store_pic: ['https://cdn.example.com/lantern-harbour/1.png'],
       audit_status: 'passed',
     }),
     none: successExample('No such game', null),

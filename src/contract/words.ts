@@ -9,8 +9,6 @@ export type AuditStatus = (typeof AUDIT_STATUSES)[number];
 /** The decisions of an operator: every status but `pending`. */
 export const DECISIONS = ['passed', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
-/** What an operator does to decide. */
-export const DECISION_VERBS = { passed: 'pass', rejected: 'reject' } as const;
 
 /** The two queues of review: games that were never decided, and games that changed after a decision. */
 export const LANES = ['new', 'changed'] as const;
@@ -95,3 +93,12 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 /** Status of an application's address for events: `off` after it failed for days, or answered 410. */
 export const EVENT_WEBHOOK_STATUSES = ['active', 'off'] as const;
+
+/** The settings that have a default when an application is added. */
+export const SETTING_DEFAULTS = {
+  every: '15m',
+  kyc_every: '24h',
+  detail_max_age: '24h',
+  concurrency: 8,
+  rate: 50,
+} as const;

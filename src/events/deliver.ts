@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
-import type { Database } from '#db/client.ts';
-import { recordAudit } from '#db/queries/audit.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import {
   type AttemptResult,
   type ClaimedDelivery,
@@ -11,7 +10,6 @@ import {
   recordAddressSuccess,
   recordAttempts,
   releaseDeliveries,
-  switchAddressOff,
 } from '#db/queries/event-deliveries.ts';
 import { findSendingAddress, postponeNextAttempt } from '#db/queries/event-webhooks.ts';
 import { isWebhookError } from '#src/egress/errors.ts';
@@ -52,6 +50,12 @@ type Options = {
   keys: KeyRing;
   http: Pick<HttpPost, 'post'>;
   formatAuditTime: (audit_time: Date | null) => string;
+  /** Switches an address off that fails, with an entry in the audit log. @returns false if it was off or was replaced */
+  switchEventsOff: (
+    tx: Queryable,
+    address: { application_id: string; url: string },
+    reason: string,
+  ) => Promise<boolean>;
 };
 
 type Attempt = {
@@ -75,7 +79,8 @@ const createSecretOpener = (keys: KeyRing) => {
 };
 
 /** Sends events as Standard Webhooks say: https://www.standardwebhooks.com. Create one per process. */
-export const createEventSender = ({ sql, keys, http, formatAuditTime }: Options): EventSender => {
+export const createEventSender = (options: Options): EventSender => {
+  const { sql, keys, http, formatAuditTime, switchEventsOff } = options;
   const openSecrets = createSecretOpener(keys);
 
   const send = async (
@@ -145,10 +150,7 @@ export const createEventSender = ({ sql, keys, http, formatAuditTime }: Options)
         : failingMs >= DELIVERY.offAfterMs
           ? 'It has failed for three days.'
           : undefined;
-      if (reason === undefined || !(await switchAddressOff(tx, address, reason))) return undefined;
-      const actor = { actor: 'worker', actor_kind: 'system' } as const;
-      const subject = `application:${application_id}`;
-      await recordAudit(tx, [{ ...actor, action: 'event_webhook.off', subject, reason }]);
+      if (reason === undefined || !(await switchEventsOff(tx, address, reason))) return undefined;
       return reason;
     });
   };

@@ -27,9 +27,8 @@ import {
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { recordOperator } from '#src/identity/operators.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt, openSession, recordRefusal } from '#src/identity/sign-in.ts';
+import { countAttempt, openSession, recordOperator, recordRefusal } from '#src/identity/sign-in.ts';
 
 export type OidcSettings = {
   issuer: string;

@@ -1,7 +1,7 @@
 /** Sessions of operators: sign-in by password or one-time link, confirmation, sign-out. Sign-in by OIDC is in oidc.ts. */
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Database, Queryable } from '#db/client.ts';
-import { operatorActor, recordAudit } from '#db/queries/audit.ts';
+import { type Actor, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import {
   type ConfirmationMethod,
@@ -19,7 +19,7 @@ import {
   takeConfirmation,
   takeLink,
 } from '#db/queries/sign-in.ts';
-import { recordOperator } from '#src/identity/operators.ts';
+import type { AuditAction } from '#src/contract/audit.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 
@@ -27,13 +27,22 @@ import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 const ATTEMPTS_MAX = 10;
 const WINDOW_MS = 15 * 60_000;
 
-type Refusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
-export type ConfirmationResult = { kind: 'confirmed' } | Refusal;
+type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
+export type ConfirmationResult = { kind: 'confirmed' } | SignInRefusal;
 /** `session` is the secret of the new session, for the cookie. */
-export type SignInResult = { kind: 'signed_in'; session: string; login: string } | Refusal;
+export type SignInResult = { kind: 'signed_in'; session: string; login: string } | SignInRefusal;
 
 const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
 const loginKey = (login: string): string => `login:${login}`;
+
+/** Writes what happened to an operator at a sign-in. */
+export const recordOperator = (
+  tx: Queryable,
+  actor: Actor,
+  action: AuditAction,
+  login: string,
+  details: Record<string, unknown> = {},
+): Promise<void> => recordAudit(tx, [{ ...actor, action, subject: `operator:${login}`, details }]);
 
 /**
  * Opens a session in this transaction, and deletes what has expired.
@@ -137,23 +146,19 @@ export const readConfirmationMethod = (
 ): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
 
 /**
- * Verifies the password of an operator who is signed in. Wrong ones count with those of the sign-in.
- * @param refusal the reason of a wrong one in the audit log
+ * Verifies the password of an operator who is signed in. Wrong ones count with those of the sign-in. The caller writes a
+ * refusal to the audit log.
  */
-export const confirmPassword = async (
-  sql: Database,
+export const tryPassword = async (
+  sql: Queryable,
   { login, password_hash }: { login: string; password_hash: string },
   password: string,
-  refusal: string,
   address: string,
 ): Promise<ConfirmationResult> => {
   const keys = [addressKey(address), loginKey(login)];
   const waitSeconds = await countAttempt(sql, keys);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
-  if (!(await verifyPassword(password, password_hash))) {
-    await recordRefusal(sql, login, refusal, address);
-    return { kind: 'refused' };
-  }
+  if (!(await verifyPassword(password, password_hash))) return { kind: 'refused' };
   await forgetAttempts(sql, keys);
   return { kind: 'confirmed' };
 };
@@ -172,7 +177,9 @@ export const confirmOperator = async (
   const password_hash = operator?.password_hash ?? null;
   if (password_hash === null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
-  return confirmPassword(sql, { login, password_hash }, password, 'wrong password for a reveal', address);
+  const tried = await tryPassword(sql, { login, password_hash }, password, address);
+  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password for a reveal', address);
+  return tried;
 };
 
 /** Finds a one-time link. @returns undefined if it was used, has expired or never existed, or its operator is disabled */

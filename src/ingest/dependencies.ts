@@ -1,8 +1,7 @@
-import type { Database } from '#db/client.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { EventSender } from '#src/events/deliver.ts';
+import type { RunEndings } from '#src/ingest/finish-run.ts';
 import type { TargetRow } from '#src/ingest/open-target.ts';
-import type { KycRetention } from '#src/kyc/expire.ts';
 import type { JobContext as Context } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -10,9 +9,16 @@ import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 import type { Pace } from '#src/webhooks/pace.ts';
 
+/** How long KYC records are kept, in milliseconds. */
+type KycRetention = {
+  /** A former version, after it was replaced (KYC_KEEP_FORMER). */
+  formerMs: number;
+  /** Every version of a removed application, after its removal (KYC_KEEP_REMOVED). */
+  removedMs: number;
+};
+
 /** What the handlers in jobs/ work with; built once by the worker role. */
-export type JobDependencies = {
-  sql: Database;
+export type JobDependencies = RunEndings & {
   webhooks: WebhookClient;
   /** What `webhooks` has read and the jobs have not written. */
   memory: AnswerMemory;
@@ -25,7 +31,6 @@ export type JobDependencies = {
   keys: KeyRing;
   /** PICTURE_KEEP */
   pictureKeepMs: number;
-  /** KYC_KEEP_FORMER, KYC_KEEP_REMOVED */
   kycRetention: KycRetention;
   events: EventSender;
   /** Where calls may go. */

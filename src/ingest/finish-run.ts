@@ -18,8 +18,18 @@ import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
 import { explainOverrun } from '#src/rules/run-budget.ts';
 
-/** Run a transaction that may close a run; publish the closed run after the commit. */
-const closing = async (
+/**
+ * What the end of a run needs. It may pause or resume the application: operations do that, with their entries in the
+ * audit log, as the last statements of the transaction that ends the run.
+ */
+export type RunEndings = {
+  sql: Database;
+  pauseFailing: (tx: Queryable, application_id: string, reason: string) => Promise<unknown>;
+  resumeRecovered: (tx: Queryable, application_id: string) => Promise<unknown>;
+};
+
+/** Runs a transaction that may close a run; publishes the closed run after the commit. */
+const transactAndPublish = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
 ): Promise<RunRow | undefined> => {
@@ -50,11 +60,11 @@ const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'interna
  * @returns the run: closed, or open and past its next unlisted page; undefined when the fence is stale
  */
 export const finishRun = (
-  sql: Database,
+  { sql, resumeRecovered }: RunEndings,
   fence: RunFence,
   verifiedPage?: number,
 ): Promise<RunRow | undefined> =>
-  closing(sql, async (tx) => {
+  transactAndPublish(sql, async (tx) => {
     const run = await lockRun(tx, fence);
     if (run?.listing_end == null) return undefined;
     const { run_id, application_id } = run;
@@ -76,13 +86,15 @@ export const finishRun = (
     // Whether a run is suspect does not depend on what becomes of the unlisted games.
     const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
     // The application before its games: a transaction that has locked the application may write games.
-    await clearBackoff(tx, application_id, !isSuspect);
+    const isPaused = await clearBackoff(tx, application_id, !isSuspect);
     const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
     const verdict = runVerdict(listing, verified);
     if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
       await clearUnlistedFailures(tx, run_id, application_id);
-    return closeRun(tx, fence, { ...verdict, withdrawn });
+    const closed = await closeRun(tx, fence, { ...verdict, withdrawn });
+    if (isPaused) await resumeRecovered(tx, application_id);
+    return closed;
   });
 
 /** Withdraw or mark the unlisted games that are still there at the end of a run. */
@@ -99,52 +111,66 @@ const writeUnlisted = async (
   return { withdrawn, kept, unconfirmed: withdrawn };
 };
 
+/** How a run ends before its listing has ended. */
+type EarlyEnd = { outcome: 'failed' | 'abandoned'; reason: string; fault?: RunFault };
+
 /**
- * End a run before its listing has ended. Its open games count as failed.
- * The schedule of an application at fault backs off (src/rules/backoff.ts), unless the fleet reaches hardly any.
+ * Ends a run before its listing has ended, in the transaction of the caller. Its open games count as failed.
+ * @returns undefined when the fence is stale
  */
-const endEarly = (
-  sql: Database,
+export const closeEarly = async (
+  tx: Queryable,
   fence: RunFence,
-  verdict: { outcome: 'failed' | 'abandoned'; reason: string; fault?: RunFault },
-  onClosed?: (tx: Queryable) => Promise<void>,
+  end: EarlyEnd,
+): Promise<RunRow | undefined> => {
+  const run = await lockRun(tx, fence, 'removed');
+  if (run === undefined) return undefined;
+  await failOpen(tx, run, 'not_asked');
+  return closeRun(tx, fence, end);
+};
+
+/** Ends a run as abandoned: no fault of its application, so its schedule does not back off. */
+export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
+  transactAndPublish(sql, (tx) => closeEarly(tx, fence, { outcome: 'abandoned', reason }));
+
+/**
+ * Ends a run as failed. The schedule of an application at fault backs off (src/rules/backoff.ts), unless the fleet
+ * reaches hardly any.
+ */
+export const failRun = (
+  { sql, pauseFailing }: RunEndings,
+  fence: RunFence,
+  reason: string,
+  fault: RunFault,
 ): Promise<RunRow | undefined> =>
-  closing(sql, async (tx) => {
-    const run = await lockRun(tx, fence, 'removed');
-    if (run === undefined) return undefined;
-    await failOpen(tx, run, 'not_asked');
-    const closed = await closeRun(tx, fence, verdict);
-    if (closed !== undefined) await onClosed?.(tx);
+  transactAndPublish(sql, async (tx) => {
+    const closed = await closeEarly(tx, fence, { outcome: 'failed', reason, fault });
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
-    const { fault = 'none' } = verdict;
     if (closed?.trigger !== 'schedule' || fault === 'none') return closed;
     if (fault === 'unreachable' && areMostUnreachable(await readReach(tx)))
       return addReason(tx, closed.run_id, `; ${MOST_UNREACHABLE}`);
-    await extendBackoff(tx, closed);
+    const pause_reason = await extendBackoff(tx, closed);
+    if (pause_reason !== null) await pauseFailing(tx, closed.application_id, pause_reason);
     return closed;
   });
 
-const extendBackoff = async (tx: Queryable, run: RunRow): Promise<void> => {
+/** @returns why the application must be paused; null if it backs off */
+const extendBackoff = async (tx: Queryable, run: RunRow): Promise<string | null> => {
   const before = await lockBackoff(tx, run.application_id);
-  if (before === undefined) return;
+  if (before === undefined) return null;
   const failed = { ...run, finished_at: run.finished_at ?? new Date() };
-  await saveBackoff(tx, run.application_id, afterFailedRun(before, failed, before.every_ms));
+  const backoff = afterFailedRun(before, failed, before.every_ms);
+  await saveBackoff(tx, run.application_id, backoff);
+  return backoff.pause_reason;
 };
 
-export const failRun = (sql: Database, fence: RunFence, reason: string, fault: RunFault) =>
-  endEarly(sql, fence, { outcome: 'failed', reason, fault });
-
-/** @param onClosed writes in the transaction that closes the run */
-export const abandonRun = (
-  sql: Database,
-  fence: RunFence,
-  reason: string,
-  onClosed?: (tx: Queryable) => Promise<void>,
-) => endEarly(sql, fence, { outcome: 'abandoned', reason }, onClosed);
-
 /** Fail a run that is over its budget. @returns why; undefined when the run is within it */
-export const failOverrun = async (sql: Database, run: RunRow, now: Date): Promise<string | undefined> => {
+export const failOverrun = async (
+  endings: RunEndings,
+  run: RunRow,
+  now: Date,
+): Promise<string | undefined> => {
   const reason = explainOverrun(run, now);
-  if (reason !== undefined) await failRun(sql, run, reason, 'application');
+  if (reason !== undefined) await failRun(endings, run, reason, 'application');
   return reason;
 };

@@ -6,7 +6,7 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { type Producer, retryOptions } from '#src/queue/producer.ts';
-import { type KeepOptions, keepAlike } from '#src/queue/retention.ts';
+import type { KeepOptions } from '#src/queue/retention.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
@@ -163,13 +163,7 @@ const reconcileScheduler = async (
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
     const fault = await findFault(watched, existing);
-    const { every, offset, template: found } = existing;
-    // Of the template, those options are compared that an earlier version set otherwise.
-    const agrees =
-      every === timing.every &&
-      offset === timing.offset &&
-      found?.opts?.attempts === template.opts.attempts &&
-      keepAlike(template.opts, found?.opts);
+    const agrees = existing.every === timing.every && existing.offset === timing.offset;
     if (agrees && fault === undefined) return undefined;
     // An update moves a late scheduler to its next tick. It does not move one that is ahead: that one is set anew.
     if (fault === 'ahead') {

@@ -110,7 +110,7 @@ export const fetchPictures = defineSpec({
   name: 'fetch-pictures',
   payload: z.object({
     game_ids: z.array(z.uuid()).min(1).max(PICTURED_GAMES_MAX),
-    icons_only: z.boolean().optional(),
+    icons_only: z.boolean(),
   }),
   // Failed requests are results. A job fails when the database does.
   options: { attempts: 3, backoffMs: 2_000, concurrency: 16 },

@@ -1,9 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database, Queryable } from '#db/client.ts';
+import { isRegistered } from '#db/queries/applications.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import type { StoredPage } from '#db/queries/run-steps.ts';
-import { type NewRun, openRun, type RunRow } from '#db/queries/runs.ts';
-import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
+import { findOpenRun, insertRun, type NewRun, type RunRow } from '#db/queries/runs.ts';
+import { PermanentError } from '#src/errors.ts';
+import { queryCpKyc, queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 
 /**
@@ -59,25 +61,38 @@ export const enqueueNextStep = async (
   );
 };
 
+/** Adds a job that pulls the KYC record of an application, unless the queue has one. @returns the id of the job */
+export const enqueueKycPull = async (producer: Producer, application_id: string): Promise<string> => {
+  const { id = '' } = await producer.add(queryCpKyc, { application_id }, { once: application_id });
+  return id;
+};
+
 /**
- * Open a run and add its first step, unless the application has an open run.
- * @param onOpened writes in the transaction that opens the run
+ * Opens a run, unless one of its application is open.
+ * @returns the run that is open now, and whether this call opened it
+ * @throws PermanentError when there is no such application, or it is removed
+ */
+export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRow; opened: boolean }> => {
+  for (;;) {
+    const inserted = await insertRun(sql, run);
+    if (inserted !== undefined) return { run: inserted, opened: true };
+    const open = await findOpenRun(sql, run.application_id);
+    if (open !== undefined) return { run: open, opened: false };
+    if (!(await isRegistered(sql, run.application_id)))
+      throw new PermanentError(`There is no application ${run.application_id}.`);
+    // The open run ended between the statements.
+  }
+};
+
+/**
+ * Opens a run and adds its first step, unless the application has an open run.
  * @returns the open run, and whether this call opened it
  */
 export const startRun = async (
   { sql, producer }: { sql: Database; producer: Producer },
   options: Omit<NewRun, 'run_id'>,
-  onOpened?: (tx: Queryable, run: RunRow) => Promise<void>,
 ): Promise<{ run: RunRow; opened: boolean }> => {
-  const newRun = { run_id: randomUUIDv7(), ...options };
-  const result =
-    onOpened === undefined
-      ? await openRun(sql, newRun)
-      : await sql.begin(async (tx) => {
-          const opening = await openRun(tx, newRun);
-          if (opening.opened) await onOpened(tx, opening.run);
-          return opening;
-        });
+  const result = await openRun(sql, { run_id: randomUUIDv7(), ...options });
   if (result.opened) await enqueueNextStep(producer, result.run, false);
   return result;
 };

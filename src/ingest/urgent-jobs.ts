@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
-import { placeEvents } from '#db/queries/events.ts';
+import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';

@@ -1,7 +1,7 @@
 /** The KYC desk: the only web process with keys, and its only page that opens a record in clear. */
 import type { FastifyInstance } from 'fastify';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
-import { addDeeds } from '#src/kyc-desk/pages/deeds.ts';
+import { addActions } from '#src/kyc-desk/pages/actions.ts';
 import { addDeveloper } from '#src/kyc-desk/pages/developer.ts';
 import { addDevelopers } from '#src/kyc-desk/pages/developers.ts';
 import { addRequests } from '#src/kyc-desk/pages/requests.ts';
@@ -26,7 +26,7 @@ export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstanc
   });
   addDevelopers(app, options);
   addDeveloper(app, options);
-  addDeeds(app, options);
+  addActions(app, options);
   addRequests(app, options);
   addReveals(app, options);
   await app.ready();

@@ -37,7 +37,7 @@ export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<
 };
 
 const createFingerprintKey = async (sql: Database, keys: KeyRing): Promise<WrappedKey[]> => {
-  const wraps = await wrapDataKey(keys.records.slice(0, 1), randomBytes(KEY_BYTES), FINGERPRINT_KEY);
+  const wraps = await wrapDataKey(keys.records, randomBytes(KEY_BYTES), FINGERPRINT_KEY);
   await insertFingerprintKey(sql, wraps);
   // Another process may have stored its key first.
   return (await findFingerprintKey(sql)) ?? [];
@@ -74,15 +74,14 @@ export const fieldFingerprints = (
 
 /**
  * The fields whose values differ from a stored version, without opening it.
- * @returns names in the order of `KYC_SEALED_FIELDS`; null for a version without fingerprints
+ * @returns names in the order of `KYC_SEALED_FIELDS`
  */
 export const changedFields = (
   key: Uint8Array,
-  stored: { application_id: string; record_id: string; field_fingerprints: Uint8Array | null },
+  stored: { application_id: string; record_id: string; field_fingerprints: Uint8Array },
   fields: KycFields,
-): KycSealedField[] | null => {
+): KycSealedField[] => {
   const { field_fingerprints: before } = stored;
-  if (before === null) return null;
   const now = fieldFingerprints(key, stored, fields);
   const part = (all: Uint8Array, index: number) =>
     all.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES);

@@ -36,7 +36,7 @@ export const sealKycRecord = async (
   const dataKey = randomBytes(KEY_BYTES);
   return {
     record_id,
-    data_keys: await wrapDataKey(keys.records.slice(0, 1), dataKey, record),
+    data_keys: await wrapDataKey(keys.records, dataKey, record),
     ...mapKycFields((column) => sealValue(dataKey, { ...record, column }, Buffer.from(fields[column]))),
   };
 };

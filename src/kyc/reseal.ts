@@ -1,24 +1,21 @@
-import type { Database } from '#db/client.ts';
-import { type Actor, recordAudit } from '#db/queries/audit.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import { findFingerprintKey } from '#db/queries/kyc.ts';
 import {
   countWrappedByOthers,
   listWrappedByOthers,
-  listWrappingKeys,
   replaceWraps,
   WRAPPED_TABLES,
   type WrapChange,
   type WrappedRow,
   type WrappedTable,
 } from '#db/queries/wrapped-keys.ts';
-import { CatalogueError, UsageError } from '#src/errors.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { FINGERPRINT_KEY } from '#src/kyc/fingerprints.ts';
 import { kycRecord } from '#src/kyc/record.ts';
-import { bindAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
+import { tokenRecord } from '#src/sealing/access-token.ts';
 import { isKeyError, KeyError, type KeyErrorCode } from '#src/sealing/errors.ts';
 import { eventSecretRecord } from '#src/sealing/event-secret.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
-import { isInstallationKeyId } from '#src/sealing/key-ring.ts';
 import type { SealedRecord } from '#src/sealing/sealed-value.ts';
 
 /** Rows wrapped at once. A killed pass loses at most one batch, and the key service is not flooded. */
@@ -34,13 +31,16 @@ export type ResealFailure = {
 /** The key that now wraps every data key except the failed ones, which keep their former key. */
 export type ResealReport = { key_id: string; rewrapped: number; failed: ResealFailure[] };
 
-export type ResealOptions = {
-  actor: Actor;
-  signal: AbortSignal;
+/** What a reseal does: `total` data keys are wrapped by other keys than this one. */
+export type ResealPlan = {
+  key_id: string;
+  total: number;
+};
+
+type Progress = {
+  signal?: AbortSignal | undefined;
   /** Data keys wrapped so far, and their number at the start. */
-  onProgress?: (done: number, total: number) => void;
-  /** Id of a key whose wraps of access tokens and of secrets of events are removed. */
-  dropWrap?: string | undefined;
+  onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
 const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): SealedRecord => {
@@ -49,81 +49,52 @@ const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): Seal
   return table === 'applications' ? tokenRecord(id) : kycRecord(application_id, id);
 };
 
-/**
- * Wrap one data key by the ring's first key. Access tokens and secrets of events keep their wraps by installation keys,
- * except a dropped one, and a token of an earlier release is bound to its origins.
- */
-const rewrap = async (
-  keys: KeyRing,
-  table: WrappedTable,
-  row: WrappedRow,
-  dropWrap: string | undefined,
-): Promise<WrapChange> => {
+/** Wraps one data key by the ring's first key alone. */
+const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Promise<WrapChange> => {
   const record = recordOf(table, row);
   const dataKey = await unwrapDataKey(keys.records, row.keys, record);
-  const [first] = keys.records;
-  const wraps = await wrapDataKey(keys.records.slice(0, 1), dataKey, record);
-  const { id, keys: before, application } = row;
-  if (table !== 'applications' && table !== 'event_webhooks')
-    return { id, before, after: wraps, access_token: null };
-  const kept = before.filter(
-    ({ key_id }) => isInstallationKeyId(key_id) && key_id !== first?.key_id && key_id !== dropWrap,
-  );
-  const after = [...wraps, ...kept];
-  if (application === null || application.access_token === null)
-    return { id, before, after, access_token: null };
-  const access_token = bindAccessToken(keys, application, dataKey, application.access_token);
-  return { id, before, after, access_token };
+  return {
+    id: row.id,
+    before: row.keys,
+    after: await wrapDataKey(keys.records, dataKey, record),
+  };
 };
 
 /**
- * Wrap every data key of the installation by the ring's first key; sealed values do not change. The fingerprint
- * key is first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run
- * again. Workers may write during it: passes repeat until one finds nothing to do. The audit log gets one entry, unless
- * there is nothing to do.
- * @throws UsageError when the wraps to drop are those of the ring's first key, or there are none
- * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when
- * the fingerprint key does not open: nothing is wrapped then
+ * Plans a reseal.
+ * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when the
+ *   fingerprint key does not open: the keys are then those of another installation
+ */
+export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealPlan> => {
+  const key_id = keys.records[0]?.key_id;
+  if (key_id === undefined)
+    throw new KeyError('no_key', 'There is no key to reseal with: set ENCRYPTION_KEYS.');
+  const fingerprintKey = await findFingerprintKey(sql);
+  // The installation key opens tokens too: without this check, keys of another installation could replace ours.
+  if (fingerprintKey !== undefined) await unwrapDataKey(keys.records, fingerprintKey, FINGERPRINT_KEY);
+  const counts = await Promise.all(WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id)));
+  return { key_id, total: counts.reduce((sum, count) => sum + count, 0) };
+};
+
+/**
+ * Wraps every data key of the installation by the ring's first key; sealed values do not change. The fingerprint key is
+ * first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run again.
+ * Workers may write during it: passes repeat until one finds nothing to do.
  */
 export const reseal = async (
   sql: Database,
   keys: KeyRing,
-  { actor, signal, onProgress, dropWrap }: ResealOptions,
+  { key_id, total }: ResealPlan,
+  { signal, onProgress }: Progress,
 ): Promise<ResealReport> => {
-  const key_id = keys.records[0]?.key_id;
-  if (key_id === undefined)
-    throw new KeyError('no_key', 'There is no key to reseal with: set ENCRYPTION_KEYS.');
-  if (key_id === dropWrap) {
-    throw new UsageError(
-      `${key_id} is the key that seals: put another key before it in ENCRYPTION_KEYS first.`,
-    );
-  }
-  const wrapping = dropWrap === undefined ? [] : await listWrappingKeys(sql);
-  if (dropWrap !== undefined && !wrapping.includes(dropWrap)) {
-    throw new UsageError(
-      `No access token and no event secret is wrapped with ${dropWrap}. Keys that wrap some: ${wrapping.join(', ') || 'none'}. If an earlier reseal removed its wraps, leave --drop-wrap out.`,
-    );
-  }
-  const fingerprintKey = await findFingerprintKey(sql);
-  // The installation key opens tokens too: without this check, keys of another installation could replace ours.
-  if (fingerprintKey !== undefined) await unwrapDataKey(keys.records, fingerprintKey, FINGERPRINT_KEY);
-  const counts = await Promise.all(
-    WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id, dropWrap)),
-  );
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  // Before the first batch: a reseal that is killed is in the log too.
-  if (total > 0) {
-    const details = { data_keys: total, dropped: dropWrap ?? null };
-    await recordAudit(sql, [{ ...actor, action: 'kyc.reseal', subject: `key:${key_id}`, details }]);
-  }
   for (let rewrapped = 0; ; ) {
     const before = rewrapped;
     const failed: ResealFailure[] = [];
     for (const table of WRAPPED_TABLES) {
-      for await (const rows of listBatches(sql, table, key_id, dropWrap)) {
-        if (signal.aborted)
+      for await (const rows of listBatches(sql, table, key_id)) {
+        if (signal?.aborted)
           throw new CatalogueError('Stopped before the end. Continue with: npx catalogue kyc reseal');
-        rewrapped += await rewrapBatch(sql, keys, table, rows, failed, dropWrap);
+        rewrapped += await rewrapBatch(sql, keys, table, rows, failed);
         onProgress?.(rewrapped, Math.max(total, rewrapped));
       }
     }
@@ -135,15 +106,9 @@ async function* listBatches(
   sql: Database,
   table: WrappedTable,
   key_id: string,
-  dropWrap: string | undefined,
 ): AsyncGenerator<WrappedRow[]> {
   for (let after: string | null = null; ; ) {
-    const rows: WrappedRow[] = await listWrappedByOthers(sql, table, {
-      key_id,
-      dropWrap,
-      after,
-      limit: BATCH,
-    });
+    const rows: WrappedRow[] = await listWrappedByOthers(sql, table, { key_id, after, limit: BATCH });
     yield rows;
     if (rows.length < BATCH) return;
     after = rows.at(-1)?.id ?? null;
@@ -157,12 +122,11 @@ const rewrapBatch = async (
   table: WrappedTable,
   rows: readonly WrappedRow[],
   failed: ResealFailure[],
-  dropWrap: string | undefined,
 ): Promise<number> => {
   const changes = await Promise.all(
     rows.map(async (row) => {
       try {
-        return [await rewrap(keys, table, row, dropWrap)];
+        return [await rewrap(keys, table, row)];
       } catch (error) {
         if (!isKeyError(error) || error.retryable) throw error;
         const application_id = table === 'kyc_keys' ? null : row.application_id;

@@ -3,7 +3,6 @@ import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication, lockCalledApplication, type SealedTarget } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
 import {
-  addFieldFingerprints,
   type CurrentProvider,
   type FieldFingerprints,
   findContentProvider,
@@ -153,26 +152,21 @@ const storeRecord = async (
       changed_fields: compareFields(await findFieldFingerprints(tx, application_id), cp_id, key, fields),
       field_fingerprints: fieldFingerprints(key, { application_id, record_id }, fields),
     });
-  } else {
-    await addFieldFingerprints(tx, application_id, (record_id) =>
-      fieldFingerprints(key, { application_id, record_id }, fields),
-    );
   }
   await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
   return outcome;
 };
 
-/** The names of what differs from the current record, `cp_id` included. Empty for a first record; null: not known. */
+/** The names of what differs from the current record, `cp_id` included. Empty for a first record. */
 const compareFields = (
   former: FieldFingerprints | undefined,
   cp_id: string,
   key: Uint8Array,
   fields: KycFields,
-): string[] | null => {
-  if (former === undefined) return [];
-  const changed = changedFields(key, former, fields);
-  return changed === null ? null : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changed];
-};
+): string[] =>
+  former === undefined
+    ? []
+    : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changedFields(key, former, fields)];
 
 /**
  * Record that a pull failed and is not retried. The stored record stays.

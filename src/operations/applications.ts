@@ -5,20 +5,22 @@ import {
   type ApplicationRow,
   type ApplicationSettings,
   insertApplication,
+  lockActiveApplication,
   lockApplication,
   resumeApplications,
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
+import { pauseFailing, resumeRecovered } from '#db/queries/backoff.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import {
   accessToken,
   applicationId,
   applicationSettings,
-  SETTING_DEFAULTS,
   toColumns,
   webhookUrl,
 } from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {
@@ -34,6 +36,12 @@ export const applicationSubject = ({ application_id }: { application_id: string 
 
 /** An input that names one application. */
 export const oneApplication = z.object({ application_id: applicationId });
+
+/** Locks an application against its removal. @throws NotFoundError if there is none */
+export const requireActiveApplication = async (tx: Queryable, application_id: string): Promise<void> => {
+  if (!(await lockActiveApplication(tx, application_id)))
+    throw new NotFoundError('application', application_id);
+};
 
 /** A URL for the details of an entry: without query and fragment, which may contain secrets. */
 const describeUrl = (text: string): string => {
@@ -204,4 +212,24 @@ export const resumeFailingApplications = defineOperation({
       action: 'application.resume',
       subject: applicationSubject({ application_id }),
     })),
+});
+
+export const pauseFailingApplication = defineOperation({
+  name: 'application.pause_failing',
+  title: 'Pause an application whose runs fail',
+  right: 'system',
+  input: oneApplication.extend({ reason: z.string() }),
+  subject: applicationSubject,
+  run: (tx, { application_id, reason }) => pauseFailing(tx, application_id, reason),
+  log: (isPaused, { reason }) => (isPaused ? { reason } : []),
+});
+
+export const resumeRecoveredApplication = defineOperation({
+  name: 'application.resume_recovered',
+  title: 'Resume an application that failed runs have paused, after a run that succeeded',
+  right: 'system',
+  input: oneApplication,
+  subject: applicationSubject,
+  run: (tx, { application_id }) => resumeRecovered(tx, application_id),
+  log: (isResumed) => (isResumed ? { reason: 'a run succeeded' } : []),
 });

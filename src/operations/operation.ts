@@ -1,20 +1,15 @@
 /**
- * What people, applications and the processes themselves do. An operation says once what it does; `operate` runs it for
- * the command line, the console, the KYC desk, the portal and the operator API.
- *
- * A run passes, in this order: the form of the input, the right of the caller, one transaction (the second person, the
- * change, the entries of the audit log), and then what follows the commit.
+ * What people, applications and the processes themselves do. An operation says once what it does; `operate`
+ * (src/operations/operate.ts) runs it for the command line, the console, the KYC desk, the portal and the operator API.
  */
-import { z } from 'zod';
-import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
+import type { z } from 'zod';
+import type { Database, Queryable } from '#db/client.ts';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
-import { type Actor, type AuditEntry, recordAudit } from '#db/queries/audit.ts';
-import { transact } from '#db/transact.ts';
+import type { Actor, AuditEntry } from '#db/queries/audit.ts';
 import type { ApprovalKind, FourEyes } from '#src/contract/approvals.ts';
-import type { AuditAction } from '#src/contract/audit.ts';
-import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
-import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
-import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
+import type { OperationName } from '#src/contract/audit.ts';
+import type { Right, Role } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
@@ -23,13 +18,9 @@ export type Caller = {
   actor: Actor;
   /** The roles of an operator; an application has none. `all`: the command line, and the processes themselves. */
   roles: readonly Role[] | 'all';
+  /** An operator at a page: the secret of the session, and the address of the browser. Absent for a token. */
+  session?: { secret: string; address: string };
 };
-
-/** A process of ours as the caller. */
-export const systemCaller = (name: string): Caller => ({
-  actor: { actor: name, actor_kind: 'system' },
-  roles: 'all',
-});
 
 /** What the process of the caller has. */
 export type Platform = {
@@ -40,29 +31,47 @@ export type Platform = {
   producer: () => Promise<Producer>;
   /** Opens the keys. @throws KeyError `no_key` in a process without keys */
   keys: () => Promise<KeyRing>;
+  /** Stops a long run between two of its steps. */
+  signal?: AbortSignal | undefined;
+  /** Follows a long run. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
-/** What an operation is given beside its input. */
-export type Context = Platform & {
+/**
+ * What an operation is given beside its input. The database is not part of it: within the transaction, a second
+ * connection of the same pool could wait for the first one for ever.
+ */
+export type Context = Omit<Platform, 'sql'> & {
   caller: Caller;
   /** The approval that this run uses up. */
   approval: ApprovalRow | undefined;
 };
 
-/** An entry of the audit log. The caller, the name and the subject of the operation are its defaults. */
+/** What a caller gives an operation: its input, and the approval that it uses. */
+export type Given<Schema extends z.ZodType> = z.input<Schema> & { approval_id?: string | undefined };
+
+/** An entry of the audit log. The caller, the action and the subject of the operation are its defaults. */
 export type AuditNote = Partial<AuditEntry>;
 
+/** The type of a method: operations of different inputs stand in one list (`AnyOperation`). */
+type RightOf<Input> = { of(input: Input): Right }['of'];
+
 export type Operation<Schema extends z.ZodType, Result, Final> = {
-  /** `<subject>.<verb>`, also the action in the audit log. */
-  name: AuditAction;
+  /** `<subject>.<verb>`. The action in the audit log, unless `SHARED_ACTIONS` has another one. */
+  name: OperationName;
   title: string;
   /** Who may do it. `own`: each operator, for the own sign-in. `system`: the processes of the platform alone. */
-  right: Right | 'own' | 'system';
+  right: Right | 'own' | 'system' | RightOf<z.infer<Schema>>;
   /** Its developer may do it too, for the application that is the subject. */
   byApplication?: true;
+  /**
+   * How the caller must be known. Absent: a name that the command line claims is enough. `operator`: an operator, by a
+   * session or a token. `session`: an operator who is signed in at a page, never by a token.
+   */
+  knownBy?: 'operator' | 'session';
   input: Schema;
   /** What the audit log names: `<kind>:<id>`. */
-  subject(input: z.infer<Schema>): string;
+  subject(input: z.infer<Schema>, given: { sql: Queryable; caller: Caller }): string | Promise<string>;
   /** Takes two persons if FOUR_EYES says so. Callers then give `approval_id` beside the input. */
   secondPerson?: {
     kind: ApprovalKind;
@@ -74,9 +83,9 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   /** Makes the change. Runs again if Postgres ended the transaction for a deadlock. */
   run(tx: Queryable, input: z.infer<Schema>, context: Context): Promise<Result>;
   /** The entries of the audit log. Default: one, without reason and details. None: nothing was changed. */
-  log?(result: Result, input: z.infer<Schema>): AuditNote | readonly AuditNote[];
+  log?(result: Result, input: z.infer<Schema>, context: Context): AuditNote | readonly AuditNote[];
   /** What follows the commit, such as jobs. If it throws, the change and its entries stay. */
-  after?(result: Result, input: z.infer<Schema>, context: Context): Promise<Final>;
+  after?(result: Result, input: z.infer<Schema>, context: Context & { sql: Database }): Promise<Final>;
 };
 
 export type AnyOperation = Operation<z.ZodType, unknown, unknown>;
@@ -90,100 +99,3 @@ export const defineOperation = <Schema extends z.ZodType, Result, Final = Result
 export class ForbiddenError extends CatalogueError {
   override readonly name = 'ForbiddenError';
 }
-
-/** @throws ForbiddenError */
-const requireRight = (operation: AnyOperation, subject: string, { actor, roles }: Caller): void => {
-  const { right, byApplication, title } = operation;
-  if (actor.actor_kind === 'application') {
-    if (byApplication && subject === `application:${actor.actor}`) return;
-    throw new ForbiddenError(`${title}: applications may not do this.`);
-  }
-  if (right === 'system') {
-    if (actor.actor_kind === 'system') return;
-    throw new ForbiddenError(`${title}: only the platform itself does this.`);
-  }
-  if (right === 'own' || roles === 'all' || hasRight(roles, right)) return;
-  throw new ForbiddenError(`${title}: this takes the role ${namesOfRoles(RIGHTS[right])}.`);
-};
-
-/** @throws UsageError that names each wrong field */
-const parseInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
-  throw new UsageError(`${problems.join('; ')}.`);
-};
-
-const approvalInput = z.object({ approval_id: z.guid().toLowerCase().optional() });
-
-const ONE_PERSON = { approval: undefined, entries: [], details: {} };
-
-/** What a run knows before its transaction begins. */
-type Run = Platform & { caller: Caller; subject: string; approval_id: string | undefined };
-
-/** Requires the second person, if there is something to do. */
-const approve = async <Schema extends z.ZodType>(
-  tx: Queryable,
-  { secondPerson }: Operation<Schema, unknown, unknown>,
-  input: z.infer<Schema>,
-  { caller, subject, approval_id, fourEyes }: Run,
-) => {
-  if (secondPerson === undefined) return ONE_PERSON;
-  const version = await secondPerson.lockVersion(tx, input);
-  if (version !== null) {
-    const use = { kind: secondPerson.kind, subject, version, actor: caller.actor };
-    return requireSecondPerson(tx, { fourEyes, approval_id }, use);
-  }
-  if (approval_id === undefined) return ONE_PERSON;
-  throw new ApprovalError('What was approved is gone: there is nothing left to do.');
-};
-
-/** The transaction of an operation. */
-const runLogged = async <Schema extends z.ZodType, Result>(
-  tx: Queryable,
-  operation: Operation<Schema, Result, unknown>,
-  input: z.infer<Schema>,
-  run: Run,
-): Promise<Result> => {
-  if (operation.isLong) await allowLongStatements(tx);
-  const { approval, entries, details } = await approve(tx, operation, input, run);
-  const result = await operation.run(tx, input, { ...run, approval });
-  const byDefault = { ...run.caller.actor, action: operation.name, subject: run.subject };
-  const notes = [operation.log?.(result, input) ?? {}].flat();
-  const own = notes.map((note) => ({ ...byDefault, ...note, details: { ...note.details, ...details } }));
-  await recordAudit(tx, [...entries, ...own]);
-  return result;
-};
-
-/**
- * Runs an operation.
- * @param given its input, which is checked here; with `approval_id` if an approval is used
- * @returns what `after` returns, or else `run`
- * @throws UsageError for wrong input, ForbiddenError without the right, ApprovalError without the second person, and what
- *   the operation throws. If its transaction failed, nothing is changed; an ApprovalError is in the audit log.
- */
-export const operate = async <Schema extends z.ZodType, Result, Final>(
-  operation: Operation<Schema, Result, Final>,
-  given: z.input<Schema> & { approval_id?: string | undefined },
-  caller: Caller,
-  platform: Platform,
-): Promise<Final> => {
-  const input = parseInput(operation.input, given);
-  const subject = operation.subject(input);
-  requireRight(operation as AnyOperation, subject, caller);
-  const { approval_id } = operation.secondPerson === undefined ? {} : parseInput(approvalInput, given);
-  const run: Run = { ...platform, caller, subject, approval_id };
-  try {
-    const result = await transact(platform.sql, (tx) => runLogged(tx, operation, input, run));
-    if (operation.after === undefined) return result as unknown as Final;
-    return await operation.after(result, input, { ...run, approval: undefined });
-  } catch (thrown) {
-    const error = coerceError(thrown);
-    if (error instanceof ApprovalError) {
-      const details = approval_id === undefined ? {} : { approval_id };
-      const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
-      await recordAudit(platform.sql, [{ ...caller.actor, ...refusal }]);
-    }
-    throw error;
-  }
-};

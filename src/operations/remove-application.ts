@@ -1,7 +1,7 @@
 import { markRemoved } from '#db/queries/applications.ts';
 import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { deleteFailuresOf } from '#db/queries/failures.ts';
-import { closeRun, findOpenRun, lockOpenRuns } from '#db/queries/runs.ts';
+import { closeRun, findOpenRun, lockOpenRun } from '#db/queries/runs.ts';
 import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { withdrawAllGames } from '#db/queries/unlisted-games.ts';
 import { TransactionRestart } from '#db/transact.ts';
@@ -14,7 +14,7 @@ import { defineOperation } from '#src/operations/operation.ts';
  * closed, its games withdrawn, its failures deleted, its API tokens revoked. Games, revisions and decisions stay readable.
  *
  * The transaction locks run, application and games in this order, as every other one. A run that opens between the locks
- * on the runs and on the application is not locked in this order, so the transaction starts again: afterwards no run can
+ * on the run and on the application is not locked in this order, so the transaction starts again: afterwards no run can
  * open. Each statement reads what was committed while the one before it waited for a lock.
  */
 export const removeApplication = defineOperation({
@@ -25,10 +25,10 @@ export const removeApplication = defineOperation({
   subject: applicationSubject,
   isLong: true,
   run: async (tx, { application_id }) => {
-    const open = await lockOpenRuns(tx, application_id);
+    const open = await lockOpenRun(tx, application_id);
     if (!(await markRemoved(tx, application_id))) throw new NotFoundError('application', application_id);
-    for (const run of open)
-      await closeRun(tx, run, { outcome: 'abandoned', reason: 'the application was removed' });
+    if (open !== undefined)
+      await closeRun(tx, open, { outcome: 'abandoned', reason: 'the application was removed' });
     if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
     await withdrawAllGames(tx, application_id);
     await revokeTokensOf(tx, application_id);

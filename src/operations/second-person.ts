@@ -4,40 +4,23 @@
  * void.
  */
 import type { Queryable } from '#db/client.ts';
-import {
-  type ApprovalRow,
-  couldTwoOperators,
-  findApproval,
-  findVersion,
-  useRequest,
-} from '#db/queries/approvals.ts';
+import { type ApprovalRow, couldTwoOperators, findApproval, useRequest } from '#db/queries/approvals.ts';
 import type { Actor, AuditEntry } from '#db/queries/audit.ts';
 import {
-  APPROVAL_DEEDS,
+  APPROVAL_ACTIONS,
   APPROVAL_KINDS,
   APPROVAL_RIGHTS,
   type ApprovalKind,
-  FOUR_EYES_BY_DEFAULT,
   type FourEyes,
+  USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
 import { namesOfRoles, RIGHTS, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 
 /** Nothing was done: the message says why, and what to do. */
 export class ApprovalError extends CatalogueError {
-  override readonly name: string = 'ApprovalError';
+  override readonly name = 'ApprovalError';
 }
-
-/** The operator has no role that may do this. */
-export class MissingRoleError extends ApprovalError {
-  override readonly name = 'MissingRoleError';
-}
-
-/** How an action follows the rule: the setting, and the request that it uses. */
-export type SecondPerson = { fourEyes: FourEyes; approval_id?: string | undefined };
-
-/** The default setting, and no request. */
-export const SECOND_PERSON_BY_DEFAULT: SecondPerson = { fourEyes: FOUR_EYES_BY_DEFAULT };
 
 export const rolesOfKind = (kind: ApprovalKind): { ask: readonly Role[]; approve: readonly Role[] } => ({
   ask: RIGHTS[APPROVAL_RIGHTS[kind].ask],
@@ -60,8 +43,8 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
 export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): string | null => {
   const alone = onceTwo ? [] : APPROVAL_KINDS.filter((kind) => !kinds.includes(kind));
   if (alone.length === 0) return null;
-  const deeds = alone.map((kind) => APPROVAL_DEEDS[kind]).join(', ');
-  return `FOUR_EYES is ${kinds.join(',') || 'none'}: one person alone can ${deeds}.`;
+  const actions = alone.map((kind) => APPROVAL_ACTIONS[kind]).join(', ');
+  return `FOUR_EYES is ${kinds.join(',') || 'none'}: one person alone can ${actions}.`;
 };
 
 /** Where to ask for an approval, as the end of a sentence. */
@@ -75,13 +58,13 @@ const explain = (
 ): string => {
   const again = `ask again ${placeOf(use.kind)}`;
   if (row === undefined || row.kind !== use.kind || row.subject !== use.subject)
-    return `${use.approval_id} is no approval to ${APPROVAL_DEEDS[use.kind]} of ${use.subject}: look at npx catalogue approval list.`;
+    return `${use.approval_id} is no approval to ${APPROVAL_ACTIONS[use.kind]} of ${use.subject}.`;
   if (row.asked_by !== use.by)
     return `${row.asked_by} asked for this: only ${row.asked_by} can use the approval.`;
   if (row.state === 'asked') return 'This is not approved yet: another operator must approve it.';
   if (row.state === 'used') return `This approval was used at ${row.used_at?.toISOString()}: ${again}.`;
   if (row.state === 'expired')
-    return `This approval has expired: an approved request is used within 15 minutes. If you still need it, ${again}.`;
+    return `This approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
   if (row.state === 'cancelled' || row.state === 'declined') return `This request was ${row.state}.`;
   if (row.state === 'void' || row.version !== use.version)
     return `What was approved has changed since, so the approval is void: look at it, then ${again}.`;
@@ -89,11 +72,11 @@ const explain = (
 };
 
 /**
- * Lets one person do this alone if the rule does.
+ * Refuses what one person may not do alone.
  * @returns why there is no second person, for the details of the audit log
  * @throws ApprovalError if it takes two
  */
-export const requireOneEnough = async (
+export const refuseIfTwoNeeded = async (
   tx: Queryable,
   fourEyes: FourEyes,
   kind: ApprovalKind,
@@ -101,7 +84,7 @@ export const requireOneEnough = async (
   const need = await readNeed(tx, fourEyes, kind);
   if (need === 'needed')
     throw new ApprovalError(
-      `It takes two persons to ${APPROVAL_DEEDS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within 15 minutes (on the command line: --approval <id>).`,
+      `It takes two persons to ${APPROVAL_ACTIONS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).`,
     );
   return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
 };
@@ -116,7 +99,7 @@ export const requireOneEnough = async (
  */
 export const requireSecondPerson = async (
   tx: Queryable,
-  { fourEyes, approval_id }: SecondPerson,
+  { fourEyes, approval_id }: { fourEyes: FourEyes; approval_id: string | undefined },
   use: { kind: ApprovalKind; subject: string; version: string; actor: Actor },
 ): Promise<{
   approval: ApprovalRow | undefined;
@@ -125,7 +108,7 @@ export const requireSecondPerson = async (
 }> => {
   const { kind, subject, version, actor } = use;
   if (approval_id === undefined) {
-    const details = await requireOneEnough(tx, fourEyes, kind);
+    const details = await refuseIfTwoNeeded(tx, fourEyes, kind);
     return { approval: undefined, entries: [], details };
   }
   const wanted = { approval_id, kind, subject, version, by: actor.actor };
@@ -138,21 +121,4 @@ export const requireSecondPerson = async (
     entries: [{ ...actor, action: 'approval.use', subject, reason, details: { ...details, kind, ...asked } }],
     details,
   };
-};
-
-/** The present subject of a request. @throws ApprovalError if there is nothing to request */
-export const requireVersion = async (
-  sql: Queryable,
-  kind: ApprovalKind,
-  subject: string,
-): Promise<string> => {
-  const version = await findVersion(sql, kind, subject);
-  if (version !== null) return version;
-  const why = {
-    reveal: 'There is no record to reveal.',
-    erase: 'There is no record to erase.',
-    'cp-id': 'No other cp_id waits to be accepted.',
-    withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
-  };
-  throw new ApprovalError(why[kind]);
 };

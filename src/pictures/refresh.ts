@@ -12,9 +12,9 @@ import {
   releasePicture,
   saveContent,
 } from '#db/queries/picture-fetches.ts';
-import { applyPins } from '#db/queries/picture-pins.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
+import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
@@ -39,6 +39,7 @@ export type PictureOptions = {
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
+  reopenGames: ReopenGames;
 };
 
 export type Pictures = {
@@ -53,6 +54,8 @@ export type Pictures = {
     purpose: Purpose,
     signal: AbortSignal,
   ) => Promise<Refreshed>;
+  /** Compares a picture that was not requested: another look may have seen other bytes. @returns the games that have drifted */
+  compare: (picture_id: string) => Promise<string[]>;
   close: () => void;
 };
 
@@ -67,9 +70,11 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, recheckMs } = options;
+  const { sql, decoder, recheckMs, reopenGames } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
+
+  const compare = (picture_id: string): Promise<string[]> => comparePins(sql, picture_id, reopenGames);
 
   /** Stores the content of bytes that are not known yet. @returns what they are */
   const keepContent = async (sha256: Buffer, bytes: Buffer): Promise<PictureOutcome> => {
@@ -148,8 +153,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
   ): Promise<Refreshed & { outcome: PictureOutcome }> => {
     const outcome = await record(claimed, answer);
     const isFailure = answer.kind === 'failed';
-    const drifted =
-      isFailure && answer.outcome !== 'too_large' ? [] : await applyPins(sql, claimed.picture_id);
+    const drifted = isFailure && answer.outcome !== 'too_large' ? [] : await compare(claimed.picture_id);
     return { outcome, drifted, ...(isFailure && { failure: answer }) };
   };
 
@@ -164,6 +168,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
           return finish(claimed, { kind: 'failed', ...failure });
         },
       ),
+    compare,
     close: agent.close,
   };
 };

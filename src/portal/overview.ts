@@ -7,22 +7,24 @@ import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { requestCheck } from '#src/actions/checks.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { eventList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
+import { requestCheck } from '#src/operations/checks.ts';
+import { operate } from '#src/operations/operate.ts';
 import { findForm } from '#src/portal/games.ts';
 import { linkTo } from '#src/portal/links.ts';
-import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { withoutOperator } from '#src/review/answer.ts';
+import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
-import { checkSection } from '#src/site/check-report.ts';
+import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { addressBadge, addressFacts, describeAddress, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, badge, due, facts, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
+import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -33,7 +35,7 @@ const EVENTS_SHOWN = 50;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** What an operator reads beside it is not for the developer. */
-const whyCell = ({ reason }: RunRow): string | null => (reason === null ? null : withoutOperator(reason));
+const whyCell = ({ reason }: RunRow): string | null => (reason === null ? null : withoutAdvice(reason));
 
 const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
@@ -55,7 +57,7 @@ const EVENTS_NONE = html`No address is set, so events are not sent: fetch them b
 
 /** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql, producer } = options;
+  const { sql } = options;
   const sources = sourcesOf(options);
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
@@ -170,11 +172,8 @@ ${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, st
 
   portal.post('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const actor = { actor: application_id, actor_kind: 'application' } as const;
-    const opened = await requestCheck({ sql, producer }, actor, application_id);
-    const text = opened
-      ? 'The checks have begun.'
-      : 'Not started: the checks are running, or began less than a minute ago.';
-    return redirectWith(reply, '/portal/checks', text, opened ? 'good' : 'bad');
+    const caller = callerOfHolder(request);
+    const { opened } = await operate(requestCheck, { application_id }, caller, platformOf(options));
+    return redirectWith(reply, '/portal/checks', explainCheck(opened), opened ? 'good' : 'bad');
   });
 };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Holder } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
+import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
@@ -42,6 +43,12 @@ export const holderOf = (request: FastifyRequest): Holder => {
   if (request.holder === null) throw new Error('this route is public: it has no holder');
   return request.holder;
 };
+
+/** The application whose developer is signed in. */
+export const callerOfHolder = (request: FastifyRequest): Caller => ({
+  actor: { actor: holderOf(request).application_id, actor_kind: 'application' },
+  roles: [],
+});
 
 const PLACES = [
   ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],

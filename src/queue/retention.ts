@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 
@@ -26,9 +25,6 @@ export const keepOptions = ({ kind }: Pick<QueueBackend, 'kind'>): KeepOptions =
     ? { removeOnComplete: completed, removeOnFail: failed }
     : { removeOnComplete: { age: completed.age }, removeOnFail: { age: failed.age } };
 };
-
-export const keepAlike = (one: KeepOptions, other: KeepOptions = {}): boolean =>
-  isDeepStrictEqual([one.removeOnComplete, one.removeOnFail], [other.removeOnComplete, other.removeOnFail]);
 
 /** Deletes the oldest finished jobs of a queue above the number that it keeps. */
 export const deleteSurplus = async (queue: Queue, signal: AbortSignal): Promise<void> => {

@@ -29,7 +29,7 @@ const ABORT_MS = 5_000;
 const FETCH_AGAIN_MS = 1_000;
 
 /** A job's progress: how it was postponed. A sum, because the clocks of workers differ and may jump. */
-const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.int().default(0) });
+const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.int() });
 
 const postponedOf = (job: QueuedJob): Postponed =>
   progressSchema.safeParse(job.progress).data ?? NOT_POSTPONED;

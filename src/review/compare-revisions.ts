@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/queries/games.ts';
-import { UsageError } from '#src/errors.ts';
-import { diffContent, type FieldDiff } from '#src/review/diff.ts';
+import { NotFoundError, UsageError } from '#src/errors.ts';
+import { diffContent, type FieldDiff } from '#src/rules/diff.ts';
 
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
@@ -10,7 +10,7 @@ export type GameDiff = { game: GameRow; from: number | null; to: number; fields:
  * Compares two revisions of a game.
  * @param to by default the current revision
  * @param from by default the last decided revision before `to`
- * @throws UsageError when there is no such game or revision
+ * @throws NotFoundError when there is no such game, UsageError when there is no such revision
  */
 export const compareRevisions = async (
   sql: Queryable,
@@ -18,7 +18,7 @@ export const compareRevisions = async (
   range: { from?: number | undefined; to?: number | undefined } = {},
 ): Promise<GameDiff> => {
   const game = await findGame(sql, game_id);
-  if (game === undefined) throw new UsageError(`There is no game ${game_id}.`);
+  if (game === undefined) throw new NotFoundError('game', game_id);
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
   const [before, after] = await Promise.all([

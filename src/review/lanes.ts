@@ -1,8 +1,7 @@
 /**
  * The review room, for the console, the portal and the command line. Games wait for a decision in one of two lanes (this
- * file; src/lists/review.ts lists them); `decide.ts` passes and rejects them, `diff.ts` shows what changed, `timeline.ts`
- * lists what happened to a game.
  */
+
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import {
@@ -14,6 +13,7 @@ import {
   readMedianWaitMs,
 } from '#db/queries/lanes.ts';
 import type { Lane } from '#src/contract/words.ts';
+import type { WaitingPlace } from '#src/rules/answer.ts';
 
 /** How many games each lane has, and since when the first one waits; null if the lane is empty. */
 export type LaneSummary = Record<Lane, { games: number; oldest: Date | null }>;
@@ -34,18 +34,6 @@ export const summariseLanes = async (sql: Queryable, application_id?: string): P
     new: { games: counts.new, oldest: oldestNew },
     changed: { games: counts.changed, oldest: oldestChanged },
   };
-};
-
-/**
- * Where a game waits: the first of the `games` in a lane has `place` 1. `median_wait_ms` is how long games waited for the
- * latest decisions; null before the first decision.
- */
-export type WaitingPlace = {
-  lane: Lane;
-  place: number;
-  games: number;
-  since: Date;
-  median_wait_ms: number | null;
 };
 
 /** Finds a game's place in its lane, among the games of all applications. @returns undefined if it is in no lane */

@@ -9,10 +9,10 @@ import {
   readGameEvents,
 } from '#db/queries/timeline.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { UsageError } from '#src/errors.ts';
+import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import { type Answer, answerWhy, describeRejection } from '#src/review/answer.ts';
-import { findWaitingPlace, type WaitingPlace } from '#src/review/lanes.ts';
+import { findWaitingPlace } from '#src/review/lanes.ts';
+import { type Answer, answerWhy, describeRejection, type WaitingPlace } from '#src/rules/answer.ts';
 
 /**
  * One thing that happened to a game. `text` is a sentence that the application's developer may read; `by` and `note`
@@ -124,7 +124,7 @@ const listEntries = (
 
 /**
  * Lists what happened to a game of an application on both servers, also if it was never stored.
- * @throws UsageError when no application was ever registered under this id
+ * @throws NotFoundError when no application was ever registered under this id
  */
 export const readTimeline = async (
   sql: Queryable,
@@ -132,8 +132,7 @@ export const readTimeline = async (
   application_game_id: string,
 ): Promise<Timeline> => {
   const application = await readApplicationState(sql, application_id);
-  if (application === undefined)
-    throw new UsageError(`There is no application "${application_id}". List them: npx catalogue app list`);
+  if (application === undefined) throw new NotFoundError('application', application_id);
   const [game, failures] = await Promise.all([
     findApplicationGame(sql, application_id, application_game_id),
     listGameFailures(sql, application_id, application_game_id),
@@ -143,12 +142,12 @@ export const readTimeline = async (
       ? []
       : await Promise.all([readGameEvents(sql, game.game_id), findWaitingPlace(sql, game)]);
   const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
-  const standing = { application_id, application, game, decision, failures, waiting };
+  const state = { application_id, application, game, decision, failures, waiting };
   return {
     application_id,
     application_game_id,
     game: game ?? null,
-    answer: answerWhy(standing),
+    answer: answerWhy(state),
     waiting: waiting ?? null,
     entries: listEntries(game, events, failures, waiting),
   };

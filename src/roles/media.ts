@@ -5,6 +5,7 @@ import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
@@ -40,7 +41,14 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   const egress = createEgressPolicy(config.webhooks);
-  const pictures = createPictures({ sql, egress, decoder, maxBytes, recheckMs });
+  const pictures = createPictures({
+    sql,
+    egress,
+    decoder,
+    maxBytes,
+    recheckMs,
+    reopenGames: createReopenGames(sql),
+  });
   started.defer(() => pictures.close());
   const deps: MediaDependencies = { sql, pictures, recheckMs };
 

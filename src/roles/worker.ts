@@ -17,6 +17,7 @@ import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
@@ -110,8 +111,9 @@ export const startWorker = async (
   const http = createHttpPost({ egress });
   started.defer(() => http.close());
   const formatAuditTime = createAuditTimeFormatter(config.auditTimeZone);
-  const events = createEventSender({ sql, keys, http, formatAuditTime });
+  const events = createEventSender({ sql, keys, http, formatAuditTime, ...engineOperations });
   const deps = {
+    ...engineOperations,
     sql,
     webhooks,
     memory,

@@ -1,45 +1,52 @@
 import { hash as digest } from 'node:crypto';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
 
-/** What the platform keeps of an application-side detail: the content that an operator decides on. */
-export type GameContent = {
-  game_name: string;
-  game_icon: string[];
-  game_desc: string;
-  game_store_video: string;
-  game_store_pic: string[];
-};
+type FieldOf<Value> = {
+  [Field in keyof ApplicationGameDetail]: ApplicationGameDetail[Field] extends Value ? Field : never;
+}[keyof ApplicationGameDetail];
+type Column = { title: string } & (
+  | { type: 'text'; from: FieldOf<string> }
+  | { type: 'text[]'; from: FieldOf<string[]> }
+);
 
 /**
- * Map an application-side detail (section 2.5) to the platform side (section 2.3): `game_info` becomes `game_desc`.
- * `game_id`, `game_package_url`, `audit_status` and `audit_time` are the platform's own.
+ * The content of a game, which an operator decides on: the columns of `games` and `game_revisions`, each with the field
+ * of an application-side detail (section 2.5) that it is `from`. Content is shown and hashed in this order. `game_id`,
+ * `game_package_url`, `audit_status` and `audit_time` are the platform's own.
  */
-export const toGameContent = (detail: ApplicationGameDetail): GameContent => ({
-  game_name: detail.game_name,
-  game_icon: detail.game_icon,
-  game_desc: detail.game_info,
-  game_store_video: detail.game_store_video,
-  game_store_pic: detail.game_store_pic,
-});
+export const CONTENT = {
+  game_name: { type: 'text', from: 'game_name', title: 'Name' },
+  game_icon: { type: 'text[]', from: 'game_icon', title: 'Icons' },
+  game_desc: { type: 'text', from: 'game_info', title: 'Description' },
+  game_store_pic: { type: 'text[]', from: 'game_store_pic', title: 'Pictures' },
+  game_store_video: { type: 'text', from: 'game_store_video', title: 'Video' },
+} as const satisfies Record<string, Column>;
+
+export type ContentColumn = keyof typeof CONTENT;
+export const CONTENT_COLUMNS = Object.keys(CONTENT) as ContentColumn[];
+export type GameContent = {
+  -readonly [Name in ContentColumn]: (typeof CONTENT)[Name]['type'] extends 'text' ? string : string[];
+};
+
+/** Maps an application-side detail to the platform side (section 2.3). */
+export const toGameContent = (detail: ApplicationGameDetail): GameContent =>
+  Object.fromEntries(CONTENT_COLUMNS.map((column) => [column, detail[CONTENT[column].from]])) as GameContent;
+
+const valuesOf = (content: GameContent): (string | string[])[] =>
+  CONTENT_COLUMNS.map((column) => content[column]);
 
 /** Bytes of the content as Postgres stores it, before compression. */
 export const contentBytes = (content: GameContent): number => {
-  const { game_name, game_desc, game_store_video, game_icon, game_store_pic } = content;
-  const texts = [game_name, game_desc, game_store_video, ...game_icon, ...game_store_pic];
-  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+  let bytes = 0;
+  for (const value of valuesOf(content))
+    for (const text of typeof value === 'string' ? [value] : value) bytes += Buffer.byteLength(text);
+  return bytes;
 };
 
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
 /** Equal for equal content: a fetched detail with the stored hash changes nothing. */
-export const contentHash = (content: GameContent): string =>
-  hash([
-    content.game_name,
-    content.game_icon,
-    content.game_desc,
-    content.game_store_video,
-    content.game_store_pic,
-  ]);
+export const contentHash = (content: GameContent): string => hash(valuesOf(content));
 
 /** Characters of a list hash: 132 bits. */
 const LIST_HASH_LENGTH = 22;

@@ -4,7 +4,6 @@ import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import {
-  FORMAT,
   nameRecord,
   openValue,
   type SealedPlace,
@@ -35,17 +34,11 @@ export const originsOf = (application: AddressedApplication): string[] => {
 };
 
 /** A token opens for the origins that it was sealed for: a webhook that the database alone changed receives nothing. */
-const boundPlace = (application: AddressedApplication): SealedPlace => ({
+const tokenPlace = (application: AddressedApplication): SealedPlace => ({
   ...tokenRecord(application.application_id),
   column: 'access_token',
   boundTo: originsOf(application),
 });
-/** The place of a token that an earlier release sealed, bound to no origin. */
-const unboundPlace = ({ application_id }: AddressedApplication): SealedPlace => ({
-  ...tokenRecord(application_id),
-  column: 'access_token',
-});
-const isUnbound = (token: Uint8Array): boolean => token[0] === FORMAT.plain;
 
 /**
  * Seal an application's access token under a new data key, for the origins of its webhooks.
@@ -58,43 +51,14 @@ export const sealAccessToken = async (
 ): Promise<{ access_token: Uint8Array; access_token_keys: SealedAccessToken['access_token_keys'] }> => {
   const dataKey = randomBytes(KEY_BYTES);
   return {
-    access_token: sealValue(dataKey, boundPlace(application), Buffer.from(token)),
+    access_token: sealValue(dataKey, tokenPlace(application), Buffer.from(token)),
     access_token_keys: await wrapDataKey(keys.tokens, dataKey, tokenRecord(application.application_id)),
   };
 };
 
-/**
- * Seal a token that is bound to no origin for the origins of its application's webhooks, under the same data key.
- * @returns null when the token is bound already
- * @throws KeyError `unbound_token` or `does_not_open`
- */
-export const bindAccessToken = (
-  keys: KeyRing,
-  application: AddressedApplication,
-  dataKey: Uint8Array,
-  token: Uint8Array,
-): Uint8Array | null =>
-  isUnbound(token)
-    ? sealValue(dataKey, boundPlace(application), openUnbound(keys, application, dataKey, token))
-    : null;
-
-const openUnbound = (
-  keys: KeyRing,
-  application: AddressedApplication,
-  dataKey: Uint8Array,
-  token: Uint8Array,
-): Uint8Array => {
-  const { application_id } = application;
-  if (keys.refuseUnbound !== true) return openValue(dataKey, unboundPlace(application), token);
-  throw new KeyError(
-    'unbound_token',
-    `The access token of ${application_id} is not bound to the origins of its webhooks, and REFUSE_UNBOUND_TOKENS is set. Give it again: npx catalogue app update ${application_id} --access-token-file …`,
-  );
-};
-
-const openBound = (application: AddressedApplication, dataKey: Uint8Array, token: Uint8Array): Uint8Array => {
+const openToken = (application: AddressedApplication, dataKey: Uint8Array, token: Uint8Array): Uint8Array => {
   try {
-    return openValue(dataKey, boundPlace(application), token);
+    return openValue(dataKey, tokenPlace(application), token);
   } catch (error) {
     if (!isKeyError(error) || error.code !== 'does_not_open') throw error;
     const { application_id } = application;
@@ -118,8 +82,5 @@ export const openAccessToken = async (
   if (access_token === null)
     throw new KeyError('does_not_open', `${nameRecord(record)} has no access token.`);
   const dataKey = await unwrapDataKey([...keys.records, ...keys.tokens], access_token_keys, record);
-  const opened = isUnbound(access_token)
-    ? openUnbound(keys, application, dataKey, access_token)
-    : openBound(application, dataKey, access_token);
-  return Buffer.from(opened).toString();
+  return Buffer.from(openToken(application, dataKey, access_token)).toString();
 };

@@ -8,8 +8,6 @@ export type KeyErrorCode =
   | 'unknown_key'
   /** The bytes were changed, cut, moved, or sealed under another key. */
   | 'does_not_open'
-  /** A token that is bound to no origin, while REFUSE_UNBOUND_TOKENS is set. */
-  | 'unbound_token'
   /** This release does not read this version of the byte format. */
   | 'unknown_version'
   /** The key service refused, or did not respond. */

@@ -19,7 +19,6 @@ const KMS_ARN = /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:(key|alias)\/[A-Za-z0-9/_-]+
 
 /** Prefix of the ids of installation keys. */
 const INSTALLATION = 'home-';
-export const isInstallationKeyId = (key_id: string): boolean => key_id.startsWith(INSTALLATION);
 
 const parseEntry = (entry: string, position: number): KeyEntry => {
   const colon = entry.indexOf(':');
@@ -95,7 +94,6 @@ export const openKeyRing = async (options: {
   encryptionKeys: string | undefined;
   home: string;
   databaseUrl: string | undefined;
-  refuseUnboundTokens?: boolean;
 }): Promise<KeyRing> => {
   const entries = options.encryptionKeys === undefined ? [] : parseEncryptionKeys(options.encryptionKeys);
   const listed = await Promise.all(entries.map(openEntry));
@@ -106,6 +104,5 @@ export const openKeyRing = async (options: {
   return {
     records: noKey ? [] : [...listed, ...installation],
     tokens: listed.length > 0 ? listed.slice(0, 1) : installation,
-    refuseUnbound: options.refuseUnboundTokens ?? false,
   };
 };

@@ -10,7 +10,7 @@ export type SealedRecord = { table: string; record_id: string };
 export type SealedPlace = SealedRecord & { column: string; boundTo?: readonly string[] };
 
 /** Versions of the byte format (docs/kyc.md), the first byte of a sealed value. */
-export const FORMAT = { plain: 1, bound: 2 } as const;
+const FORMAT = { plain: 1, bound: 2 } as const;
 const formatOf = ({ boundTo }: SealedPlace): number => (boundTo === undefined ? FORMAT.plain : FORMAT.bound);
 
 /** A record's name for messages. */

@@ -3,17 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { OwnSession, SignedIn } from '#db/queries/sign-in.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
-import { type Account, changePassword, endOwnSessions, readAccount } from '#src/identity/account.ts';
+import { type Account, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
+import { changePassword, endOwnSessions } from '#src/operations/account.ts';
 import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
 import { action, ago, badge, clock, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie, setSessionCookie } from '#src/site/sign-in.ts';
 import { type TableColumn, tableSection } from '#src/site/table.ts';
 
-const field = z.string().max(1_024);
-const passwordForm = z.object({ current: field, password: field });
-const sessionForm = z.object({ session: z.union([z.literal('others'), z.string().regex(/^[0-9a-f]{64}$/)]) });
+const passwordForm = z.object({ current: z.string(), password: z.string() });
+const sessionForm = z.object({ session: z.string() });
 
 const ROLES_FROM: Record<Account['signs_in_by'], string> = {
   oidc: 'The OIDC provider gives them, at each sign-in.',
@@ -63,7 +64,7 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
 };
 
 /** Adds the page and its two forms, for every operator who is signed in. */
-export const addAccount = (app: FastifyInstance, { sql }: SiteOptions): void => {
+export const addAccount = (app: FastifyInstance, options: SiteOptions): void => {
   const signedIn = { config: { right: 'signed_in' } } as const;
   const warn = createLimitedLog();
   const ownSignIn = (request: FastifyRequest) => ({
@@ -73,7 +74,7 @@ export const addAccount = (app: FastifyInstance, { sql }: SiteOptions): void => 
 
   const send = async (reply: FastifyReply, problem?: string): Promise<FastifyReply> => {
     const operator = operatorOf(reply.request);
-    const account = await readAccount(sql, ownSignIn(reply.request));
+    const account = await readAccount(options.sql, ownSignIn(reply.request));
     const body = html`<div class="columns">${whoPart(operator, account)}
 ${section('Password', passwordBody(operator.login, account, problem))}</div>${sessionsPart(account)}`;
     const lead = 'Your own sign-in: who you are here, your password, your sessions.';
@@ -84,7 +85,7 @@ ${section('Password', passwordBody(operator.login, account, problem))}</div>${se
 
   app.post('/account/password', signedIn, async (request, reply) => {
     const typed = passwordForm.parse(request.body);
-    const result = await changePassword(sql, ownSignIn(request), typed, request.ip);
+    const result = await operateFor(request, options, changePassword, typed);
     if (result.kind === 'weak') return send(reply.code(422), result.problem);
     if (result.kind === 'refused') return send(reply.code(422), 'The current password is wrong.');
     if (result.kind === 'too_many') {
@@ -103,7 +104,7 @@ ${section('Password', passwordBody(operator.login, account, problem))}</div>${se
   app.post('/account/sessions', signedIn, async (request, reply) => {
     const { session } = sessionForm.parse(request.body);
     const isAll = session === 'others';
-    const ended = await endOwnSessions(sql, ownSignIn(request), isAll ? session : { session_id: session });
+    const { ended } = await operateFor(request, options, endOwnSessions, { session_id: session });
     if (isAll) return redirectWith(reply, '/account', `Other sessions that ended: ${ended}.`);
     if (ended === 0) return redirectWith(reply, '/account', 'That session had already ended.', 'bad');
     return redirectWith(reply, '/account', 'The session has ended.');

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import type { Right } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { ForbiddenError } from '#src/operations/operation.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 import { type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
@@ -68,7 +69,7 @@ export const redirectWith = (
   return setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 }).redirect(url, 303);
 };
 
-/** Answers by `work`. A CatalogueError becomes a notice on the page at `url`. */
+/** Answers by `work`. A CatalogueError becomes a notice on the page at `url`; a ForbiddenError is a page of its own. */
 export const redirectOnRefusal = async (
   reply: FastifyReply,
   url: string,
@@ -77,10 +78,14 @@ export const redirectOnRefusal = async (
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof CatalogueError)) throw error;
+    if (!(error instanceof CatalogueError) || error instanceof ForbiddenError) throw error;
     return redirectWith(reply, url, error.message, 'bad');
   }
 };
+
+/** Goes to the page at `url`, with what was done or why it was not. */
+export const redirectAfter = (reply: FastifyReply, url: string, work: () => Promise<string>) =>
+  redirectOnRefusal(reply, url, async () => redirectWith(reply, url, await work()));
 
 /** What happened at the last request, once. */
 export const takeNotice = (reply: FastifyReply): Page['notice'] => {

@@ -61,3 +61,7 @@ export const checkSection = (
         : report(check, namesOperators);
   return section('Checks', body, { id: 'checks', ...(button !== undefined && { aside: button }) });
 };
+
+/** Whether the checks that were requested run now. */
+export const explainCheck = (opened: boolean): string =>
+  opened ? 'The checks have begun.' : 'Not started: the checks are running, or began less than a minute ago.';

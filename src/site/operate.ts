@@ -1,16 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
-import { type Caller, type Operation, operate, type Platform } from '#src/operations/operation.ts';
+import { operate } from '#src/operations/operate.ts';
+import type { Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { operatorOf } from '#src/site/answers.ts';
 import type { SiteOptions } from '#src/site/options.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
 
 /** The signed-in operator of a request. */
-export const callerOf = (request: FastifyRequest): Caller => {
+const callerOf = (request: FastifyRequest): Caller => {
   const { login, roles } = operatorOf(request);
-  return { actor: operatorActor(login), roles };
+  const session = { secret: readSessionCookie(request) ?? '', address: request.ip };
+  return { actor: operatorActor(login), roles, session };
 };
 
 /** What the operations of a site use. */
@@ -34,5 +37,5 @@ export const operateFor = <Schema extends z.ZodType, Result, Final>(
   request: FastifyRequest,
   options: SiteOptions,
   operation: Operation<Schema, Result, Final>,
-  given: z.input<Schema> & { approval_id?: string | undefined },
+  given: Given<Schema>,
 ): Promise<Final> => operate(operation, given, callerOf(request), platformOf(options));

@@ -1,9 +1,22 @@
-/** Requests that wait for a second person, as the console and the KYC desk show them. */
-import type { ApprovalRow } from '#db/queries/approvals.ts';
+/** Requests that wait for a second person: how the console and the KYC desk show them, and what may be done. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type ApprovalRow, findApproval } from '#db/queries/approvals.ts';
+import {
+  APPROVAL_RIGHTS,
+  APPROVE_WITHIN_MINUTES,
+  type ApprovalKind,
+  USE_WITHIN_MINUTES,
+} from '#src/contract/approvals.ts';
+import { namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
+import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
+import { redirectAfter } from '#src/site/answers.ts';
 import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { SiteOptions } from '#src/site/options.ts';
 
 /** What is requested, by whom and why. */
-const describe = (row: ApprovalRow, what: string): SafeHtml =>
+const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
   facts([
     ['What', what],
     ['Asked by', html`${row.asked_by}, ${ago(row.asked_at)}`],
@@ -12,27 +25,95 @@ const describe = (row: ApprovalRow, what: string): SafeHtml =>
     ['Ends', clock(row.expires_at)],
   ]);
 
-/**
- * One open request with what this operator may do about it.
- * @param url of the request; its actions are below it
- * @param use what the asker does once it is approved
- */
-export const requestCard = (
-  row: ApprovalRow,
-  { login, mayApprove, what, url, use }: RequestView,
-): SafeHtml => {
-  const isOwn = row.asked_by === login;
-  const hint = isOwn
-    ? row.state === 'approved'
-      ? null
-      : html`<p class="hint">Another person must approve this within an hour. You cannot approve your own request.</p>`
-    : row.state === 'approved'
-      ? html`<p class="hint">${row.asked_by} can do it now.</p>`
-      : null;
-  return html`<div class="request"><p>${badge(row.state)}</p>${describe(row, what)}${hint}
-<div class="acts">${isOwn && row.state === 'approved' ? use : null}
-${!isOwn && mayApprove && row.state === 'asked' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null}
-${isOwn ? action(`${url}/cancel`, 'Cancel the request') : mayApprove ? action(`${url}/cancel`, 'Decline') : null}</div></div>`;
+type RequestView = { login: string; mayApprove: boolean; what: string; use: SafeHtml };
+
+/** What this operator may do about a request. */
+const requestActions = (row: ApprovalRow, { login, mayApprove, use }: RequestView): SafeHtml => {
+  const url = `/requests/${row.kind}/${row.approval_id}`;
+  if (row.asked_by === login)
+    return html`${row.state === 'approved' ? use : null}${action(`${url}/cancel`, 'Cancel the request')}`;
+  if (!mayApprove) return html``;
+  const approval = row.state === 'asked' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null;
+  return html`${approval}${action(`${url}/decline`, 'Decline')}`;
 };
 
-type RequestView = { login: string; mayApprove: boolean; what: string; url: string; use: SafeHtml };
+const hintOf = (row: ApprovalRow, login: string): string | null => {
+  if (row.asked_by !== login) return row.state === 'approved' ? `${row.asked_by} can do it now.` : null;
+  return row.state === 'approved'
+    ? null
+    : 'Another person must approve this within an hour. You cannot approve your own request.';
+};
+
+/** One open request with what this operator may do about it. @param view.use what the asker does once it is approved */
+export const requestCard = (row: ApprovalRow, view: RequestView): SafeHtml => {
+  const hint = hintOf(row, view.login);
+  return html`<div class="request"><p>${badge(row.state)}</p>${requestFacts(row, view.what)}
+${hint === null ? null : html`<p class="hint">${hint}</p>`}
+<div class="acts">${requestActions(row, view)}</div></div>`;
+};
+
+/** A list of games, and the texts around it. */
+const FORM_MAX_BYTES = 64 * 1024;
+
+type Actions = {
+  /** Those that the site handles. One right is enough to ask for all of them, and one to approve. */
+  kinds: readonly [ApprovalKind, ...ApprovalKind[]];
+  /** The page of what a request is about. */
+  pageOf: (subject: string) => string;
+};
+
+/** Adds the routes that ask, approve, cancel and decline. What was approved is used where it can be done. */
+export const addRequestActions = (
+  app: FastifyInstance,
+  options: SiteOptions,
+  { kinds, pageOf }: Actions,
+): void => {
+  const rights = APPROVAL_RIGHTS[kinds[0]];
+  const kind = z.enum(kinds);
+  const form = z.object({
+    kind,
+    subject: z.string(),
+    seen: z.string().optional(),
+    reason: z.string().default(''),
+    act: z.enum(['selected', 'all']).default('all'),
+    game: z.union([z.string(), z.array(z.string())]).default([]),
+  });
+  const config = { config: { right: rights.ask }, bodyLimit: FORM_MAX_BYTES };
+
+  app.post('/requests', config, (request, reply) => {
+    const { act, game, ...asked } = form.parse(request.body);
+    const game_ids = act === 'all' ? undefined : [game].flat();
+    return redirectAfter(reply, pageOf(asked.subject), async () => {
+      await operateFor(request, options, requestApproval, { ...asked, game_ids });
+      const others = namesOfRoles(RIGHTS[rights.approve]);
+      return `Asked. Another ${others} can approve it within ${APPROVE_WITHIN_MINUTES} minutes.`;
+    });
+  });
+
+  const params = z.object({ approval_id: z.string(), kind });
+  const addAction = (
+    name: string,
+    right: Right,
+    work: (request: FastifyRequest, given: z.infer<typeof params>) => Promise<string>,
+  ): void => {
+    app.post(`/requests/:kind/:approval_id/${name}`, { config: { right } }, async (request, reply) => {
+      const given = params.parse(request.params);
+      const id = z.guid().safeParse(given.approval_id).data;
+      const row = id === undefined ? undefined : await findApproval(options.sql, id);
+      const url = row?.kind === given.kind ? pageOf(row.subject) : '/';
+      return redirectAfter(reply, url, () => work(request, given));
+    });
+  };
+  addAction('approve', rights.approve, async (request, given) => {
+    const { asked_by } = await operateFor(request, options, approve, given);
+    return `Approved. ${asked_by} has ${USE_WITHIN_MINUTES} minutes to do it, once.`;
+  });
+  addAction('cancel', rights.ask, async (request, given) => {
+    await operateFor(request, options, cancelRequest, given);
+    return 'The request has ended.';
+  });
+  addAction('decline', rights.approve, async (request, given) => {
+    await operateFor(request, options, declineRequest, given);
+    return 'The request has ended.';
+  });
+};

@@ -11,6 +11,7 @@ import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { readSession } from '#src/identity/sign-in.ts';
+import { ForbiddenError } from '#src/operations/operation.ts';
 import { addAccount } from '#src/site/account.ts';
 import { HTTPS_ONLY, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
 import { addAssets } from '#src/site/assets.ts';
@@ -77,6 +78,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
   );
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (error instanceof ForbiddenError) return sendError(reply, 403, 'Not allowed', error.message);
     if (error instanceof CatalogueError) return sendError(reply, 409, 'Not done', error.message);
     if (error instanceof ZodError) return sendError(reply, 400, 'Not done', 'The form is incomplete.');
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;

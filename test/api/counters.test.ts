@@ -5,7 +5,7 @@ import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.
 import { upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { addApplication, fetchedGame, useTestApi } from '#test/api/support.ts';
-import { decideGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 const api = useTestApi();
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { DETAIL, fetchedGame, LIST, post, useApi } from '#test/api/support.ts';
-import { decideGame } from '#test/support/factories.ts';
-import { removeApplication } from '#test/support/operate.ts';
+import { decideGame, removeApplication } from '#test/support/operate.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
 

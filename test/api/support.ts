@@ -6,6 +6,7 @@ import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
+import { emptyContent } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
 
@@ -115,11 +116,8 @@ export const fetchedGame = (
 ): FetchedGame => ({
   game_id: randomUUIDv7(),
   application_game_id,
+  ...emptyContent(),
   game_name: `Game ${application_game_id}`,
-  game_icon: [],
-  game_desc: '',
-  game_store_video: '',
-  game_store_pic: [],
   content_hash: application_game_id,
   list_hash: '',
   fetched_at: new Date(),

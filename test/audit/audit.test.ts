@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { type AuditEntry, listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditEntry, listAudit, recordAudit } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { type AuditRow, listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAudit, recordAudit } from '#db/queries/audit.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
@@ -94,7 +95,7 @@ test('each command that changes something writes one entry, and a refused comman
   expect(detailsOf('run.start')).toEqual({ run_id, full: false, accept_withdrawals: false });
   expect(detailsOf('game.pull')).toEqual({ games: 2, application_game_ids: ['g-1', 'g-2'] });
   expect(detailsOf('failure.retry')).toEqual({ games: 1 });
-  expect(detailsOf('kyc.reseal')).toMatchObject({ dropped: null });
+  expect(detailsOf('kyc.reseal')).toEqual({ data_keys: 1 });
   const { username } = userInfo();
   const who: Partial<AuditRow> = { actor: username, actor_kind: 'command_line', os_user: username };
   for (const row of rows) expect(row).toMatchObject(who);

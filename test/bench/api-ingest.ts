@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
+import { emptyContent } from '#test/support/factories.ts';
 
 /** Cost of the count triggers for writers: batches of 100 games, in turns with and without the triggers. */
 const BATCH = 100;
@@ -11,10 +12,10 @@ const BATCHES_A_TURN = 25;
 const game = (id: string, version: number): FetchedGame => ({
   game_id: randomUUIDv7(),
   application_game_id: id,
+  ...emptyContent(),
   game_name: `Game ${id}`,
   game_icon: ['https://cdn.example/icon.png'],
   game_desc: 'A game to play. '.repeat(30),
-  game_store_video: '',
   game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
   content_hash: `${id}.${version}`,
   list_hash: '',

@@ -2,7 +2,6 @@
 // `node test/bench/console-pages.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
 import { updateOperator } from '#db/queries/operators.ts';
-import { addOperator } from '#src/identity/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
 import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
@@ -12,6 +11,7 @@ import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { readPage } from '#test/support/lists.ts';
+import { addOperator } from '#test/support/operate.ts';
 
 const RUNS = 100_000;
 const ROUNDS = 60;

@@ -1,7 +1,7 @@
 // How long a reviewer waits for the next game and its five pictures after a decision, in Chromium with the keyboard:
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
-import { addOperator, linkOperator, signInUrl } from '#src/identity/operators.ts';
+import { signInUrl } from '#src/identity/links.ts';
 import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
@@ -11,6 +11,7 @@ import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { launchBrowser } from '#test/support/browser.ts';
 import { KIM } from '#test/support/factories.ts';
 import { readPage } from '#test/support/lists.ts';
+import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
 /** Those of the measure, and of the pages of the lane that come next. */

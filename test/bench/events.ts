@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { insertApplication } from '#db/queries/applications.ts';
+import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { insertToken } from '#db/queries/tokens.ts';
-import { setEventWebhook } from '#src/actions/event-webhooks.ts';
 import { buildApi } from '#src/api/app.ts';
 import { REFRESH_PATH } from '#src/contract/events.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
@@ -27,7 +27,8 @@ import { openProducer, startRun, startWorker } from '#test/bench/fleet.ts';
 import { poll, startDead, startLive } from '#test/bench/receivers.ts';
 import { machine, median, type Row, tableOf } from '#test/bench/report.ts';
 import { startServers } from '#test/bench/servers.ts';
-import { aDetail, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { aDetail, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -142,7 +143,7 @@ const addReceivers = async (kind: keyof typeof EVENTS, urls: readonly string[]):
     const application_id = `${kind}-${index}`;
     await register(application_id, 'http://127.0.0.1:9');
     const { sealed } = await sealNewEventSecret(keys, { application_id, url });
-    await setEventWebhook(sql, KIM, { application_id, url, ...sealed });
+    await upsertEventWebhook(sql, { application_id, url, ...sealed });
     const games = Array.from({ length: EVENTS[kind] }, (_, n) => fetchedGame({ game_id: `g-${n}` }));
     await upsertGames(sql, application_id, games);
     for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });

@@ -7,6 +7,7 @@ import { jobs } from '#jobs/index.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -40,6 +41,7 @@ if (import.meta.main) {
   const pace = createPace();
   const webhooks = createWebhookClient({ egress, memory, pace });
   const deps = {
+    ...engineOperations,
     sql,
     webhooks,
     memory,

@@ -4,13 +4,14 @@ import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { startPictureServer } from '#test/pictures/support.ts';
 import { fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 // What pictures cost: `node test/bench/pictures.ts [games]`. Each game has an icon (PNG, 512 x 512) and three pictures
 // (1280 x 720: JPEG, WebP, PNG) with the grain of a photograph. The server of the pictures is in this process.
@@ -64,7 +65,14 @@ await withDatabase(async (sql) => {
   const server = await startPictureServer();
   const decoder = createDecoder();
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const pictures = createPictures({ sql, egress, decoder, maxBytes: 10 ** 7, recheckMs: 1_000 * 86_400 });
+  const pictures = createPictures({
+    reopenGames: createReopenGames(sql),
+    sql,
+    egress,
+    decoder,
+    maxBytes: 10 ** 7,
+    recheckMs: 1_000 * 86_400,
+  });
   const ids: string[] = [];
   let bytes = 0;
   for (let n = 0; n < games; n += 1) {

@@ -3,7 +3,6 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame } from '#db/queries/games.ts';
 import { cursorAfter, laneList } from '#src/lists/review.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
@@ -11,6 +10,7 @@ import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { readPage } from '#test/support/lists.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 // Duration of what a review page reads and writes, without HTTP:
 // `node test/bench/review.ts 1000000 [directory to keep the database in]`.

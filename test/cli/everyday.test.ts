@@ -3,10 +3,10 @@ import { beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { insertOperator } from '#db/queries/operators.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { createToken } from '#src/actions/tokens.ts';
-import { decideGames } from '#src/review/decide.ts';
+import { insertToken } from '#db/queries/tokens.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
       roles: login === 'adam' ? ['admin'] : ['viewer'],
     });
   for (const [n, name] of ['web', 'batch', 'mobile'].entries())
-    await createToken(sql, KIM, {
+    await insertToken(sql, {
       token_id: randomUUID(),
       token_hash: Buffer.alloc(32, n),
       application_id: n === 0 ? null : 'acme',

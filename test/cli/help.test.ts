@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import stringWidth from 'string-width';
@@ -78,11 +77,6 @@ it('help lists every command, the exit codes and .env.example, with --help and w
     expect(stdout).toContain('Exit codes: 0 done, 1 failed, 2 wrong usage');
     expect(stdout).toContain('.env.example');
   }
-});
-
-it('prints the version of the package', async () => {
-  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-  expect(await runCli(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' });
 });
 
 it('help of a command goes to stdout, with exit code 0', async () => {

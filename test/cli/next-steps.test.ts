@@ -15,10 +15,10 @@ const otherUrl = (change: (url: URL) => void): string => {
 
 it.for<[args: string, exit: number, says: string[]]>([
   ['game undo 12x --by kim', 2, ['the number of a decision, or the whole id of a batch']],
-  ['game undo 987654321 --by kim', 2, ['There is no such decision', 'npx catalogue game show']],
-  [`game undo ${ABSENT} --by kim`, 2, ['There is no such decision', 'npx catalogue game show']],
+  ['game undo 987654321 --by kim', 2, ['There is no decision "987654321".', 'npx catalogue game show']],
+  [`game undo ${ABSENT} --by kim`, 2, [`There is no decision "${ABSENT}".`, 'npx catalogue game show']],
   ['reason retire nope --by kim', 2, ['"nope". List them: npx catalogue reason list']],
-  [`run accept ${ABSENT} --by kim`, 2, [`There is no run ${ABSENT}. List them: npx catalogue run list`]],
+  [`run accept ${ABSENT} --by kim`, 2, [`There is no run "${ABSENT}". List them: npx catalogue run list`]],
 ])('an unknown id is refused with the command that lists them: %j', async ([args, exit, says]) => {
   const result = await runCli(args.split(' '), asOperator(database.databaseUrl));
   expect(result.exit).toBe(exit);
@@ -34,7 +34,6 @@ it('a run that is not suspect is not accepted, and the message says what it is',
   );
   expect(exit).toBe(2);
   expect(stderr).toContain(`The run ${run_id} is open, not suspect`);
-  expect(stderr).toContain('npx catalogue run list --outcome suspect');
 });
 
 it.for<[what: string, url: () => string, says: string[]]>([

@@ -1,13 +1,11 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { parseApplicationGameId } from '#src/cli/commands/pull.ts';
 import { formatCount, formatTime } from '#src/cli/kit/format.ts';
 import {
   durationBetween,
   integerBetween,
   parseApplicationId,
-  parseName,
   parseUuid,
   variadic,
 } from '#src/cli/kit/parsers.ts';
@@ -67,18 +65,6 @@ it('accepts the application ids that the database accepts', () => {
   for (const text of ['a', '9', 'acme-games', 'a'.repeat(63)]) expect(parseApplicationId(text)).toBe(text);
   for (const text of ['', '-a', 'Acme', 'a_b', 'a.b', 'a:b', 'ä', 'a'.repeat(64), 'a\n'])
     expect(() => parseApplicationId(text)).toThrow(InvalidArgumentError);
-});
-
-it('accepts every game id that the interface document allows', () => {
-  for (const text of ['g-1', ' ', 'Ünïcödé/?#', 'x'.repeat(512)])
-    expect(parseApplicationGameId(text)).toBe(text);
-  for (const text of ['', 'x'.repeat(513)])
-    expect(() => parseApplicationGameId(text)).toThrow(InvalidArgumentError);
-});
-
-it('accepts a name that is not empty', () => {
-  for (const text of ['Acme', ' Acme  Games ', 'ü'.repeat(200)]) expect(parseName(text)).toBe(text.trim());
-  for (const text of ['', '  ', 'x'.repeat(201)]) expect(() => parseName(text)).toThrow(InvalidArgumentError);
 });
 
 it('parses each value of a variadic argument', () => {

@@ -10,10 +10,7 @@ describe('Wrong usage', () => {
     [['sync', '--nonsense'], "unknown option '--nonsense'"],
     [['app'], 'Usage: catalogue app'],
     [['app', 'add', 'acme'], 'required option'],
-    [['app', 'update', 'acme', '--every', '1.5h'], 'Give a duration'],
-    [['app', 'update', 'acme', '--every', '30s'], 'such as 15m or 24h, from 1m to 30d.'],
     [['sync', 'acme', 'Bolt'], 'Give lower-case letters'],
-    [['pull', 'acme', 'g-1', ''], 'Give an id of 1 to 512 characters'],
     [
       ['game', 'reject', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b', '--by', 'kim'],
       "'--reason <code>' not specified",
@@ -23,6 +20,18 @@ describe('Wrong usage', () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(says);
     expect(stderr).toMatch(/--help|Usage:/);
+  });
+
+  it.for<[args: string[], says: string]>([
+    [['app', 'update', 'acme', '--every', '1.5h'], 'every must be a duration such as 15m'],
+    [['app', 'update', 'acme', '--every', '30s'], 'from 1m to 30d.'],
+    [['pull', 'acme', 'g-1', ''], 'application_game_ids.1 must not be empty.'],
+    [['token', 'create', '--operator', '--expires', '10y'], 'expires must be a duration'],
+    [['reason', 'add', 'Gambling!', '--label', 'x', '--by', 'kim'], 'code must be lower-case letters'],
+  ])('in the input of an operation is named without a database: %j', async ([args, says]) => {
+    const { exit, stdout, stderr } = await runCli(args);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toContain(says);
   });
 });
 

@@ -130,7 +130,6 @@ it('names every problem in one message, and leaves with exit code 2', () => {
 it('names what only two variables show together beside what one shows alone', () => {
   const { message } = rejection({
     API_PORT: 'x',
-    BOARD_USER: 'a',
     OIDC_ISSUER: 'https://login.example',
     REDIS_URL: 'redis://h',
     ENCRYPTION_KEYS: 'bad',
@@ -138,7 +137,6 @@ it('names what only two variables show together beside what one shows alone', ()
   expect(message.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
     '  - ENCRYPTION_KEYS entry 1 is not ID:BASE64, as in k1:….',
     '  - API_PORT is not a port number',
-    '  - BOARD_USER is no longer used: operators sign in by name, add them with npx catalogue operator add',
     '  - OIDC_ISSUER set without OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_ROLES: sign-in by OIDC needs all of them',
     '  - OIDC_ISSUER needs CONSOLE_URL (and the KYC desk KYC_DESK_URL), the address to which the provider returns the browser',
     '  - REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither',
@@ -146,8 +144,6 @@ it('names what only two variables show together beside what one shows alone', ()
 });
 
 it.for<[what: string, env: Record<string, string>, named: string]>([
-  ['a variable of the former board', { BOARD_PORT: '8081' }, 'set CONSOLE_PORT'],
-  ['a password of the former board', { BOARD_PASSWORD: 'secret' }, 'operator add'],
   [
     'an unknown kind of four eyes',
     { FOUR_EYES: 'reveal,cpid' },
@@ -166,7 +162,6 @@ it('never repeats the value of a secret', () => {
     DATABASE_URL: `mysql://u:${secret}@db.example/x`,
     REDIS_URL: `redis://u:${secret}@a,b:c:d/x`,
     ENCRYPTION_KEYS: `k1:${secret}`,
-    BOARD_PASSWORD: secret,
     OIDC_CLIENT_SECRET: secret,
   };
   for (const [name, value] of Object.entries(values)) {

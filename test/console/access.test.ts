@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
-import { setRoles, switchOperator } from '#src/identity/operators.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -11,6 +10,7 @@ import {
   type TestConsole,
 } from '#test/console/support.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -44,9 +44,10 @@ const ROUTES: [method: string, path: string, allowed: readonly Role[]][] = [
   ['POST', `/games/${ID}/package`, ['reviewer']],
   ['POST', '/undo', ['reviewer']],
   ['POST', `/runs/${ID}/withdrawals`, ['reviewer', 'admin']],
-  ['POST', `/runs/${ID}/withdrawals/${ID}/approve`, ['reviewer']],
-  ['POST', `/runs/${ID}/withdrawals/${ID}/cancel`, ['reviewer', 'admin']],
-  ['POST', `/runs/${ID}/withdrawals/${ID}/use`, ['reviewer', 'admin']],
+  ['POST', '/requests', ['reviewer', 'admin']],
+  ['POST', `/requests/withdrawals/${ID}/approve`, ['reviewer']],
+  ['POST', `/requests/withdrawals/${ID}/cancel`, ['reviewer', 'admin']],
+  ['POST', `/requests/withdrawals/${ID}/decline`, ['reviewer']],
   ['POST', '/applications/acme', ['admin']],
   ['POST', '/failures', ['admin']],
   ['GET', '/audit', ['admin']],

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
-import { linkOperator } from '#src/identity/operators.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
 import {
   addTestOperator,
@@ -13,6 +13,7 @@ import {
   type TestConsole,
 } from '#test/console/support.ts';
 import { cookieOf, noticeOf, sessionIds } from '#test/identity/account-support.ts';
+import { linkOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const NEW = 'seven quiet herons leap';
@@ -205,7 +206,7 @@ test('an operator who knows the id of the session of somebody else cannot end it
   expect(await listAudit(database.sql, { actor: 'vera', action: 'session.end', limit: 5 })).toEqual([]);
   await end(attacker, 'others');
   for (const wrong of ['', 'all', id.slice(1), `${id}0`, login, '%'])
-    expect((await end(attacker, wrong)).status).toBe(400);
+    expect((await end(attacker, wrong)).status).toBe(409);
   expect(await Promise.all([victim, another, attacker].map(isSignedIn))).toEqual([true, true, true]);
 });
 

@@ -7,8 +7,8 @@ import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { giveAddress } from '#test/events/support.ts';
 import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
-import { decideGame } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
 import { until } from '#test/support/until.ts';
 

@@ -7,7 +7,8 @@ import { closeRun } from '#db/queries/runs.ts';
 import { revokeToken } from '#db/queries/tokens.ts';
 import { addToken } from '#test/api/support.ts';
 import { useTestConsole } from '#test/console/support.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -60,7 +61,7 @@ const fill = async (application_id: string, word: string) => {
     },
   ]);
   const run = await anOpenRun(sql, application_id);
-  await closeRun(sql, run, { outcome: 'abandoned', reason: 'cancelled by kim' });
+  await closeRun(sql, run, { outcome: 'abandoned', reason: 'cancelled by an operator' });
   const { token, token_id } = await addToken(sql, application_id);
   const events = await sql<{ event_id: string }[]>`
     select event_id from events where application_id = ${application_id}`;

@@ -6,9 +6,9 @@ import type { Actor } from '#db/queries/audit.ts';
 import { updateOperator } from '#db/queries/operators.ts';
 import { buildConsole } from '#src/console/app.ts';
 import type { Role } from '#src/contract/roles.ts';
-import { addOperator } from '#src/identity/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { addOperator } from '#test/support/operate.ts';
 import { openAs } from '#test/support/roles.ts';
 import { serveSite, type TestSite } from '#test/support/site.ts';
 

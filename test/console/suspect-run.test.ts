@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { withoutOperator } from '#src/review/answer.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { runVerdict } from '#src/rules/outcome.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
@@ -62,7 +62,7 @@ test('its reason does not ask for a decision that was made', async () => {
 });
 
 test("the application's developer is not told to accept it: that is the platform's to do", () => {
-  expect(withoutOperator(verdict.reason ?? '')).toMatch(/so withdrew none$/);
+  expect(withoutAdvice(verdict.reason ?? '')).toMatch(/so withdrew none$/);
 });
 
 test('once a later run has begun, its games have no buttons that would refuse, and the page leads to that run', async () => {

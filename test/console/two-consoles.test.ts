@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifyAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { addTestOperator, signIn } from '#test/console/support.ts';
 import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';

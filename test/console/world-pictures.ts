@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { claimPicture, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
-import { applyPins } from '#db/queries/picture-pins.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { comparePins } from '#src/pictures/compare-pins.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
 
@@ -17,7 +18,7 @@ export const openPictures = (sql: Database) => {
     await saveContent(sql, { ...decoded, sha256, bytes: bytes.length, format: 'png' });
     const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
     await recordResult(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
-    await applyPins(sql, picture_id);
+    await comparePins(sql, picture_id, createReopenGames(sql));
   };
   const show = async (url: string, seed: number): Promise<void> => {
     const bytes = await drawPicture(`game-${seed}`, url.includes('icon') ? 'icon' : 'shot', 'png');

@@ -8,9 +8,9 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
-import { decideGames } from '#src/review/decide.ts';
 import { openPictures } from '#test/console/world-pictures.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
 
 const NAMES = [
   'Lantern Harbour',

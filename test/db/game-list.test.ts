@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { NAMES_COMPARED } from '#db/queries/game-list.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { gameList } from '#src/lists/games.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { readPage, readPages, sourcesWith } from '#test/support/lists.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

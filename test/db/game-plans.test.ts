@@ -29,7 +29,8 @@ it('writes games without reading a whole table, also before Postgres has analyze
       game_store_video, game_store_pic, content_hash, list_hash, fetched_at
     from games cross join generate_series(1, 20000) as number where application_game_id = 'g-1'`;
   await sql`
-    insert into game_revisions
+    insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
+      content_hash, fetched_at)
     select game_id, 1, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash, fetched_at
     from games where application_game_id like 'other-%'`;
   await sql`

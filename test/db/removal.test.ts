@@ -17,7 +17,7 @@ import {
   fetchedGame,
   summaryOf,
 } from '#test/support/factories.ts';
-import { removeApplication } from '#test/support/operate.ts';
+import { removeApplication, runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -128,7 +128,7 @@ it('a pull may write a game that the end of a run is about to withdraw', async (
   await recordPage(database.sql, { application, run, previous: undefined }, { total: 0, list: [] }, 10);
   const closed = await meet(
     (tx) => lockActiveApplication(tx, application_id),
-    () => finishRun(database.sql, run),
+    () => finishRun(runEndings(database.sql), run),
     (tx) => upsertGames(tx, application_id, [later('gone')]),
   );
   expect(closed).toMatchObject({ outcome: 'succeeded', withdrawn: 2 });
@@ -189,7 +189,7 @@ it('a run that is open on a removed application writes nothing', async () => {
   expect(await recordPage(database.sql, again, page, 10)).toBeUndefined();
   const batch = [{ application_game_id: 'new', game: later('new') }];
   expect(await writePageDetails(database.sql, run, 1, batch)).toBeUndefined();
-  expect(await finishRun(database.sql, run)).toBeUndefined();
+  expect(await finishRun(runEndings(database.sql), run)).toBeUndefined();
   expect([...(await gamesOf(database.sql, application_id)).keys()]).toEqual(['known']);
   // It can be closed all the same.
   expect(await abandonRun(database.sql, run, 'no progress')).toMatchObject({ outcome: 'abandoned' });

@@ -9,12 +9,12 @@ import {
   findOpenRun,
   findRun,
   listIdleRuns,
-  openRun,
   type PageKey,
   prunePages,
   raiseFence,
   sumPages,
 } from '#db/queries/runs.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { removeApplication } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';

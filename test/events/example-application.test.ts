@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { aSender, giveAddress, withEvents } from '#test/events/support.ts';
-import { decideGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

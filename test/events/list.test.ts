@@ -4,7 +4,7 @@ import { openDatabase } from '#db/client.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { LIST_EVENTS_PATH } from '#src/contract/events.ts';
 import { post, useApi } from '#test/api/support.ts';
-import { decideGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
 

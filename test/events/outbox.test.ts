@@ -2,12 +2,16 @@ import { expect, it } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import type { EventData } from '#db/schema/events.ts';
-import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
-import { setPackageUrls } from '#src/review/package-urls.ts';
-import { addApplication, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
-import { removeApplication } from '#test/support/operate.ts';
+import {
+  acceptWithdrawals,
+  decideGame,
+  decideGames,
+  removeApplication,
+  setPackageUrls,
+  undoGameDecisions,
+} from '#test/support/operate.ts';
 
 const fleet = useTestFleet('postgres', 1);
 

@@ -5,11 +5,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
-import { retryEvents } from '#src/actions/event-webhooks.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { retryEvents } from '#src/operations/events.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
 import { runCli } from '#test/support/cli.ts';
-import { decideGame, KIM } from '#test/support/factories.ts';
+import { KIM } from '#test/support/factories.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
@@ -77,7 +78,10 @@ it('the waits grow for 24 hours; then the event has failed, and event retry send
   expect(received.length).toBeGreaterThan(10);
   expect(received.length).toBeLessThan(14);
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
-  expect(await retryEvents(sql, KIM, application_id)).toEqual({ events: 1, switched_on: false });
+  expect(await operateAs(sql, KIM, retryEvents, { application_id })).toMatchObject({
+    events: 1,
+    switched_on: false,
+  });
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 1 });
   expect(await delivery(application_id)).toMatchObject({ state: 'pending', attempts: 1 });
 });
@@ -137,7 +141,10 @@ it('an address that fails for three days is switched off and says so; a retry sw
   await decideGame(sql, { game_id, audit_status: 'passed' });
   expect(await deliveries(application_id)).toHaveLength(8);
   isDown = false;
-  expect(await retryEvents(sql, KIM, application_id)).toEqual({ events: 9, switched_on: true });
+  expect(await operateAs(sql, KIM, retryEvents, { application_id })).toMatchObject({
+    events: 9,
+    switched_on: true,
+  });
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 9, failed: 0 });
 });
 
@@ -219,4 +226,19 @@ it('an event whose worker is killed after the claim is sent again by another one
   await passTime(sql, application_id, '61 seconds');
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 1, failed: 0 });
   expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id]);
+});
+
+it('an event of another application is not sent again under the name of this one', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver();
+  const [own, other] = [await withEvents(sql, url), await withEvents(sql, url)];
+  await aSender(sql).deliverNow(other.application_id);
+  const [event] = await sql<{ event_id: string }[]>`
+    select event_id from events where application_id = ${other.application_id}`;
+  const given = { application_id: own.application_id, event_ids: [event?.event_id ?? ''] };
+  expect(await operateAs(sql, KIM, retryEvents, given)).toMatchObject({ events: 0 });
+  expect(await delivery(other.application_id)).toMatchObject({ state: 'delivered', attempts: 1 });
+  expect(
+    await listAudit(sql, { action: 'event.retry', subject: `application:${own.application_id}`, limit: 9 }),
+  ).toEqual([]);
 });

@@ -2,11 +2,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, expect, it } from 'vitest';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { pullGames } from '#src/actions/pull-games.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { aDetail, decideGame, KIM, moveWebhooks } from '#test/support/factories.ts';
+import { pullGames } from '#src/operations/pull-games.ts';
+import { aDetail, KIM, moveWebhooks } from '#test/support/factories.ts';
 import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const CONCURRENCY = 4;
@@ -49,7 +50,13 @@ it('a run, the refreshes of a ping and the pulls of an operator stay within the 
   const run = await fleet.startRun('acme', { full: true });
   await Promise.all([
     addJobs(),
-    pullGames(fleet, KIM, { application_id: 'acme', application_game_ids: ids.slice(0, 100) }),
+    operateAs(
+      fleet.sql,
+      KIM,
+      pullGames,
+      { application_id: 'acme', application_game_ids: ids.slice(0, 100) },
+      { producer: async () => fleet.producer },
+    ),
   ]);
   await until('every detail was called', async () => {
     await addJobs();

@@ -6,8 +6,8 @@ import { buildApi } from '#src/api/app.ts';
 import { LIST_EVENTS_PATH, REFRESH_PATH } from '#src/contract/events.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { addToken, post } from '#test/api/support.ts';
-import { decideGame } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { listRuns } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 

@@ -2,7 +2,6 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { findSendingAddress } from '#db/queries/event-webhooks.ts';
 import { eventSchema } from '#src/contract/events.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { openEventSecrets } from '#src/sealing/event-secret.ts';
 import {
   aReceiver,
@@ -15,7 +14,8 @@ import {
 } from '#test/events/support.ts';
 import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { KIM, testKeys } from '#test/support/factories.ts';
+import { testKeys } from '#test/support/factories.ts';
+import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -114,7 +114,7 @@ it('kyc reseal wraps the secrets by the new key', async () => {
     tokens: [...next.tokens, ...testKeys.tokens],
   };
   // Rows that other tests sealed with other keys stay as they are.
-  await reseal(sql, keys, { signal: new AbortController().signal, actor: KIM });
+  await reseal(sql, keys, { signal: new AbortController().signal });
   const address = await findSendingAddress(sql, application_id);
   if (address === undefined) throw new Error('no address');
   expect(await openEventSecrets(next, address)).toEqual([secret]);

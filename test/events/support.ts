@@ -5,14 +5,15 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { setEventWebhook } from '#src/actions/event-webhooks.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import { createEventSender, type EventSender } from '#src/events/deliver.ts';
+import { changeApplication } from '#src/operations/applications.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
-import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { addApplication, decideGame, fetchedGame, KIM, testKeys } from '#test/support/factories.ts';
+import { addApplication, fetchedGame, KIM, testKeys } from '#test/support/factories.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { aServer, loopback } from '#test/webhooks/support.ts';
 
 export type Received = { headers: IncomingHttpHeaders; body: string };
@@ -40,7 +41,13 @@ export const aSender = (
 } => {
   const http = createHttpPost({ egress: loopback, ...options });
   onTestFinished(() => http.close());
-  const sender = createEventSender({ sql, keys, http, formatAuditTime: createAuditTimeFormatter('UTC') });
+  const sender = createEventSender({
+    sql,
+    keys,
+    http,
+    formatAuditTime: createAuditTimeFormatter('UTC'),
+    ...engineOperations,
+  });
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
   return { ...sender, deliverNow: (application_id) => sender.deliver(application_id, signal, log) };
@@ -48,8 +55,10 @@ export const aSender = (
 
 /** Sets where the events of an application go. @returns the secret */
 export const giveAddress = async (sql: Database, application_id: string, url: string): Promise<string> => {
-  const { secret, sealed } = await sealNewEventSecret(testKeys, { application_id, url });
-  await setEventWebhook(sql, KIM, { application_id, url, ...sealed });
+  const { secret = '' } = await operateAs(sql, KIM, changeApplication, {
+    application_id,
+    events_webhook: url,
+  });
   return secret;
 };
 

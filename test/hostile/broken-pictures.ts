@@ -122,7 +122,8 @@ export const feedPictures = async (
   const media = await startRole('media', env);
   stack.defer(media.stop);
   const began = performance.now();
-  for (const { game_id } of games) await producer.add(fetchPictures, { game_ids: [game_id] });
+  for (const { game_id } of games)
+    await producer.add(fetchPictures, { game_ids: [game_id], icons_only: false });
 
   const { pid = 0 } = media.child;
   const decoders = new Set<number>();

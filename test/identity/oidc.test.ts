@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
-import { switchOperator } from '#src/identity/operators.ts';
 import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/console/support.ts';
 import { goToProvider, signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {

@@ -3,11 +3,12 @@ import type { Queryable } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import { deleteSessionsOf } from '#db/queries/sign-in.ts';
-import { changePassword } from '#src/identity/account.ts';
-import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
 import { hashPassword, verifyPassword } from '#src/identity/password.ts';
 import { openSession, readSession, signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
+import { changePassword } from '#src/operations/account.ts';
+import { operate } from '#src/operations/operate.ts';
 import { addTestOperator, PASSWORD, TESTS } from '#test/console/support.ts';
+import { linkOperator, operatorCaller, signOutOperator, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -92,7 +93,8 @@ const changeAfter = async (login: string, meanwhile: (tx: Queryable) => Promise<
   await sql.begin(async (tx) => {
     await lockOperator(tx, login);
     const typed = { current: PASSWORD, password: 'eight loud ravens sleep' };
-    change = changePassword(sql, { login, session }, typed, ADDRESS).catch((error: Error) => error.message);
+    const caller = { ...operatorCaller(login, 'viewer'), session: { secret: session, address: ADDRESS } };
+    change = operate(changePassword, typed, caller, testPlatform(sql)).catch((error: Error) => error.message);
     await waiting(1);
     await meanwhile(tx);
   });

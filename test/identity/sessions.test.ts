@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { linkOperator, signOutOperator } from '#src/identity/operators.ts';
 import { addToken } from '#test/api/support.ts';
 import {
   addTestOperator,
@@ -13,6 +12,7 @@ import {
   type TestConsole,
 } from '#test/console/support.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { linkOperator, signOutOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 /** The password that kim sets. */

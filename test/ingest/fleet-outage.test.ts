@@ -1,12 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { listApplications, resumeApplications, setApplicationStatus } from '#db/queries/applications.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { readReach } from '#db/queries/backoff.ts';
-import { findOpenRun, findRun, openRun, type RunRow } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { areMostUnreachable, isDue, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { runEndings } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -42,12 +45,22 @@ const tick = async (
 ): Promise<RunRow | undefined> => {
   const { next_attempt_at, every_ms, status } = await application(application_id);
   if (status !== 'active' || !isDue(next_attempt_at, every_ms, Date.now())) return undefined;
-  const options = { trigger: 'schedule', full: false, accept_withdrawals: false } as const;
+  return runOnce(application_id, reason, fault);
+};
+
+/** A run that fails with the reason or, without one, comes through. */
+const runOnce = async (
+  application_id: string,
+  reason?: string,
+  fault: RunFault = 'unreachable',
+  trigger: 'schedule' | 'manual' = 'schedule',
+): Promise<RunRow | undefined> => {
+  const options = { trigger, full: false, accept_withdrawals: false } as const;
   await openRun(database.sql, { run_id: randomUUIDv7(), application_id, ...options });
   const run = (await findOpenRun(database.sql, application_id)) as RunRow;
-  if (reason !== undefined) return failRun(database.sql, run, reason, fault);
+  if (reason !== undefined) return failRun(runEndings(database.sql), run, reason, fault);
   await database.sql`update sync_runs set listing_end = 'complete', total_first = 0, total_last = 0 where run_id = ${run.run_id}`;
-  return finishRun(database.sql, run);
+  return finishRun(runEndings(database.sql), run);
 };
 
 it('eight hours of failing DNS pause no application and delay none by more than one interval', async () => {
@@ -77,6 +90,30 @@ it('one application that fails among healthy ones is delayed, and paused after d
   const { status, failed_runs, pause_reason } = await application('a');
   expect({ status, failed_runs }).toEqual({ status: 'paused', failed_runs: 10 });
   expect(pause_reason).toContain(`the last with: ${NO_DNS}`);
+  const entries = () => listAudit(database.sql, { subject: 'application:a', limit: 9 });
+  const byWorker = { actor: 'worker', actor_kind: 'system' };
+  expect(await entries()).toMatchObject([{ ...byWorker, action: 'application.pause', reason: pause_reason }]);
+
+  // A run that an operator starts, and that succeeds, ends the pause.
+  expect(await runOnce('a', undefined, 'none', 'manual')).toMatchObject({ outcome: 'succeeded' });
+  expect(await application('a')).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
+  const [resumed, ...before] = await entries();
+  expect(resumed).toMatchObject({ ...byWorker, action: 'application.resume', reason: 'a run succeeded' });
+  expect(before).toHaveLength(1);
+  expect(await tick('a')).toMatchObject({ outcome: 'succeeded' });
+  expect(await entries()).toHaveLength(2);
+});
+
+it('an application that an operator has paused is not paused again, and no success resumes it', async () => {
+  const { sql } = database;
+  await setApplicationStatus(sql, 'b', 'paused');
+  await sql`
+    update applications set failed_runs = 9, failing_since = now() - interval '4 days' where application_id = 'b'`;
+  await runOnce('b', NO_DNS, 'application');
+  expect(await application('b')).toMatchObject({ status: 'paused', failed_runs: 10, pause_reason: null });
+  await runOnce('b');
+  expect(await application('b')).toMatchObject({ status: 'paused', failed_runs: 0, pause_reason: null });
+  expect(await listAudit(sql, { subject: 'application:b', limit: 9 })).toEqual([]);
 });
 
 it.each([

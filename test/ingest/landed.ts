@@ -1,6 +1,7 @@
 import type { Database } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
+import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 
 /** An application's games by its own ids, withdrawn ones included. */
 export const gamesOf = async (sql: Database, application_id: string): Promise<Map<string, GameRow>> => {
@@ -9,14 +10,11 @@ export const gamesOf = async (sql: Database, application_id: string): Promise<Ma
 };
 
 /** What of a row came from the application, under the names of section 2.5. */
-export const asSent = (row: GameRow): ApplicationGameDetail => ({
-  game_id: row.application_game_id,
-  game_name: row.game_name,
-  game_icon: row.game_icon,
-  game_info: row.game_desc,
-  game_store_video: row.game_store_video,
-  game_store_pic: row.game_store_pic,
-});
+export const asSent = (row: GameRow) =>
+  ({
+    game_id: row.application_game_id,
+    ...Object.fromEntries(CONTENT_COLUMNS.map((column) => [CONTENT[column].from, row[column]])),
+  }) as ApplicationGameDetail;
 
 /** Which version of each row stands: equal means that nothing was written, not even the same again. */
 export const rowVersions = async (sql: Database, application_id: string) =>

@@ -18,6 +18,7 @@ import {
   fetchedGame,
   summaryOf,
 } from '#test/support/factories.ts';
+import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -205,7 +206,7 @@ describe('A job with a stale fence', () => {
 
   it.for<[how: string, lose: (fence: RunFence) => Promise<unknown>]>([
     ['because the fence was raised', (fence) => raiseFence(database.sql, { ...fence, next_page: 2 })],
-    ['because the run was closed', (fence) => failRun(database.sql, fence, 'down', 'none')],
+    ['because the run was closed', (fence) => failRun(runEndings(database.sql), fence, 'down', 'none')],
   ])('writes nothing anywhere: %s', async ([, lose]) => {
     const { run, application } = await aRecordedRun();
     await lose(run);
@@ -215,8 +216,8 @@ describe('A job with a stale fence', () => {
       await recordPage(database.sql, { application, run: moved, previous: undefined }, page(['x-1']), 10),
     ).toBeUndefined();
     expect(await write(run, batch)).toBeUndefined();
-    expect(await finishRun(database.sql, run)).toBeUndefined();
-    expect(await failRun(database.sql, run, 'late', 'application')).toBeUndefined();
+    expect(await finishRun(runEndings(database.sql), run)).toBeUndefined();
+    expect(await failRun(runEndings(database.sql), run, 'late', 'application')).toBeUndefined();
     expect(await everyRow(database.sql)).toEqual(before);
   });
 
@@ -242,7 +243,7 @@ describe('A job with a stale fence', () => {
 describe('finishRun', () => {
   it('does not end a run whose listing has not ended', async () => {
     const { run } = await aRecordedRun();
-    expect(await finishRun(database.sql, run)).toBeUndefined();
+    expect(await finishRun(runEndings(database.sql), run)).toBeUndefined();
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ finished_at: null });
   });
 
@@ -251,7 +252,11 @@ describe('finishRun', () => {
     const { run } = recorded;
     await endListing(recorded);
     await write(run, batchOf(new Map([['g-1', 'fetched']])));
-    expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'partial', inserted: 1, failed: 7 });
+    expect(await finishRun(runEndings(database.sql), run)).toMatchObject({
+      outcome: 'partial',
+      inserted: 1,
+      failed: 7,
+    });
   });
 
   it('does not withdraw a game that landed after the run began and that no page named', async () => {
@@ -260,6 +265,9 @@ describe('finishRun', () => {
     await endListing(recorded);
     await write(run, batchOf(new Map([['g-1', 'fetched']])));
     await upsertGames(database.sql, application.application_id, [fetchedGame({ game_id: 'pulled' })]);
-    expect(await finishRun(database.sql, run)).toMatchObject({ outcome: 'succeeded', withdrawn: 0 });
+    expect(await finishRun(runEndings(database.sql), run)).toMatchObject({
+      outcome: 'succeeded',
+      withdrawn: 0,
+    });
   });
 });

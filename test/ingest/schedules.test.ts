@@ -114,31 +114,6 @@ onBothBackends('Schedules', (kind) => {
     expect(new Set(next).size).toBe(3);
   });
 
-  it('get retries when an earlier version has set them without', async () => {
-    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
-    await reconcile();
-    const ticks = world.fleet.producer.queue(tick);
-    const before = await ticks.getJobScheduler('games.one');
-    const timing = { every: HOUR_MS, offset: tickOffset('games.one', HOUR_MS) };
-    await ticks.upsertJobScheduler('games.one', timing, { name: 'one games', data: {}, opts: {} });
-    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
-    expect(await ticks.getJobScheduler('games.one')).toMatchObject({ ...timing, next: before?.next });
-    expect((await ticks.getDelayed()).map(({ opts }) => opts.attempts)).toEqual([8, 8]);
-  });
-
-  it('keep finished ticks as now when an earlier version has kept them otherwise', async () => {
-    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
-    await reconcile();
-    const ticks = world.fleet.producer.queue(tick);
-    const timing = { every: HOUR_MS, offset: tickOffset('games.one', HOUR_MS) };
-    const former = { attempts: 8, removeOnComplete: { count: 100 }, removeOnFail: { count: 1_000 } };
-    await ticks.upsertJobScheduler('games.one', timing, { name: 'one games', data: {}, opts: former });
-    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
-    const set = await ticks.getJobScheduler('games.one');
-    expect(set?.template?.opts).toMatchObject(world.fleet.producer.keep);
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
-  });
-
   it('lose no tick while a database does not respond', async () => {
     await addApplication(world.fleet.sql, 'one', { every_ms: 24 * HOUR_MS });
     await reconcile();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { listRevisions } from '#db/queries/games.ts';
 import { asSent, gamesOf, oneGame, rowVersions } from '#test/ingest/landed.ts';
-import { decideGame } from '#test/support/factories.ts';
 import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
+import { decideGame } from '#test/support/operate.ts';
 
 onBothBackends('A whole run', (kind) => {
   const fleet = useTestFleet(kind, 1);

@@ -2,11 +2,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { findRunStep } from '#db/queries/run-steps.ts';
-import { openRun, type RunRow } from '#db/queries/runs.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
+import { openRun } from '#src/ingest/steps.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { aDetail, addApplication, fetchedDetail, summaryOf } from '#test/support/factories.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
+import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -80,11 +82,11 @@ const runOnce = async (application_id: string, application: Application, plan: P
     await answerDetails(run, page_num, application, plan);
     end = page?.end ?? null;
   }
-  let closed = await finishRun(sql, run);
+  let closed = await finishRun(runEndings(sql), run);
   while (closed?.finished_at === null) {
     const verified = closed.next_page - 1;
     for (const id of await answerDetails(run, verified, application, plan)) saidNull.add(id);
-    closed = await finishRun(sql, run, verified);
+    closed = await finishRun(runEndings(sql), run, verified);
   }
   if (closed === undefined) throw new Error('the run is closed');
   const isComplete = end === 'complete' && !hasEmptyPage && named.size >= total;

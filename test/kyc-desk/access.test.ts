@@ -10,6 +10,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 const database = useTestDatabase();
 let desk: TestDesk;
 const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
+const ASKED = { kind: 'reveal', subject: 'application:acme' };
 const OFFICER: readonly Role[] = ['kyc_officer'];
 const rolesOf = (path: string): readonly Role[] => (path.startsWith('/account') ? ROLES : OFFICER);
 
@@ -20,12 +21,13 @@ const ROUTES: [method: string, path: string][] = [
   ['GET', '/developers/nobody'],
   ['GET', '/requests'],
   ['GET', '/reveals'],
-  ['POST', '/developers/acme/ask'],
+  ['POST', '/requests'],
   ['POST', '/developers/acme/reveal'],
   ['POST', '/developers/acme/erase'],
   ['POST', '/developers/acme/accept-cp-id'],
-  ['POST', `/requests/${ID}/approve`],
-  ['POST', `/requests/${ID}/cancel`],
+  ['POST', `/requests/reveal/${ID}/approve`],
+  ['POST', `/requests/reveal/${ID}/cancel`],
+  ['POST', `/requests/reveal/${ID}/decline`],
   ['GET', '/account'],
   ['POST', '/account/password'],
   ['POST', '/account/sessions'],
@@ -62,7 +64,7 @@ test.each(ROLES)(
     }
     // A refused attempt to change something is in the audit log.
     const refused = await listAudit(database.sql, { actor: role, action: 'access.refuse', limit: 50 });
-    expect(refused).toHaveLength(role === 'kyc_officer' ? 0 : 6);
+    expect(refused).toHaveLength(role === 'kyc_officer' ? 0 : 7);
   },
 );
 
@@ -72,7 +74,7 @@ test('a reason of the length that the form allows is stored in any script', asyn
   const seen = record?.record_id;
   for (const reason of ['\u539f'.repeat(1_000), '\u{1f511}'.repeat(500)]) {
     await database.sql`delete from approvals`;
-    const answer = await call('POST', '/developers/acme/ask', cookie, { kind: 'reveal', seen, reason });
+    const answer = await call('POST', '/requests', cookie, { ...ASKED, seen, reason });
     expect(answer.status).toBe(303);
     expect(await database.sql`select reason from approvals`).toEqual([{ reason }]);
     // With the longest password and cp_id too, the form is read: the password is wrong.
@@ -123,14 +125,10 @@ test('a request of another site reveals nothing', async () => {
 /** Asks as `kyc_officer`, approves as `lee`. @returns the id of the request */
 const approved = async (kyc: string, lee: string): Promise<string> => {
   const [row] = await database.sql<{ record_id: string }[]>`select record_id from kyc_records`;
-  await call('POST', '/developers/acme/ask', kyc, {
-    kind: 'reveal',
-    seen: row?.record_id ?? '',
-    reason: 'x',
-  });
+  await call('POST', '/requests', kyc, { ...ASKED, seen: row?.record_id ?? '', reason: 'x' });
   const [request] = await database.sql<{ approval_id: string }[]>`
     select approval_id from approvals order by asked_at desc limit 1`;
-  await call('POST', `/requests/${request?.approval_id}/approve`, lee);
+  await call('POST', `/requests/reveal/${request?.approval_id}/approve`, lee);
   return request?.approval_id ?? '';
 };
 

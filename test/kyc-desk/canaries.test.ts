@@ -92,9 +92,9 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
     });
     await card.getByLabel('Reason').fill('ticket 4711');
     await card.getByRole('button', { name: 'Ask to reveal it' }).click();
-    await page.getByText('Asked. Another KYC officer').waitFor();
+    await page.getByText('Asked. Another kyc officer').waitFor();
     const [request] = await owner<{ approval_id: string }[]>`select approval_id from approvals`;
-    const approved = await fetch(`${desk.address}/requests/${request?.approval_id}/approve`, {
+    const approved = await fetch(`${desk.address}/requests/reveal/${request?.approval_id}/approve`, {
       method: 'POST',
       headers: { cookie: lee },
     });
@@ -178,13 +178,13 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
       return decodeURIComponent(answer.headers.get('set-cookie') ?? `${answer.status}`);
     };
     /** Asks, approves and does it. @returns what the page says */
-    const both = async (kind: string, seen: string, deed: string) => {
-      await post(kim, '/developers/acme/ask', { kind, seen, reason: 'x' });
+    const both = async (kind: string, seen: string, action: string) => {
+      await post(kim, '/requests', { kind, subject: 'application:acme', seen, reason: 'x' });
       const [open] = await owner<
         { approval_id: string }[]
       >`select approval_id from approvals where kind = ${kind}`;
-      await post(lee, `/requests/${open?.approval_id}/approve`);
-      return post(kim, `/developers/acme/${deed}`, { approval: open?.approval_id ?? '', cp_id: seen });
+      await post(lee, `/requests/${kind}/${open?.approval_id}/approve`);
+      return post(kim, `/developers/acme/${action}`, { approval: open?.approval_id ?? '', cp_id: seen });
     };
     await store(owner, DESK_KEYS, 'acme', { ...PLANTED, cp_id: 'cp-second' });
     expect(await both('cp-id', 'cp-second', 'accept-cp-id')).toContain('Accepted cp-second');

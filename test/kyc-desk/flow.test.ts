@@ -1,13 +1,14 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '#db/queries/audit.ts';
-import { switchOperator } from '#src/identity/operators.ts';
-import { actionsOn, passMinutes } from '#test/approvals/support.ts';
+import { listAudit } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';
 import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { actionsOn, passMinutes } from '#test/operations/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { switchOperator } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -58,7 +59,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     const card = page.locator('.request', { has: page.getByRole('heading', { name: what, exact: true }) });
     await card.getByLabel('Reason').fill('ticket 4711');
     await card.getByRole('button', { name: /^Ask to/ }).click();
-    await page.getByText('Asked. Another KYC officer can approve it').waitFor();
+    await page.getByText('Asked. Another kyc officer can approve it').waitFor();
   };
   const approveAs = async (page: Page, id = 'acme') => {
     await visit(page, id);
@@ -134,10 +135,10 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
 
     await ask(kim, 'Reveal');
     const own = await lastRequest();
-    expect(await (await post(kim, `/requests/${own}/approve`, {})).text()).toContain(
+    expect(await (await post(kim, `/requests/reveal/${own}/approve`, {})).text()).toContain(
       'You asked for this yourself: another operator must approve it, even if you are an administrator.',
     );
-    const ada = await fetch(`${desk.url}/requests/${own}/approve`, {
+    const ada = await fetch(`${desk.url}/requests/reveal/${own}/approve`, {
       method: 'POST',
       headers: { cookie: await signIn(desk.url, 'ada') },
     });
@@ -153,7 +154,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
 
     const olga = await open('olga');
     await ask(olga, 'Reveal');
-    expect(await (await post(olga, `/requests/${await lastRequest()}/approve`, {})).text()).toContain(
+    expect(await (await post(olga, `/requests/reveal/${await lastRequest()}/approve`, {})).text()).toContain(
       'You asked for this yourself: another operator must approve it, even if you are an administrator.',
     );
 

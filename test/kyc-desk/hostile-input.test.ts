@@ -30,12 +30,19 @@ const QUERIES: Fields = {
   '/requests': { kind: 'reveal', sort: 'asked_at', cursor: `asked_at,${ID},2026-01-01` },
   '/reveals': { application: 'acme', actor: 'kim', since: '24h', until: '1h', cursor: '-entry_id,9' },
 };
-const DEED = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
+const ACTION = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
 const FORMS: Fields = {
-  '/developers/:application_id/ask': { kind: 'reveal', seen: 'x', reason: 'why' },
-  '/developers/:application_id/reveal': DEED,
-  '/developers/:application_id/erase': DEED,
-  '/developers/:application_id/accept-cp-id': DEED,
+  '/requests': {
+    kind: 'reveal',
+    subject: 'application:acme',
+    seen: 'x',
+    reason: 'why',
+    act: 'all',
+    game: '',
+  },
+  '/developers/:application_id/reveal': ACTION,
+  '/developers/:application_id/erase': ACTION,
+  '/developers/:application_id/accept-cp-id': ACTION,
 };
 
 test('no input of a KYC officer is answered by a server error', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { APPROVAL_KINDS, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { approve, askForApproval } from '#src/operations/approvals.ts';
+import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { approve } from '#src/operations/requests.ts';
 import { findOverflow, findViolations } from '#test/console/every-page.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/console/support.ts';
 import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { answerBy, askBy } from '#test/operations/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { takeScreenshot, WIDTHS } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -27,7 +28,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
     }
     for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
     const ask = (login: string, kind: 'reveal' | 'erase' | 'cp-id', id: string) =>
-      askForApproval(sql, login, {
+      askBy(sql, login, {
         kind,
         subject: `application:${id}`,
         reason: 'ticket 4711: the bank asks whether the account is theirs',
@@ -43,7 +44,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
     await ask('lee', 'cp-id', 'northwind-play');
     await ask('lee', 'erase', 'studio-mizu');
     const { approval_id } = await ask('kim', 'reveal', 'studio-mizu');
-    await approve(sql, 'lee', KYC_APPROVAL_KINDS, approval_id);
+    await answerBy(sql, 'lee', approve, approval_id);
     desk = await startTestDesk(database, { fourEyes: { kinds: APPROVAL_KINDS, onceTwo: true } });
   });
   afterAll(async () => {

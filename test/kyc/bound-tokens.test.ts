@@ -1,31 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { reseal } from '#src/kyc/reseal.ts';
-import { openAccessToken, sealAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
-import { type KeyRing, wrapDataKey } from '#src/sealing/key-provider.ts';
-import { sealValue } from '#src/sealing/sealed-value.ts';
-import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
+import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
+import { keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication, KIM, testKeys } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
 import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { aServer, envelope } from '#test/webhooks/support.ts';
-
-const live = new AbortController().signal;
-
-/** A token as earlier releases sealed it: bound to no origin. */
-const unboundToken = async (keys: KeyRing, application_id: string) => {
-  const dataKey = randomBytes(32);
-  const place = { ...tokenRecord(application_id), column: 'access_token' };
-  return {
-    access_token: sealValue(dataKey, place, Buffer.from(ACCESS_TOKEN)),
-    access_token_keys: await wrapDataKey(keys.tokens, dataKey, tokenRecord(application_id)),
-  };
-};
 
 describe('a person who writes to the database', () => {
   const fleet = useTestFleet('postgres', 1);
@@ -68,54 +52,6 @@ describe('a person who writes to the database', () => {
       from applications a where a.application_id = 'theirs' and b.application_id = 'bolt'`;
     expect(await fleet.sync('bolt')).toMatchObject({ outcome: 'failed' });
     expect(requests).toEqual([]);
-  });
-});
-
-describe('a token of an earlier release', () => {
-  const database = useTestDatabase();
-
-  const registered = async (application_id: string): Promise<ApplicationRow> => {
-    await addApplication(database.sql, application_id);
-    const { access_token, access_token_keys } = await unboundToken(testKeys, application_id);
-    await database.sql`
-      update applications set access_token = ${access_token}, access_token_keys = ${database.sql.json(access_token_keys)}
-      where application_id = ${application_id}`;
-    return found(application_id);
-  };
-  const found = async (application_id: string) =>
-    (await findApplication(database.sql, application_id)) as ApplicationRow;
-
-  it('opens until it is resealed, and is then bound to the origins of its webhooks', async () => {
-    const { sql } = database;
-    const before = await registered('acme');
-    await registered('bolt');
-    expect(await openAccessToken(testKeys, before)).toBe(ACCESS_TOKEN);
-
-    const progress: [number, number][] = [];
-    const onProgress = (done: number, total: number) => void progress.push([done, total]);
-    expect(await reseal(sql, testKeys, { actor: KIM, signal: live, onProgress })).toMatchObject({
-      rewrapped: 2,
-      failed: [],
-    });
-    expect(progress.at(-1)).toEqual([2, 2]);
-    const after = await found('acme');
-    expect(await openAccessToken(testKeys, after)).toBe(ACCESS_TOKEN);
-    const moved = { ...after, query_cp_kyc_webhook: 'https://evil.example/' };
-    expect((await keyErrorOf(() => openAccessToken(testKeys, moved))).code).toBe('does_not_open');
-    expect(await reseal(sql, testKeys, { actor: KIM, signal: live })).toMatchObject({ rewrapped: 0 });
-  });
-
-  it('is refused once REFUSE_UNBOUND_TOKENS is set, also by a reseal', async () => {
-    const strict = { ...testKeys, refuseUnbound: true };
-    const putBack = await registered('cork');
-    const { code, message } = await keyErrorOf(() => openAccessToken(strict, putBack));
-    expect(code).toBe('unbound_token');
-    expect(message).toContain('REFUSE_UNBOUND_TOKENS');
-    const { failed } = await reseal(database.sql, strict, { actor: KIM, signal: live });
-    expect(failed).toEqual([
-      { table: 'applications', id: 'cork', application_id: 'cork', code: 'unbound_token' },
-    ]);
-    expect((await found('cork')).access_token).toEqual(putBack.access_token);
   });
 });
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord, findKycState } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { eraseKyc } from '#src/kyc/decisions.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
+import { eraseKyc } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');

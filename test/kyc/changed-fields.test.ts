@@ -3,15 +3,15 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { listWrappedByOthers } from '#db/queries/wrapped-keys.ts';
 import { KYC_SEALED_FIELDS, type KycRecord } from '#src/contract/application.ts';
-import { acceptCpId, eraseKyc } from '#src/kyc/decisions.ts';
 import { changedFields, fieldFingerprints } from '#src/kyc/fingerprints.ts';
-import { reseal } from '#src/kyc/reseal.ts';
-import { TESTS } from '#test/console/support.ts';
 import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
+import { acceptCpId, eraseKyc, reseal } from '#test/support/operate.ts';
+import { useTestProducer } from '#test/support/queue.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
+const producer = useTestProducer(database);
 let sql: Database;
 beforeAll(() => {
   sql = database.sql;
@@ -27,8 +27,8 @@ const change = (record: KycRecord, fields: readonly string[], value: string): Ky
   ...Object.fromEntries(fields.map((field) => [field, value])),
 });
 
-const changedOf = async (application_id: string): Promise<string[] | null> => {
-  const [row] = await sql<{ changed_fields: string[] | null }[]>`
+const changedOf = async (application_id: string): Promise<string[]> => {
+  const [row] = await sql<{ changed_fields: string[] }[]>`
     select changed_fields from kyc_records where application_id = ${application_id}`;
   if (row === undefined) throw new Error('there is no record');
   return row.changed_fields;
@@ -81,27 +81,10 @@ it('the worker stores them for every subset of fields, for records sealed by an 
 it('they are right after a reseal, by a worker that has the new key alone', async () => {
   await addApplication(sql, 'resealed', OLD);
   await store(sql, OLD, 'resealed', PLANTED);
-  await reseal(sql, NEW, { signal: new AbortController().signal, actor: TESTS });
+  await reseal(sql, NEW, { signal: new AbortController().signal });
   expect(await listWrappedByOthers(sql, 'kyc_records', { key_id: 'k2', after: null, limit: 9 })).toEqual([]);
   await store(sql, ringOf(['k2']), 'resealed', change(PLANTED, ['tax_id', 'opening_bank'], 'another'));
   expect(await changedOf('resealed')).toEqual(['tax_id', 'opening_bank']);
-});
-
-it('a record of an earlier release gets fingerprints at its next unchanged response; before that nothing is known', async () => {
-  for (const application_id of ['unchanged-first', 'changed-first']) {
-    await addApplication(sql, application_id, NEW);
-    await store(sql, NEW, application_id, PLANTED);
-    await sql`
-      update kyc_records set field_fingerprints = null, changed_fields = null where application_id = ${application_id}`;
-  }
-  expect(await store(sql, NEW, 'unchanged-first', PLANTED)).toBe('unchanged');
-  expect(await changedOf('unchanged-first')).toBeNull();
-  await store(sql, NEW, 'unchanged-first', change(PLANTED, ['id_number'], 'another'));
-  expect(await changedOf('unchanged-first')).toEqual(['id_number']);
-  await store(sql, NEW, 'changed-first', change(PLANTED, ['id_number'], 'another'));
-  expect(await changedOf('changed-first')).toBeNull();
-  await store(sql, NEW, 'changed-first', change(PLANTED, ['id_number', 'tax_id'], 'a third'));
-  expect(await changedOf('changed-first')).toEqual(['id_number', 'tax_id']);
 });
 
 it('an accepted cp_id is named, and a record after an erasure is a first one', async () => {
@@ -109,7 +92,7 @@ it('an accepted cp_id is named, and a record after an erasure is a first one', a
   await store(sql, NEW, 'moved', PLANTED);
   const moved = { ...change(PLANTED, ['cp_name'], 'another'), cp_id: 'cp-second' };
   expect(await store(sql, NEW, 'moved', moved)).toBe('cp_id_changed');
-  await acceptCpId(sql, 'moved', KIM, 'cp-second');
+  await acceptCpId({ sql, producer }, 'moved', KIM, 'cp-second');
   await store(sql, NEW, 'moved', moved);
   expect(await changedOf('moved')).toEqual(['cp_id', 'cp_name']);
   await eraseKyc(sql, 'moved', { ...KIM, reason: 'request' });

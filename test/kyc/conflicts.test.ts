@@ -3,13 +3,12 @@ import type { Database, Queryable } from '#db/client.ts';
 import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { KycConflictError } from '#src/kyc/store-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
+import { reseal } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const signal = new AbortController().signal;
@@ -62,7 +61,7 @@ it('a record that was sealed before a reseal is not stored after it', async () =
     ...k1,
     wrap: async (...given) => {
       const wrapped = await k1.wrap(...given);
-      await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal });
+      await reseal(sql, ringOf(['k2', 'k1']), { signal });
       return wrapped;
     },
   };
@@ -107,7 +106,7 @@ it('the job calls the application again after a conflict, and stores the record'
   const server = await startRawServer((request, response) => {
     request.resume().on('end', async () => {
       calls += 1;
-      if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal });
+      if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { signal });
       response.end(JSON.stringify({ ret_code: 0, ret_msg: 'success', data: CHANGED }));
     });
   });

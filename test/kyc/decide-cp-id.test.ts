@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { eraseKyc } from '#src/kyc/decisions.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { KIM } from '#test/support/factories.ts';
+import { eraseKyc } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -89,7 +89,7 @@ it('an erased record is pulled again by an operator, and not by a schedule', asy
   });
   expect(await kyc('pull', 'acme', '--wait')).toEqual({
     exit: 2,
-    error: expect.stringContaining('give --by and --reason'),
+    error: expect.stringContaining('give a reason'),
   });
   expect(await kyc('pull', 'acme', '--wait', '--by', 'kim', '--reason', '  ')).toMatchObject({ exit: 2 });
   expect(await findKycState(sql, 'acme')).toMatchObject({ state: 'erased' });

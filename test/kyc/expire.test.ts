@@ -3,8 +3,8 @@ import type { Database } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { findKycState, lockKycState } from '#db/queries/kyc.ts';
 import { prune } from '#src/ingest/specs.ts';
-import { expireRemovedRecords } from '#src/kyc/expire.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
+import { expireRemovedRecords } from '#src/operations/kyc-retention.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { removeApplication } from '#test/support/operate.ts';
@@ -80,7 +80,7 @@ it('a removed application that is added again while prune runs keeps its new rec
     await gate.promise;
   });
   await isLocked.promise;
-  const pruning = expireRemovedRecords(sql, { formerMs: 0, removedMs: 86_400_000 }, 10);
+  const pruning = expireRemovedRecords(sql, 86_400_000, 10);
   await until('prune waits for the first application', async () => {
     const [waiting] = await sql`
       select from pg_stat_activity

@@ -8,6 +8,7 @@ import { jobs } from '#jobs/index.ts';
 import { buildBoard } from '#src/console/queues.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
@@ -55,6 +56,7 @@ export const startFleet = async (
   const producer = createProducer(backend, specs, onError);
   const webhooks = createWebhookClient({ egress: loopback, callTimeoutMs: CALL_TIMEOUT_MS });
   const deps = {
+    ...engineOperations,
     sql: database.sql,
     webhooks,
     memory: createAnswerMemory(),

@@ -2,11 +2,11 @@ import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { Database } from '#db/client.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
 import { maskValue } from '#src/kyc/mask.ts';
-import { revealKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
+import { revealKyc } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

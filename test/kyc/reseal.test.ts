@@ -8,7 +8,6 @@ import {
 } from '#db/queries/applications.ts';
 import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
@@ -22,7 +21,7 @@ import {
   store,
   TOKEN,
 } from '#test/kyc/support.ts';
-import { KIM } from '#test/support/factories.ts';
+import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -34,18 +33,15 @@ beforeAll(() => {
 });
 
 describe('reseal', () => {
-  it("rewraps data keys alone, and keeps the installations' own wraps of tokens until they are dropped", async () => {
-    const keys = ringOf(['k1'], 'home-aaaaaaaa');
-    // Earlier releases wrapped a token by the installation's key as well.
-    await addApplication(sql, 'acme', {
-      ...keys,
-      tokens: ringOf([], 'home-aaaaaaaa').tokens.concat(keys.tokens),
-    });
+  it('rewraps every data key by the first key alone, and nothing else', async () => {
+    const keys = ringOf(['k1']);
+    // The installation sealed the token before ENCRYPTION_KEYS was set.
+    const own = ringOf([], 'home-aaaaaaaa');
+    await addApplication(sql, 'acme', own);
     await store(sql, keys, 'acme', PLANTED);
     const [token, record] = [await listApplications(sql), await findKycRecord(sql, 'acme')];
     const onProgress: [number, number][] = [];
-    const report = await reseal(sql, ringOf(['k2', 'k1'], 'home-bbbbbbbb'), {
-      actor: KIM,
+    const report = await reseal(sql, ringOf(['k2', 'k1'], 'home-aaaaaaaa'), {
       signal: live,
       onProgress: (done, total) => onProgress.push([done, total]),
     });
@@ -55,33 +51,14 @@ describe('reseal', () => {
     const { data_keys, ...sealedAfter } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
     expect(sealedAfter).toEqual(sealedBefore);
     expect(data_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
-    const [application] = await listApplications(sql);
-    expect(application?.access_token).toEqual(token[0]?.access_token);
-    expect(application?.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2', 'home-aaaaaaaa']);
-    expect(await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal: live })).toMatchObject({
+    const [application] = (await listApplications(sql)) as [ApplicationRow];
+    expect(application.access_token).toEqual(token[0]?.access_token);
+    expect(application.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
+    expect(await openAccessToken(ringOf(['k2']), application)).toBe(TOKEN);
+    expect((await keyErrorOf(() => openAccessToken(own, application))).code).toBe('unknown_key');
+    expect(await reseal(sql, ringOf(['k2', 'k1']), { signal: live })).toMatchObject({
       rewrapped: 0,
     });
-
-    const own = ringOf([], 'home-aaaaaaaa');
-    expect(await openAccessToken(own, application as ApplicationRow)).toBe(TOKEN);
-    const env = {
-      ...asOperator(database.databaseUrl),
-      ENCRYPTION_KEYS: keysText('k2', 'k1'),
-      CATALOGUE_HOME: await aHome(),
-    };
-    const mistyped = await runCli(['kyc', 'reseal', '--drop-wrap', 'home-aaaaaaa'], env);
-    expect(mistyped).toMatchObject({
-      exit: 2,
-      stderr: expect.stringContaining('wrapped with home-aaaaaaa. Keys that wrap some: home-aaaaaaaa, k2.'),
-    });
-    const dropped = await runCli(['kyc', 'reseal', '--drop-wrap', 'home-aaaaaaaa', '--json'], env);
-    expect(JSON.parse(dropped.stdout)).toEqual({ key_id: 'k2', rewrapped: 1, failed: [] });
-    const [left] = (await listApplications(sql)) as [ApplicationRow];
-    expect(left.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
-    expect(await openAccessToken(ringOf(['k2']), left)).toBe(TOKEN);
-    expect((await keyErrorOf(() => openAccessToken(own, left))).code).toBe('unknown_key');
-    const refused = await runCli(['kyc', 'reseal', '--drop-wrap', 'k2'], env);
-    expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('put another key before it') });
   });
 
   it('shuts out a worker that has not got the new key yet, rather than let it seal behind its back', async () => {
@@ -96,7 +73,7 @@ describe('reseal', () => {
     await sql`truncate kyc_records, kyc_keys, kyc_states, content_providers, kyc_former_records`;
     await store(sql, own, 'acme', PLANTED);
     await sql`update applications set access_token_keys = '[]', access_token = null`;
-    expect(await reseal(sql, ringOf(['k3'], 'home-cccccccc'), { actor: KIM, signal: live })).toMatchObject({
+    expect(await reseal(sql, ringOf(['k3'], 'home-cccccccc'), { signal: live })).toMatchObject({
       rewrapped: 2,
     });
     expect(
@@ -146,11 +123,7 @@ describe('reseal', () => {
       },
     };
     await sql`delete from kyc_records where application_id = 'acme'`;
-    const report = await reseal(
-      sql,
-      { records: [k6, interrupted], tokens: [k6] },
-      { actor: KIM, signal: live },
-    );
+    const report = await reseal(sql, { records: [k6, interrupted], tokens: [k6] }, { signal: live });
     expect(report.failed).toEqual([]);
     const tokens = (await listApplications(sql)).filter(({ access_token }) => access_token !== null);
     const opened = tokens.map(async (row) => [
@@ -176,7 +149,7 @@ describe('reseal', () => {
     await locked;
     const storing = store(sql, ringOf(['k6']), 'aaa', PLANTED);
     await expect.poll(waiting).toHaveLength(1);
-    const resealing = reseal(sql, ringOf(['k7', 'k6']), { actor: KIM, signal: live });
+    const resealing = reseal(sql, ringOf(['k7', 'k6']), { signal: live });
     await expect.poll(waiting).toHaveLength(2);
     release();
     await locking;
@@ -192,7 +165,7 @@ describe('reseal', () => {
   ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
     await addApplication(sql, 'cork', ringOf(['k7']));
     await sql`delete from kyc_records where application_id = 'cork'`;
-    await reseal(sql, ringOf(['k8', 'k7']), { actor: KIM, signal: live });
+    await reseal(sql, ringOf(['k8', 'k7']), { signal: live });
     const others = ringOf(ids).records.filter(({ key_id }) => key_id !== 'k8');
     const [k8] = ringOf(['k8']).records as [KeyProvider];
     let sealed = 0;
@@ -200,7 +173,7 @@ describe('reseal', () => {
       ...k8,
       wrap: async (dataKey, record) => {
         sealed += 1;
-        if (sealed === 1) await reseal(sql, ringOf(['k7', 'k8']), { actor: KIM, signal: live });
+        if (sealed === 1) await reseal(sql, ringOf(['k7', 'k8']), { signal: live });
         return k8.wrap(dataKey, record);
       },
     };
@@ -220,18 +193,14 @@ describe('reseal', () => {
     await addApplication(sql, 'delta', ringOf(['k7'], 'home-dddddddd'));
     const before = await tokens();
     const wrong = ringOf(['k9'], 'home-dddddddd');
-    expect((await keyErrorOf(() => reseal(sql, wrong, { actor: KIM, signal: live }))).code).toBe(
-      'unknown_key',
-    );
+    expect((await keyErrorOf(() => reseal(sql, wrong, { signal: live }))).code).toBe('unknown_key');
     expect(await tokens()).toEqual(before);
   });
 
   it('stops when it is aborted, and says how to continue', async () => {
-    await expect(
-      reseal(sql, ringOf(['k8', 'k7']), { actor: KIM, signal: AbortSignal.abort() }),
-    ).rejects.toThrow('Continue with: npx catalogue kyc reseal');
-    expect((await keyErrorOf(() => reseal(sql, ringOf([]), { actor: KIM, signal: live }))).code).toBe(
-      'no_key',
+    await expect(reseal(sql, ringOf(['k8', 'k7']), { signal: AbortSignal.abort() })).rejects.toThrow(
+      'Continue with: npx catalogue kyc reseal',
     );
+    expect((await keyErrorOf(() => reseal(sql, ringOf([]), { signal: live }))).code).toBe('no_key');
   });
 });

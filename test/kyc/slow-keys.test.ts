@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { listKycStates } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
-import { reseal } from '#src/kyc/reseal.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
 import { startFleet } from '#test/kyc/fleet.ts';
 import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
+import { reseal } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const CONNECTIONS = 2;
@@ -122,7 +121,7 @@ it('the fingerprint key is opened once as long as its wraps stay the same', asyn
   for (const id of ids) expect(await store(sql, keys, id, PLANTED)).toBe('unchanged');
   expect(calls).toEqual({ unwrap: 1, wrap: 2 });
 
-  await reseal(sql, ringOf(['k2', 'k1']), { actor: KIM, signal: new AbortController().signal });
+  await reseal(sql, ringOf(['k2', 'k1']), { signal: new AbortController().signal });
   await expect(store(sql, keys, 'app-0', PLANTED)).rejects.toThrow('sealed under key k2');
   const both: KeyRing = { records: [...keys.records, ...ringOf(['k2']).records], tokens: [] };
   expect(await store(sql, both, 'app-0', PLANTED)).toBe('unchanged');

@@ -3,13 +3,13 @@ import type { Database } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
-import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { approve, askForApproval } from '#src/operations/approvals.ts';
+import { approve, requestApproval } from '#src/operations/requests.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { addTestOperator } from '#test/console/support.ts';
 import { fillConsole } from '#test/console/world.ts';
 import { PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { KIM } from '#test/support/factories.ts';
+import { operateAs } from '#test/support/operate.ts';
 
 const KEYS = ringOf(['k1']);
 
@@ -42,14 +42,17 @@ const addSuspectRun = async (sql: Database): Promise<string> => {
 };
 
 const fillApprovals = async (sql: Database, run_id: string): Promise<void> => {
-  const request = (kind: 'reveal' | 'erase', application_id: string) =>
-    askForApproval(sql, 'kim', { kind, subject: `application:${application_id}`, reason: 'ticket 4711' });
+  const as = (login: string) => ({ actor: login, actor_kind: 'operator' }) as const;
+  const request = (kind: 'reveal' | 'erase', application_id: string) => {
+    const given = { kind, subject: `application:${application_id}`, reason: 'ticket 4711' };
+    return operateAs(sql, as('kim'), requestApproval, given);
+  };
   const { approval_id } = await request('reveal', 'lantern-works');
-  await approve(sql, 'lee', KYC_APPROVAL_KINDS, approval_id);
+  await operateAs(sql, as('lee'), approve, { kind: 'reveal', approval_id });
   await request('erase', 'lantern-works');
   await request('reveal', 'studio-mizu');
   for (const login of ['olga', 'rui'])
-    await askForApproval(sql, login, {
+    await operateAs(sql, as(login), requestApproval, {
       kind: 'withdrawals',
       subject: `run:${run_id}`,
       reason: 'they are gone',

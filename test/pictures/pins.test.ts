@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -24,7 +26,8 @@ beforeAll(async () => {
   decoder = createDecoder();
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   const options = { egress, decoder, maxBytes: 200_000, recheckMs: 3_600_000 };
-  pictures = createPictures({ ...options, sql: database.as('media') });
+  const media = database.as('media');
+  pictures = createPictures({ ...options, sql: media, reopenGames: createReopenGames(media) });
   reviewer = database.as('console');
   await addApplication(database.sql, 'acme');
 });
@@ -50,7 +53,7 @@ const look = async (url: string) => {
   await database.sql`update pictures set fresh_until = null where url = ${url}`;
   return pictures.refresh({ url, application_id: 'acme' }, 'check', signal);
 };
-const pass = (game_id: string, seen_pictures?: ReadonlyMap<string, string>) =>
+const pass = (game_id: string, seen_pictures?: Record<string, string>) =>
   decideGames(
     reviewer,
     [{ game_id, revision: 1, ...(seen_pictures && { seen_pictures }) }],
@@ -69,12 +72,12 @@ test('bytes that a reviewer did not see are not passed', async () => {
   const { picture_id = '', sha256 } = (await viewOf(url)) ?? {};
   replace(await aPicture(2));
   await look(url);
-  const seen = new Map([[picture_id, sha256 ?? '']]);
-  expect((await pass(game_id, seen)).games[0]?.result).toBe('moved');
+  const seen = { [picture_id]: sha256 ?? '' };
+  expect((await pass(game_id, seen)).games[0]?.result).toBe('picture_moved');
   expect(await statusOf(game_id)).toBe('pending');
-  const now = new Map([[picture_id, (await viewOf(url))?.sha256 ?? '']]);
+  const now = { [picture_id]: (await viewOf(url))?.sha256 ?? '' };
   expect((await pass(game_id, now)).games[0]?.result).toBe('decided');
-  expect([...(await listPins(database.sql, game_id))]).toEqual([...now]);
+  expect([...(await listPins(database.sql, game_id))]).toEqual(Object.entries(now));
 });
 
 test('an unchanged picture costs one conditional request, a failure or a redirect changes nothing and is told', async () => {
@@ -109,12 +112,14 @@ test.each([
     replace(await other());
     expect(await look(url)).toMatchObject({ drifted: [game_id] });
     expect(await statusOf(game_id)).toBe('pending');
+    const entries = () =>
+      listAudit(database.sql, { subject: `game:${game_id}`, action: 'game.reopen', limit: 9 });
+    expect(await entries()).toMatchObject([{ actor: 'media', actor_kind: 'system' }]);
     const [row] = await database.sql`
-    select c.why, c.before <> c.after as differs, g.revision, g.audit_time, l.decided_revision
+    select c.before <> c.after as differs, g.revision, g.audit_time, l.decided_revision
     from picture_changes c join games g using (game_id) join changed_games l using (game_id)
     where game_id = ${game_id}`;
     expect(row).toEqual({
-      why: 'picture changed',
       differs: true,
       revision: 1,
       audit_time: null,
@@ -125,6 +130,7 @@ test.each([
     await pass(game_id);
     expect(await look(url)).toMatchObject({ drifted: [] });
     expect(await statusOf(game_id)).toBe('passed');
+    expect(await entries()).toHaveLength(1);
   },
 );
 

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
@@ -26,6 +27,7 @@ beforeAll(async () => {
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'], resolve });
   const sql = database.as('media');
   pictures = createPictures({
+    reopenGames: createReopenGames(sql),
     sql,
     egress,
     decoder,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
-import { listAudit, recordAudit, verifyAudit } from '#db/queries/audit.ts';
+import { listAudit, recordAudit } from '#db/queries/audit.ts';
 import { DATABASE_ROLES, FUNCTION_RIGHTS, roleName } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

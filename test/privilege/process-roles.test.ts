@@ -95,6 +95,15 @@ describe.each([
     expect(await whoMay(nameOf, insert)).toEqual(writers);
   });
 
+  it('writes from media only that a game returned to review', async () => {
+    const insert = (kind: string) => `
+      insert into audit_log (actor, actor_kind, action, subject)
+      values ('media', '${kind}', 'game.reopen', 'game:019a2b3c')`;
+    const writers = ['worker', 'console', 'media', 'kyc_desk', 'operator'];
+    expect(await whoMay(nameOf, insert('system'))).toEqual(writers);
+    expect(await whoMay(nameOf, insert('operator'))).toEqual(['console', 'kyc_desk']);
+  });
+
   it('asks for a second person where the request belongs', async () => {
     const ask = (kind: string) => `
       insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)

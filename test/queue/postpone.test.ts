@@ -31,7 +31,7 @@ onBothBackends('A postponed job', (kind) => {
     const queue = producer.queue(postponed);
     const waits = await producer.add(postponed, { waitMs: HOUR_MS / 2 }, { id: 'waits' });
     const waited = await producer.add(postponed, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
-    await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1 });
+    await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1, postponed_times: 1 });
 
     const runner = startRunner(fleet.backend, [postponedJob], fleet.deps, pino({ level: 'silent' }), onError);
     stack.defer(() => runner.stop(1_000));

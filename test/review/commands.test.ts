@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -66,7 +67,9 @@ describe('game pass and game reject', () => {
     await change(game, { game_name: 'Moved' });
     const { exit, stderr } = await catalogue(['game', 'pass', `${game.game_id}@1`, '--by', 'kim']);
     expect(exit).toBe(1);
-    expect(stderr).toContain(`is at revision 2, not 1. Read it with npx catalogue game show ${game.game_id}`);
+    expect(stderr).toContain(
+      `is at revision 2, not 1: pending. Read it with npx catalogue game show ${game.game_id}`,
+    );
   });
 
   it('do not decide a withdrawn game, and say why', async () => {
@@ -103,7 +106,11 @@ describe('game pass and game reject', () => {
     const document = documentOf(passed);
     const resultOf = (game_id = '') =>
       document.games.find((game: { game_id: string }) => game.game_id === game_id);
-    expect(resultOf(moved?.game_id)).toMatchObject({ result: 'moved', revision: 1, current_revision: 2 });
+    expect(resultOf(moved?.game_id)).toMatchObject({
+      result: 'content_moved',
+      revision: 1,
+      current_revision: 2,
+    });
     for (const { game_id } of others)
       expect(resultOf(game_id)).toMatchObject({ result: 'decided', audit_status: 'passed' });
 
@@ -131,7 +138,7 @@ describe('game pass and game reject', () => {
     ['nothing', '\n# nothing\n', 'No games are given'],
     ['a sentence', 'All of them, please', 'Line 1 of the input begins with "All"'],
     ['a short word', 'game  application  name\n019@1', 'Line 2 of the input begins with "019@1"'],
-    ['an id that no game has', 'ffffffff@1', 'There is no game ffffffff'],
+    ['an id that no game has', 'ffffffff@1', 'There is no game "ffffffff"'],
     ['two revisions', `${randomUUID()}@1@2`, 'Line 1 of the input begins with'],
   ] as const)('refuse %s on stdin', async ([, stdin, says]) => {
     const { exit, stderr } = await catalogue(['game', 'pass', '--by', 'kim'], stdin);

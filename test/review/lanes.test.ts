@@ -6,8 +6,9 @@ import { findGame, upsertGames } from '#db/queries/games.ts';
 import type { Lane } from '#src/contract/words.ts';
 import { cursorAfter, laneList } from '#src/lists/review.ts';
 import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
-import { addApplication, decideGame, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { readPage, readPages, sourcesWith } from '#test/support/lists.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -4,10 +4,10 @@ import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { runWithdrawalList } from '#src/lists/runs.ts';
-import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
 import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
 import { readPage } from '#test/support/lists.ts';
+import { acceptWithdrawals } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet('postgres', 1);

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { undoGameDecisions } from '#src/review/decide.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { addApplication, anOpenRun, decideGame, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGame, undoGameDecisions } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

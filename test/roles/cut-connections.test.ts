@@ -84,7 +84,7 @@ describe.skipIf(withoutRedis())('A hundred connections that break in their first
   test.concurrent.for([
     ['worker', ['catalogue worker', 'catalogue metrics']],
     ['api', ['catalogue api', 'catalogue metrics']],
-    ['board', ['catalogue metrics']],
+    ['console', ['catalogue metrics']],
     ['up', ['catalogue worker', 'catalogue api', 'catalogue metrics']],
   ] as const)('end no %s', { timeout: 180_000 }, async ([role, pools]) => {
     await using proxy = await startProxy(() => Number(new URL(fleet.env.DATABASE_URL ?? '').port));

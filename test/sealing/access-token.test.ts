@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { bindAccessToken, openAccessToken, originsOf, tokenRecord } from '#src/sealing/access-token.ts';
+import { openAccessToken, originsOf, sealAccessToken, tokenRecord } from '#src/sealing/access-token.ts';
 import { wrapDataKey } from '#src/sealing/key-provider.ts';
-import { FORMAT, openValue, sealValue } from '#src/sealing/sealed-value.ts';
+import { sealValue } from '#src/sealing/sealed-value.ts';
 import { keyBytes, keyErrorOf, ringOf, TOKEN } from '#test/kyc/support.ts';
 
 const ACME = {
@@ -11,17 +11,6 @@ const ACME = {
   query_cp_kyc_webhook: 'https://acme.example/kyc',
 };
 const KEYS = ringOf(['k1']);
-const DATA_KEY = keyBytes('data key');
-
-/** A token as an earlier release sealed it: bound to no origin. */
-const unbound = async () => ({
-  access_token: sealValue(
-    DATA_KEY,
-    { table: 'applications', record_id: 'acme', column: 'access_token' },
-    Buffer.from(TOKEN),
-  ),
-  access_token_keys: await wrapDataKey(KEYS.tokens, DATA_KEY, tokenRecord('acme')),
-});
 
 it.each([
   ['each origin once, sorted', ACME, ['https://acme.example', 'https://kyc.acme.example']],
@@ -34,44 +23,22 @@ it.each([
   expect(originsOf(application)).toEqual(origins);
 });
 
-it('a token that is bound to no origin opens, unless REFUSE_UNBOUND_TOKENS is set', async () => {
-  const application = { ...ACME, ...(await unbound()) };
-  expect(await openAccessToken(KEYS, application)).toBe(TOKEN);
-  expect(await openAccessToken({ ...KEYS, refuseUnbound: false }, application)).toBe(TOKEN);
-  const refused = await keyErrorOf(() => openAccessToken({ ...KEYS, refuseUnbound: true }, application));
-  expect(refused).toMatchObject({
-    code: 'unbound_token',
-    message:
-      'The access token of acme is not bound to the origins of its webhooks, and REFUSE_UNBOUND_TOKENS is set. Give it again: npx catalogue app update acme --access-token-file …',
+it('a token that is sealed for no origin opens nowhere', async () => {
+  const record = tokenRecord('acme');
+  const dataKey = keyBytes('data key');
+  const unbound = sealValue(dataKey, { ...record, column: 'access_token' }, Buffer.from(TOKEN));
+  const access_token_keys = await wrapDataKey(KEYS.tokens, dataKey, record);
+  const open = () => openAccessToken(KEYS, { ...ACME, access_token: unbound, access_token_keys });
+  expect(await keyErrorOf(open)).toEqual({
+    code: 'unknown_version',
+    message: 'applications.access_token acme is sealed in format 1; this release reads format 2.',
   });
 });
 
-it('a token that is bound to no origin is bound once, under the same data key', async () => {
-  const { access_token, access_token_keys } = await unbound();
-  const bound = bindAccessToken(KEYS, ACME, DATA_KEY, access_token);
-  expect(bound?.[0]).toBe(FORMAT.bound);
-  if (bound === null) throw new Error('the token was bound already');
-  const place = {
-    table: 'applications',
-    record_id: 'acme',
-    column: 'access_token',
-    boundTo: originsOf(ACME),
-  };
-  expect(openValue(DATA_KEY, place, bound)).toEqual(Buffer.from(TOKEN));
-  const strict = { ...KEYS, refuseUnbound: true };
-  expect(await openAccessToken(strict, { ...ACME, access_token: bound, access_token_keys })).toBe(TOKEN);
-  expect(bindAccessToken(strict, ACME, DATA_KEY, bound)).toBeNull();
-  expect((await keyErrorOf(() => bindAccessToken(strict, ACME, DATA_KEY, access_token))).code).toBe(
-    'unbound_token',
-  );
-});
-
 it('a token whose webhooks changed names the origins, and what to do', async () => {
-  const { access_token, access_token_keys } = await unbound();
-  const bound = bindAccessToken(KEYS, ACME, DATA_KEY, access_token);
-  const moved = { ...ACME, query_cp_kyc_webhook: 'https://evil.example/' };
-  const open = () => openAccessToken(KEYS, { ...moved, access_token: bound, access_token_keys });
-  expect(await keyErrorOf(open)).toMatchObject({
+  const sealed = await sealAccessToken(KEYS, ACME, TOKEN);
+  const moved = { ...ACME, query_cp_kyc_webhook: 'https://evil.example/', ...sealed };
+  expect(await keyErrorOf(() => openAccessToken(KEYS, moved))).toMatchObject({
     code: 'does_not_open',
     message:
       'The access token of acme is not sealed for https://acme.example, https://evil.example, https://kyc.acme.example, so nothing is sent there. Check its webhooks (npx catalogue app show acme), then give the token again: npx catalogue app update acme --access-token-file …',
@@ -79,7 +46,7 @@ it('a token whose webhooks changed names the origins, and what to do', async () 
 });
 
 it('a token of a later format is named as such, and one that is gone too', async () => {
-  const { access_token, access_token_keys } = await unbound();
+  const { access_token, access_token_keys } = await sealAccessToken(KEYS, ACME, TOKEN);
   const later = Buffer.from(access_token);
   later[0] = 9;
   const open = (token: Uint8Array | null) =>

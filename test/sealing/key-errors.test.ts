@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
-import { type KeyProvider, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
-import { isInstallationKeyId, openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
+import { unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
+import { openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 import { sealValue } from '#src/sealing/sealed-value.ts';
 import { aHome, keyBytes, keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
 
@@ -34,12 +34,6 @@ describe('The key of the installation', () => {
   const open = (home: string, encryptionKeys?: string) =>
     openKeyRing({ encryptionKeys, home, databaseUrl: undefined });
 
-  it('is known by its id', async () => {
-    const { tokens } = await open(await aHome());
-    expect(tokens.map(({ key_id }) => isInstallationKeyId(key_id))).toEqual([true]);
-    expect(isInstallationKeyId('k1')).toBe(false);
-  });
-
   it('counts once if ENCRYPTION_KEYS lists it too', async () => {
     const home = await aHome();
     const [own] = (await open(home)).records;
@@ -62,20 +56,6 @@ describe('The key of the installation', () => {
   });
 });
 
-it.each([
-  [undefined, false],
-  [false, false],
-  [true, true],
-])('REFUSE_UNBOUND_TOKENS %s: the key ring has %s', async (refuseUnboundTokens, refuseUnbound) => {
-  const ring = await openKeyRing({
-    encryptionKeys: keysText('k1'),
-    home: await aHome(),
-    databaseUrl: undefined,
-    ...(refuseUnboundTokens === undefined ? {} : { refuseUnboundTokens }),
-  });
-  expect(ring.refuseUnbound).toBe(refuseUnbound);
-});
-
 describe('A data key', () => {
   it('is wrapped as the value of the column data_key: what one release wrapped opens in every later one', async () => {
     const [key] = ringOf(['k1']).records;
@@ -92,37 +72,22 @@ describe('A data key', () => {
     });
   });
 
-  it('that no key can unwrap names the keys that are missing and those that are there, each once', async () => {
-    const wraps = ['k8', 'k9'].map((key_id) => ({ key_id, wrapped: '' }));
+  it('that no key can unwrap names the key that is missing and those that are there, each once', async () => {
+    const wraps = [{ key_id: 'k8', wrapped: '' }];
     const { records } = ringOf(['k1', 'k2']);
     const messageOf = async (...given: Parameters<typeof unwrapDataKey>) =>
       (await keyErrorOf(() => unwrapDataKey(...given))).message;
     expect(await messageOf([...records, ...records], wraps, RECORD)).toBe(
-      'kyc_records acme/r1 is sealed under key k8 or k9, which this process does not have (it has: k1, k2). See ENCRYPTION_KEYS.',
+      'kyc_records acme/r1 is sealed under key k8, which this process does not have (it has: k1, k2). See ENCRYPTION_KEYS.',
     );
     expect(await messageOf([], [], RECORD)).toBe(
       'kyc_records acme/r1 is sealed under key none, which this process does not have (it has: none). See ENCRYPTION_KEYS.',
     );
   });
-
-  it('is not tried under the next key after an error that is none of a key', async () => {
-    const failing = (key_id: string, error: Error): KeyProvider => ({
-      key_id,
-      wrap: () => Promise.reject(error),
-      unwrap: () => Promise.reject(error),
-    });
-    const [good] = ringOf(['k2']).records;
-    if (good === undefined) throw new Error('no key');
-    const wraps = [{ key_id: 'k1', wrapped: '' }, ...(await wrapDataKey([good], keyBytes('data'), RECORD))];
-    const bug = new TypeError('a bug');
-    await expect(unwrapDataKey([failing('k1', bug), good], wraps, RECORD)).rejects.toBe(bug);
-    const away = new KeyError('key_service', 'The key service did not respond.');
-    expect(await unwrapDataKey([failing('k1', away), good], wraps, RECORD)).toHaveLength(32);
-  });
 });
 
 it('only an error of the key service may pass by itself', () => {
-  const codes = ['no_key', 'unknown_key', 'does_not_open', 'unbound_token', 'unknown_version'] as const;
+  const codes = ['no_key', 'unknown_key', 'does_not_open', 'unknown_version'] as const;
   for (const code of codes) expect(new KeyError(code, 'x').retryable).toBe(false);
   const error = new KeyError('key_service', 'x');
   expect([error.retryable, error.name, isKeyError(error), isKeyError(new Error('x'))]).toEqual([

@@ -8,11 +8,22 @@ import {
 } from '#db/queries/applications.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import type { FetchedGame } from '#db/queries/games.ts';
-import { openRun, type RunRow } from '#db/queries/runs.ts';
-import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import {
+  type ApplicationGameDetail,
+  type ApplicationGameSummary,
+  EXAMPLE_DETAIL,
+} from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
-import { type DecisionRequest, decideGames } from '#src/review/decide.ts';
-import { contentHash, type GameContent, listHash, toGameContent } from '#src/rules/mapping.ts';
+import { openRun } from '#src/ingest/steps.ts';
+import {
+  CONTENT,
+  CONTENT_COLUMNS,
+  contentHash,
+  type GameContent,
+  listHash,
+  toGameContent,
+} from '#src/rules/mapping.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
@@ -70,14 +81,15 @@ export const moveWebhooks = async (
 
 /** A detail as an application answers it (section 2.5). */
 export const aDetail = (changes: Partial<ApplicationGameDetail> = {}): ApplicationGameDetail => ({
-  game_id: 'g-1',
-  game_name: 'Lantern Harbour',
-  game_icon: ['https://cdn.example/icon.png'],
-  game_info: 'Bring the boats home before the fog.',
-  game_store_video: 'https://cdn.example/film.mp4',
-  game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
+  ...EXAMPLE_DETAIL,
   ...changes,
 });
+
+/** A content without anything in it. */
+export const emptyContent = () =>
+  Object.fromEntries(
+    CONTENT_COLUMNS.map((name) => [name, CONTENT[name].type === 'text' ? '' : []]),
+  ) as unknown as GameContent;
 
 /** The same game as the list shows it (section 2.4). */
 export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary => ({
@@ -119,13 +131,4 @@ export const anOpenRun = async (
   const run_id = randomUUIDv7();
   const run = { run_id, application_id, trigger: 'manual', full, accept_withdrawals } as const;
   return (await openRun(sql, run)).run;
-};
-
-/** Decides on one game as kim. @returns whether the decision was made */
-export const decideGame = async (
-  sql: Database,
-  { game_id, revision = 1, ...request }: { game_id: string; revision?: number } & DecisionRequest,
-): Promise<boolean> => {
-  const { games } = await decideGames(sql, [{ game_id, revision }], request, KIM);
-  return games[0]?.result === 'decided';
 };

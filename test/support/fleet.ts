@@ -15,6 +15,7 @@ import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
+import { engineOperations } from '#src/operations/engine-operations.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
@@ -120,8 +121,9 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const http = createHttpPost({ egress });
   started.defer(() => http.close());
   const formatAuditTime = createAuditTimeFormatter('UTC');
-  const events = createEventSender({ sql: own, keys: testKeys, http, formatAuditTime });
+  const events = createEventSender({ sql: own, keys: testKeys, http, formatAuditTime, ...engineOperations });
   const deps: JobDependencies = {
+    ...engineOperations,
     sql: own,
     webhooks,
     memory,

@@ -3,19 +3,19 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { urlOfRole } from '#test/support/roles.ts';
+import { startTemporaryPostgres } from '#test/support/temporary-postgres.ts';
 
 export type ServersAnswer =
   | { adminDatabaseUrl: string; templateClause: string; redisUrl: string | null }
@@ -42,22 +42,10 @@ const print = (answer: ServersAnswer): void => {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 };
 
-/** Test data need not survive a power cut. */
-const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
-
 const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
-  const home = await mkdtemp(join(tmpdir(), 'catalogue-test-'));
-  stops.push(() => removeHome(home));
-  const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
-  stops.push(instance.stop);
-  return instance.databaseUrl;
-};
-
-/** For root the data can be outside the home. */
-const removeHome = async (home: string): Promise<void> => {
-  const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{"directory":"."}');
-  await rm(resolve(home, JSON.parse(record).directory), { recursive: true, force: true });
-  await rm(home, { recursive: true, force: true });
+  const server = await startTemporaryPostgres();
+  stops.push(async () => server[Symbol.asyncDispose]());
+  return server.databaseUrl;
 };
 
 /** Returns the clause that clones the template. Its name is unique: several runs can share a server. */

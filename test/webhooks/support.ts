@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { EXAMPLE_DETAIL } from '#src/contract/application.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
@@ -71,14 +72,7 @@ export const errorOf = async (call: Promise<unknown>): Promise<WebhookError> => 
 
 export const live = (): AbortSignal => new AbortController().signal;
 
-export const detail = (gameId = 'g1') => ({
-  game_id: gameId,
-  game_name: 'Paper Harbor',
-  game_icon: ['https://cdn.example/icon.png'],
-  game_info: 'A calm game.',
-  game_store_video: '',
-  game_store_pic: [],
-});
+export const detail = (gameId = 'g1') => ({ ...EXAMPLE_DETAIL, game_id: gameId });
 
 /** Queries the detail of `g1`. */
 export const askDetail = (client: WebhookClient, url: string, signal = live()) =>

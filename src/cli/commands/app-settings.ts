@@ -1,7 +1,8 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import type { CommandContext } from '#src/cli/kit/context.ts';
-import { type applicationSettings, SETTING_DEFAULTS } from '#src/contract/application-settings.ts';
+import type { applicationSettings } from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 
 type Setting = readonly [flags: string, description: string, parse: (text: string) => string | number];
 

@@ -18,24 +18,20 @@ import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { applicationList } from '#src/lists/applications.ts';
-import {
-  addApplication,
-  changeApplication,
-  pauseApplication,
-  resumeApplication,
-  resumeFailingApplications,
-} from '#src/operations/applications.ts';
-import { removeApplication } from '#src/operations/remove-application.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
 
+/** Not loaded for --help. */
+const loadOperations = () => import('#src/operations/applications.ts');
+
 const setStatus = async (
-  { openDatabase, operate, out }: CommandContext,
-  operation: typeof pauseApplication | typeof resumeApplication,
+  { operate, out }: CommandContext,
+  act: 'pause' | 'resume',
   application_id: string,
 ): Promise<void> => {
-  await requireApplication(await openDatabase(), application_id);
+  const { pauseApplication, resumeApplication } = await loadOperations();
+  const operation = act === 'pause' ? pauseApplication : resumeApplication;
   const { status } = await operate(operation, { application_id });
   out.answer({ application_id, status }, `${application_id} is ${status}.`);
 };
@@ -81,6 +77,7 @@ export const register = (program: Command): void => {
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
       await checkWebhooks(context, { ...settings, events_webhook });
       await warnOfInstallationKey(context, application_id);
+      const { addApplication } = await loadOperations();
       const changed = await context.operate(addApplication, {
         application_id,
         access_token,
@@ -116,9 +113,9 @@ export const register = (program: Command): void => {
       const events_webhook = eventsWebhook === false ? null : eventsWebhook;
       const access_token = await readGivenToken(options);
       await checkWebhooks(context, { ...settings, events_webhook });
-      await requireApplication(await context.openDatabase(), application_id);
       if (access_token !== undefined) await warnOfInstallationKey(context, application_id);
       const changes = { application_id, access_token, events_webhook, ...settings };
+      const { changeApplication } = await loadOperations();
       const changed = await context.operate(changeApplication, changes);
       await answerChange(context, application_id, changed, `Changed ${application_id}.`);
     },
@@ -145,7 +142,7 @@ export const register = (program: Command): void => {
     summary: 'stop its schedules; an open run finishes',
     examples: ['app pause acme'],
     parameters: (command) => command.argument(...APPLICATION),
-    run: (context, application_id) => setStatus(context, pauseApplication, application_id),
+    run: (context, application_id) => setStatus(context, 'pause', application_id),
   });
 
   defineCommand(app, 'resume', {
@@ -160,7 +157,8 @@ export const register = (program: Command): void => {
     run: async (context, application_id, { all }) => {
       if ((application_id === undefined) === (all === undefined))
         throw new UsageError('Name one application, or use --all.');
-      if (application_id !== undefined) return setStatus(context, resumeApplication, application_id);
+      if (application_id !== undefined) return setStatus(context, 'resume', application_id);
+      const { resumeFailingApplications } = await loadOperations();
       const { application_ids } = await context.operate(resumeFailingApplications, {});
       const done = `Applications resumed: ${application_ids.length}.`;
       context.out.answer({ application_ids, status: 'active' }, done);
@@ -183,6 +181,7 @@ export const register = (program: Command): void => {
         if ((await prompt.ask(question)) !== application_id)
           throw new CatalogueError(`${application_id} was not removed.`);
       }
+      const { removeApplication } = await import('#src/operations/remove-application.ts');
       const removed = await operate(removeApplication, { application_id });
       out.answer(removed, `Removed ${application_id}. Its games are withdrawn and its API tokens revoked.`);
     },

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { verifyAudit } from '#db/queries/audit.ts';
+import { verifyAudit } from '#db/verify-audit.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { EXIT } from '#src/errors.ts';

@@ -1,6 +1,7 @@
 /** What became of the games of a decision or an undo. */
 import { EXIT, type ExitCode } from '#src/errors.ts';
-import type { GameDecision, GameUndo } from '#src/review/decide.ts';
+import type { GameDecision } from '#src/operations/decisions.ts';
+import type { GameUndo } from '#src/operations/undo-decisions.ts';
 
 /** The result for a game, in words. */
 export const explainResult = ({ result, game, revision }: GameDecision | GameUndo): string => {
@@ -8,8 +9,12 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
     case 'decided':
     case 'undone':
       return String(game?.audit_status);
-    case 'moved':
+    case 'content_moved':
       return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
+    case 'picture_moved':
+      return `a picture has changed behind its address: ${game?.audit_status}`;
+    case 'status_moved':
+      return `its status has changed meanwhile: ${game?.audit_status}`;
     case 'unchanged':
       return `${game?.audit_status} already, by ${game?.last?.decided_by}`;
     case 'decided_before':

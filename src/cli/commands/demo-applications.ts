@@ -10,7 +10,8 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import type { Config } from '#src/config.ts';
-import { applicationSettings, SETTING_DEFAULTS, toColumns } from '#src/contract/application-settings.ts';
+import { applicationSettings, toColumns } from '#src/contract/application-settings.ts';
+import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';

@@ -1,8 +1,7 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
-import type { Database } from '#db/client.ts';
-import type { Actor } from '#db/queries/audit.ts';
+import type { z } from 'zod';
 import { listKycStates } from '#db/queries/kyc.ts';
 import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
@@ -22,6 +21,7 @@ import { type ExitCode, UsageError } from '#src/errors.ts';
 import { gameList } from '#src/lists/games.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { toRunDocument } from '#src/lists/runs.ts';
+import type { Given, Operation } from '#src/operations/operation.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { Everything } from '#src/roles/up.ts';
@@ -49,11 +49,29 @@ const createDemoConfig = async (config: Config, out: Output): Promise<Config> =>
   };
 };
 
+/** Runs operations as the demo. */
+const demoOperate =
+  ({ sql, producer }: Foundation) =>
+  async <Schema extends z.ZodType, Result, Final>(
+    operation: Operation<Schema, Result, Final>,
+    given: Given<Schema>,
+  ): Promise<Final> => {
+    const { operate } = await import('#src/operations/operate.ts');
+    const caller = { actor: { actor: 'demo', actor_kind: 'system' }, roles: 'all' } as const;
+    return operate(operation, given, caller, {
+      sql,
+      fourEyes: FOUR_EYES_BY_DEFAULT,
+      producer: async () => producer,
+      keys: () => Promise.reject(new Error('the demo needs no keys')),
+    });
+  };
+
 /** Pulls the KYC records. @returns their states */
 const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
   const { queryCpKyc } = await import('#src/ingest/specs.ts');
+  const { enqueueKycPull } = await import('#src/ingest/steps.ts');
   const jobs = [];
-  for (const application_id of ids) jobs.push(await foundation.producer.add(queryCpKyc, { application_id }));
+  for (const application_id of ids) jobs.push(await enqueueKycPull(foundation.producer, application_id));
   await waitForResults(foundation, out, queryCpKyc, jobs);
   return (await listKycStates(foundation.sql)).filter(({ application_id }) => ids.includes(application_id));
 };
@@ -66,7 +84,7 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   // A smaller --games than last time withdraws games on purpose. If there are two reviewers, both must accept it.
   const need = await readNeed(sql, FOUR_EYES_BY_DEFAULT, 'withdrawals');
   const options = { full: false, accept_withdrawals: need !== 'needed' };
-  const { opened, alreadyRunning } = await startRuns(foundation, ids, options, DEMO_ACTOR);
+  const { opened, alreadyRunning } = await startRuns(demoOperate(foundation), ids, options);
   const runs = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], SYNC_TIMEOUT_MS);
   const kyc = await pullKycRecords(foundation, out, ids);
   const lanes = await countLanes(sql);
@@ -85,15 +103,16 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
 };
 
 const DEMO_LOGIN = 'demo';
-const DEMO_ACTOR: Actor = { actor: 'demo', actor_kind: 'system' };
 
 /** A link that opens the review page, signed in as an operator of the demo who has every role. */
-const createDemoLink = async (sql: Database, { roles }: Everything): Promise<string> => {
-  const { addOperator, linkOperator, signInUrl } = await import('#src/identity/operators.ts');
+const createDemoLink = async (foundation: Foundation, { roles }: Everything): Promise<string> => {
+  const { signInUrl } = await import('#src/identity/links.ts');
+  const { addOperator, linkOperator } = await import('#src/operations/operators.ts');
   const address = roles.find(({ name }) => name === 'console')?.address ?? '';
-  if ((await findOperator(sql, DEMO_LOGIN)) === undefined)
-    await addOperator(sql, DEMO_ACTOR, { login: DEMO_LOGIN, name: 'Demo', roles: ROLES });
-  const secret = await linkOperator(sql, DEMO_ACTOR, DEMO_LOGIN, false);
+  const operate = demoOperate(foundation);
+  if ((await findOperator(foundation.sql, DEMO_LOGIN)) === undefined)
+    await operate(addOperator, { login: DEMO_LOGIN, name: 'Demo', roles: [...ROLES] });
+  const { secret } = await operate(linkOperator, { login: DEMO_LOGIN, sets_password: false });
   return `${signInUrl(address, secret)}&next=/review`;
 };
 
@@ -163,7 +182,7 @@ export const register = (program: Command): void =>
         await using foundation = await openProducer(config, everything.databaseUrl, 'demo');
         const ids = applications.map(({ application_id }) => application_id);
         const exitCode = await showSync(foundation, out, ids);
-        const signInLink = once === true ? '' : await createDemoLink(foundation.sql, everything);
+        const signInLink = once === true ? '' : await createDemoLink(foundation, everything);
         return { everything, applications, exitCode, signInLink, resources: resources.move() };
       };
       if (once === true) {

@@ -1,21 +1,14 @@
 import type { Command } from '@commander-js/extra-typings';
 import { findEvent } from '#db/queries/event-list.ts';
-import { type EventWebhook, findEventWebhook, findSendingAddress } from '#db/queries/event-webhooks.ts';
-import { retryEvents, rotateEventSecret } from '#src/actions/event-webhooks.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, variadic } from '#src/cli/kit/parsers.ts';
-import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { CatalogueError, UsageError } from '#src/errors.ts';
+import { NotFoundError, UsageError } from '#src/errors.ts';
 import { eventAddressList, eventList, toEventDocument } from '#src/lists/events.ts';
-
-const noAddress = (application_id: string): UsageError =>
-  new UsageError(
-    `${application_id} has no address for events. Set one: npx catalogue app update ${application_id} --events-webhook URL`,
-  );
+import { retryEvents, rotateEventSecret } from '#src/operations/events.ts';
 
 const explainFirst = ({ application_id, failures, last_error }: EventWebhook): string =>
   `The address of ${application_id} failed ${formatCount(failures, 'time')} (${last_error}): one event is sent first, the others follow when it is delivered.`;
@@ -46,7 +39,7 @@ export const register = (program: Command): void => {
     run: async ({ openDatabase, out }, prefix) => {
       const sql = await openDatabase();
       const found = await findEvent(sql, await requireId(sql, 'events', prefix));
-      if (found === undefined) throw new UsageError(`There is no event ${prefix}.`);
+      if (found === undefined) throw new NotFoundError('event', prefix);
       const { data, ...fields } = toEventDocument(found);
       out.record({ ...fields, data }, { ...fields, ...data });
     },
@@ -65,30 +58,24 @@ export const register = (program: Command): void => {
           'all events of this application that are not delivered',
           APPLICATION[2],
         ),
-    run: async ({ openDatabase, out }, prefixes = [], { application }) => {
+    run: async ({ openDatabase, operate, out }, prefixes = [], { application }) => {
       if ((application === undefined) === (prefixes.length === 0))
         throw new UsageError('Name events, or an application with --application.');
       const sql = await openDatabase();
-      const actor = commandLineActor();
       const event_ids = await Promise.all(prefixes.map((prefix) => requireId(sql, 'events', prefix)));
       const owners = await Promise.all(
         event_ids.map(async (id) => (await findEvent(sql, id))?.application_id ?? ''),
       );
-      const application_ids = application === undefined ? [...new Set(owners)] : [application];
       const failing: EventWebhook[] = [];
-      for (const id of application_ids) {
-        await requireApplication(sql, id);
-        const webhook = await findEventWebhook(sql, id);
-        if (webhook === undefined) throw noAddress(id);
-        if (webhook.status === 'active' && webhook.failures > 0) failing.push(webhook);
-      }
-      let events = 0;
       const switched_on: string[] = [];
-      for (const id of application_ids) {
-        const own = event_ids.filter((_, index) => owners[index] === id);
-        const retried = await retryEvents(sql, actor, id, application === undefined ? own : undefined);
+      let events = 0;
+      for (const application_id of application === undefined ? new Set(owners) : [application]) {
+        const own = event_ids.filter((_, index) => owners[index] === application_id);
+        const named = application === undefined ? own : undefined;
+        const retried = await operate(retryEvents, { application_id, event_ids: named });
         events += retried.events;
-        if (retried.switched_on) switched_on.push(id);
+        if (retried.switched_on) switched_on.push(application_id);
+        else if (retried.address.failures > 0) failing.push(retried.address);
       }
       const on = switched_on.length === 0 ? [] : [`Switched on again: ${switched_on.join(', ')}.`];
       const first = events < 2 ? [] : failing.map(explainFirst);
@@ -109,20 +96,11 @@ export const register = (program: Command): void => {
     details: 'The new secret is shown once. For 24 hours each event is signed with both.',
     examples: ['event secret rotate acme', 'event secret rotate acme --json'],
     parameters: (command) => command.argument(...APPLICATION),
-    run: async ({ openDatabase, openKeys, out }, application_id) => {
-      const sql = await openDatabase();
-      await requireApplication(sql, application_id);
-      const address = await findSendingAddress(sql, application_id);
-      if (address === undefined) throw noAddress(application_id);
-      const { rotateSealedSecret } = await import('#src/sealing/event-secret.ts');
-      const { secret: shown, sealed } = await rotateSealedSecret(await openKeys(), address);
-      const rotated = { application_id, url: address.url, ...sealed };
-      if (!(await rotateEventSecret(sql, commandLineActor(), rotated, address.secret)))
-        throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
-      const webhook = await findEventWebhook(sql, application_id);
+    run: async ({ operate, out }, application_id) => {
+      const rotated = await operate(rotateEventSecret, { application_id });
       out.answer(
-        { application_id, secret: shown, former_until: webhook?.former_until },
-        `The new secret, shown only now: ${shown}`,
+        rotated,
+        `The new secret, shown only now: ${rotated.secret}`,
         'The former one signs too for 24 hours.',
       );
     },

@@ -1,10 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
 import { findKycState } from '#db/queries/kyc.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, WAIT } from '#src/cli/kit/parsers.ts';
-import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { reportPull } from '#src/cli/kit/wait.ts';
 import { EXIT } from '#src/errors.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
@@ -31,13 +29,12 @@ export const register = (program: Command): void => {
     summary: 'pull the failed games of an application now',
     examples: ['failure retry acme', 'failure retry acme --wait'],
     parameters: (command) => command.argument(...APPLICATION).option(...WAIT),
-    run: async ({ openQueues, out }, application_id, { wait }) => {
+    run: async ({ openQueues, operate, out }, application_id, { wait }) => {
       const foundation = await openQueues();
-      await requireApplication(foundation.sql, application_id);
       if ((await findKycState(foundation.sql, application_id))?.state === 'failed')
         out.note(`Its KYC record failed too: npx catalogue kyc pull ${application_id}`);
-      const { retryFailedGames } = await import('#src/actions/pull-games.ts');
-      const retried = await retryFailedGames(foundation, commandLineActor(), application_id);
+      const { retryFailures } = await import('#src/operations/pull-games.ts');
+      const retried = await operate(retryFailures, { application_id });
       if (retried.games > 0) return reportPull(foundation, out, { application_id }, retried, wait === true);
       out.answer({ application_id, games: 0, jobs: [] }, `No failed games of ${application_id}.`);
       return EXIT.done;

@@ -1,28 +1,24 @@
 import { text } from 'node:stream/consumers';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
-import { listBatch } from '#db/queries/decisions.ts';
 import { DONE, exitCodeOf, explainResult } from '#src/cli/commands/decision-results.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { integerBetween, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { DECISION_VERBS, type Decision } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
-import { compareRevisions } from '#src/review/compare-revisions.ts';
 import {
   type DecidedBatch,
-  type DecisionRequest,
-  decideGames,
   type GameDecision,
-  type GameUndo,
-  undoGameDecisions,
-} from '#src/review/decide.ts';
-import type { SeenRevision } from '#src/review/verdicts.ts';
+  passGames,
+  rejectGames,
+  type SeenRevision,
+} from '#src/operations/decisions.ts';
+import { type GameUndo, undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { compareRevisions } from '#src/review/compare-revisions.ts';
 
 /** A game as a decision names it; without a revision the operator is asked. */
 type NamedGame = { prefix: string; revision: number | undefined };
@@ -83,7 +79,7 @@ const printResults = (out: Output, document: object, games: readonly (GameDecisi
 
 /** One game: its document and a sentence, as for a game that is shown. */
 const printOne = async (sql: Database, out: Output, decided: GameDecision): Promise<ExitCode> => {
-  const { game_id, revision, result, game } = decided;
+  const { game_id, result, game } = decided;
   const current = await requireGame(sql, game_id);
   if (result === 'withdrawn')
     throw new CatalogueError(
@@ -91,7 +87,7 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     );
   if (!DONE.includes(result))
     throw new CatalogueError(
-      `The content of ${game_id} is at revision ${current.revision}, not ${revision}. Read it with npx catalogue game show ${game_id}, then decide again.`,
+      `Nothing was decided on ${game_id}: ${explainResult(decided)}. Read it with npx catalogue game show ${game_id}, then decide again.`,
     );
   const undo = game?.last == null ? [] : [`Undo: npx catalogue game undo ${game.last.audit_id} --by NAME`];
   out.answer(
@@ -152,13 +148,13 @@ const NOTE = ['--note <private>', 'a note for operators', parseNonEmpty] as cons
 const DETAILS =
   'A decision names the revision that you saw: a game whose content has moved since is not decided, nor is a withdrawn game. Without games, they are read from stdin, one a line, as game list prints them. Exit 3 if some were not decided.';
 
-type DecisionOptions = Omit<DecisionRequest, 'audit_status'> & { by: string; revision?: number | undefined };
+type Decide = (games: SeenRevision[]) => Promise<DecidedBatch>;
 
 const runDecision = async (
   { openDatabase, out }: CommandContext,
-  audit_status: Decision,
   given: readonly NamedGame[],
-  { by, revision, reason, text: publicText, note }: DecisionOptions,
+  { verb, revision }: { verb: 'pass' | 'reject'; revision: number | undefined },
+  decide: Decide,
 ): Promise<ExitCode> => {
   if (revision !== undefined && (given.length !== 1 || given[0]?.revision !== undefined))
     throw new UsageError(`--revision names the revision of a single game. ${GAME_AT_REVISION}`);
@@ -166,9 +162,8 @@ const runDecision = async (
   if (games.length === 0) throw new UsageError(`No games are given. ${GAME_AT_REVISION}`);
   const sql = await openDatabase();
   const named = games.map((game) => ({ ...game, revision: game.revision ?? revision }));
-  const seen = await confirmRevisions(sql, out, named, DECISION_VERBS[audit_status]);
-  const request = { audit_status, reason, text: publicText, note };
-  const decided = await decideGames(sql, seen, request, commandLineActor(by));
+  const seen = await confirmRevisions(sql, out, named, verb);
+  const decided = seen.length === 0 ? { batch_id: null, games: [] } : await decide(seen);
   const [only] = decided.games;
   return only !== undefined && games.length === 1 ? printOne(sql, out, only) : printBatch(out, decided);
 };
@@ -189,7 +184,10 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
         .requiredOption(...BY)
         .option(...REVISION)
         .option(...NOTE),
-    run: (context, games = [], options) => runDecision(context, 'passed', games, options),
+    run: (context, given = [], { by, revision, note }) =>
+      runDecision(context, given, { verb: 'pass', revision }, (games) =>
+        context.operate(passGames, { games, note }, { by }),
+      ),
   });
 
   defineCommand(game, 'reject', {
@@ -207,7 +205,10 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
         .option('--text <public>', "a text for the application's developer", parseNonEmpty)
         .option(...NOTE)
         .option(...REVISION),
-    run: (context, games = [], options) => runDecision(context, 'rejected', games, options),
+    run: (context, given = [], { by, revision, note, reason, text: forDeveloper }) =>
+      runDecision(context, given, { verb: 'reject', revision }, (games) =>
+        context.operate(rejectGames, { games, note, reason, text: forDeveloper }, { by }),
+      ),
   });
 
   defineCommand(game, 'undo', {
@@ -219,13 +220,9 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
       command
         .argument('<decision>', 'the number of a decision (game show), or the id of a batch', parseDecisionId)
         .requiredOption(...BY),
-    run: async ({ openDatabase, out }, decision, { by }) => {
-      const sql = await openDatabase();
-      const audit_ids =
-        typeof decision === 'number'
-          ? [decision]
-          : (await listBatch(sql, decision)).map(({ audit_id }) => audit_id);
-      const games = await undoGameDecisions(sql, audit_ids, commandLineActor(by));
+    run: async ({ operate, out }, decision, { by }) => {
+      const which = typeof decision === 'number' ? { audit_ids: [decision] } : { batch_id: decision };
+      const games = await operate(undoGameDecisions, which, { by });
       printResults(out, { games: games.map(toResultDocument) }, games);
       return exitCodeOf(games);
     },

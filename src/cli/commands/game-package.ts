@@ -1,27 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { parse } from 'csv-parse/sync';
-import { z } from 'zod';
-import type { Database } from '#db/client.ts';
-import type { Actor } from '#db/queries/audit.ts';
 import type { PackageUrl } from '#db/queries/package-urls.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import type { Output } from '#src/cli/kit/output.ts';
+import type { CommandContext } from '#src/cli/kit/context.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { optionalHttpUrl } from '#src/contract/text.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
-import { type PackageResult, setPackageUrls, UnknownGamesError } from '#src/review/package-urls.ts';
-
-const packageUrlSchema = z.object({
-  game_id: z
-    .guid('is not a whole id: a file does not cut ids short (npx catalogue game list --json prints them)')
-    .toLowerCase(),
-  game_package_url: optionalHttpUrl,
-});
+import {
+  type PackageResult,
+  packageUrl,
+  setPackageUrls,
+  UnknownGamesError,
+} from '#src/operations/package-urls.ts';
 
 /** What stands in one line of a file: a record, or why it is none. */
 type Line = { line: number; record?: unknown; problem?: string };
@@ -75,7 +68,7 @@ const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; line
   const lines = new Map<string, number>();
   const problems = read.flatMap(({ line, record, problem }) => {
     if (problem !== undefined) return [{ line, problem }];
-    const checked = packageUrlSchema.safeParse(record);
+    const checked = packageUrl.safeParse(record);
     if (!checked.success) {
       const [issue] = checked.error.issues;
       return [{ line, problem: `${issue?.path.join('.')} ${issue?.message}` }];
@@ -91,12 +84,16 @@ const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; line
 };
 
 /** Applies a file as a whole. */
-const applyFile = async (sql: Database, path: string, actor: Actor, out: Output): Promise<PackageResult> => {
+const applyFile = async (
+  { operate, out }: CommandContext,
+  path: string,
+  by: string,
+): Promise<PackageResult> => {
   const { urls, lines } = await readPackageUrls(path);
   const progress = openProgress(out, [path], 'games');
-  const onProgress = (done: number) => progress?.update(path, done, urls.length);
+  const onProgress = (done: number, total: number) => progress?.update(path, done, total);
   try {
-    return await setPackageUrls(sql, urls, actor, { allMustExist: true, onProgress });
+    return await operate(setPackageUrls, { urls, all_must_exist: true }, { by, onProgress });
   } catch (error) {
     if (!(error instanceof UnknownGamesError)) throw error;
     const unknown = error.game_ids.map((id) => ({
@@ -127,21 +124,21 @@ export const registerPackage = (game: CommandUnknownOpts): void =>
         .option('--clear', 'remove the address')
         .option('--from <file>', 'read games and addresses from this file', parseNonEmpty)
         .requiredOption('--by <who>', 'name of the operator', parseNonEmpty),
-    run: async ({ openDatabase, out }, prefix, { url, clear, from, by }): Promise<ExitCode> => {
+    run: async (context, prefix, { url, clear, from, by }): Promise<ExitCode> => {
+      const { openDatabase, operate, out } = context;
       const isOne = prefix !== undefined && from === undefined && (url === undefined) === (clear === true);
       if (!isOne && (from === undefined || prefix !== undefined || url !== undefined || clear === true))
         throw new UsageError('Give a game with --url or --clear, or a file with --from.');
-      const sql = await openDatabase();
-      const actor = commandLineActor(by);
       if (prefix !== undefined) {
+        const sql = await openDatabase();
         const game_id = await requireId(sql, 'games', prefix);
-        await setPackageUrls(sql, [{ game_id, game_package_url: url ?? '' }], actor);
+        await operate(setPackageUrls, { urls: [{ game_id, game_package_url: url ?? '' }] }, { by });
         const row = await requireGame(sql, game_id);
         const text = row.game_package_url === '' ? 'no package URL' : row.game_package_url;
         out.answer(toGameDocument(row), `${row.game_name}: ${text}`);
         return EXIT.done;
       }
-      const result = await applyFile(sql, from ?? '', actor, out);
+      const result = await applyFile(context, from ?? '', by);
       out.answer(result, `${result.changed.length} changed, ${result.unchanged.length} unchanged.`);
       return EXIT.done;
     },

@@ -1,14 +1,13 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
-import type { Actor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { type LaneFilter, type LaneGame, listLanePage, placeInLane } from '#db/queries/lanes.ts';
 import type { ListPage } from '#db/queries/list-page.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
+import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { parseApplicationId, parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
@@ -16,8 +15,9 @@ import { isInteractive, openPrompt, type Prompt } from '#src/cli/kit/prompt.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
-import { type DecisionRequest, decideGames, undoGameDecisions } from '#src/review/decide.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 
 const LINES_SHOWN = 30;
@@ -29,8 +29,10 @@ type Place = ListPage['after'];
 type Session = {
   sql: Database;
   out: Output;
+  operate: CommandContext['operate'];
   prompt: Prompt;
-  actor: Actor;
+  /** The name of the reviewer. */
+  by: string;
   lane: Lane;
   filter: LaneFilter;
   /** The place after which the next game is read. */
@@ -39,20 +41,22 @@ type Session = {
   decided: { audit_id: number; place: Place }[];
 };
 
-const showGame = async ({ sql, out, actor }: Session, game: LaneGame): Promise<GameDiff> => {
+const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<GameDiff> => {
   const diff = await compareRevisions(sql, game.game_id);
   const lines = describeDiff(diff);
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
-  const others = await recordViewer(sql, game.game_id, actor.actor);
+  const others = await recordViewer(sql, game.game_id, by);
   if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
   out.line(`Waits since ${formatAge(game.since)}.`);
   return diff;
 };
 
+type Rejection = { reason: string; text: string | undefined; note: string };
+
 /** Asks for the reason and the texts of a rejection. @returns undefined when there is no answer */
-const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequest | undefined> => {
+const askRejection = async ({ sql, out, prompt }: Session): Promise<Rejection | undefined> => {
   const reasons = (await listReasons(sql)).filter((reason) => reason.retired_at === null);
   for (const [index, { code, label }] of reasons.entries()) out.line(`  ${index + 1}. ${code}: ${label}`);
   const chosen = (await prompt.ask('Reason (number or code, empty: do not reject): ')) ?? '';
@@ -60,17 +64,22 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<DecisionRequ
   if (reason === '') return undefined;
   const text = await prompt.ask("Text for the application's developer (may be empty): ");
   const note = text === undefined ? undefined : await prompt.ask('Note for operators (may be empty): ');
-  return note === undefined ? undefined : { audit_status: 'rejected', reason, text, note };
+  return note === undefined ? undefined : { reason, text, note };
 };
 
-const decide = async (session: Session, diff: GameDiff, next: Place, request: DecisionRequest) => {
-  const { sql, out, actor } = session;
-  const seen = [{ game_id: diff.game.game_id, revision: diff.to }];
-  const { games } = await decideGames(sql, seen, { ...request, seen_status: 'pending' }, actor);
-  for (const decision of games) {
+/** @param rejection absent: the game is passed */
+const decide = async (session: Session, diff: GameDiff, next: Place, rejection?: Rejection) => {
+  const { operate, out, by } = session;
+  const games = [{ game_id: diff.game.game_id, revision: diff.to }];
+  const seen = { games, seen_status: 'pending' } as const;
+  const decided =
+    rejection === undefined
+      ? await operate(passGames, seen, { by })
+      : await operate(rejectGames, { ...seen, ...rejection }, { by });
+  for (const decision of decided.games) {
     out.line(`${diff.game.game_name}: ${explainResult(decision)}.`);
     // A game that has moved is shown again.
-    if (decision.result === 'moved') return;
+    if (decision.result === 'content_moved') return;
     const { last } = decision.game ?? {};
     if (decision.result === 'decided' && last)
       session.decided.push({ audit_id: last.audit_id, place: session.place });
@@ -84,7 +93,7 @@ const undo = async (session: Session): Promise<void> => {
     session.out.line('There is nothing to undo.');
     return;
   }
-  for (const undone of await undoGameDecisions(session.sql, [last.audit_id], session.actor))
+  for (const undone of await session.operate(undoGameDecisions, { audit_ids: [last.audit_id] }, session))
     session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
   session.place = last.place;
 };
@@ -97,11 +106,11 @@ const handleGame = async (session: Session, game: LaneGame): Promise<boolean> =>
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
-      if (key === 'p') await decide(session, diff, next, { audit_status: 'passed' });
+      if (key === 'p') await decide(session, diff, next);
       else if (key === 'r') {
-        const request = await askRejection(session);
-        if (request === undefined) continue;
-        await decide(session, diff, next, request);
+        const rejection = await askRejection(session);
+        if (rejection === undefined) continue;
+        await decide(session, diff, next, rejection);
       } else if (key === 's') session.place = next;
       else if (key === 'u') await undo(session);
       else {
@@ -132,7 +141,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         )
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
-    run: async ({ openDatabase, out }, { by, lane, application: application_id, search }) => {
+    run: async ({ openDatabase, operate, out }, { by, lane, application: application_id, search }) => {
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
       const sql = await openDatabase();
@@ -147,7 +156,8 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         prompt,
         lane,
         filter,
-        actor: commandLineActor(by),
+        operate,
+        by,
         place: undefined,
         decided: [],
       };

@@ -1,16 +1,16 @@
 import type { Database } from '#db/client.ts';
 import { findGame, type GameRow } from '#db/queries/games.ts';
 import { style } from '#src/cli/kit/table.ts';
-import { UsageError } from '#src/errors.ts';
+import { NotFoundError } from '#src/errors.ts';
 import { toPrintable } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
-import type { FieldDiff, ListItem, TextPart } from '#src/review/diff.ts';
+import type { FieldDiff, ListItem, TextPart } from '#src/rules/diff.ts';
 
-/** @throws UsageError when there is no such game */
+/** @throws NotFoundError when there is no such game */
 export const requireGame = async (sql: Database, game_id: string): Promise<GameRow> => {
   const game = await findGame(sql, game_id);
   if (game !== undefined) return game;
-  throw new UsageError(`There is no game ${game_id}. List them: npx catalogue game list`);
+  throw new NotFoundError('game', game_id);
 };
 
 /** The JSON document of a game: its row without the hashes. */

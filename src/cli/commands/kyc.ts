@@ -1,39 +1,21 @@
 import type { Command } from '@commander-js/extra-typings';
+import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
-import { APPLICATION, APPROVAL, WAIT } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, APPROVAL, parseNonEmpty, WAIT } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
-import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { waitForJobs, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import { revealList } from '#src/lists/audit.ts';
 import { developerList, kycVersionList } from '#src/lists/kyc.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
-
-/**
- * Lets an erased record be pulled again, with an entry in the audit log: who allowed it and why.
- * @returns whether it was erased
- */
-const reopen = async ({ sql }: Foundation, application_id: string, by?: string, reason?: string) => {
-  const isErased = (await findKycState(sql, application_id))?.state === 'erased';
-  if (!isErased) return false;
-  if (!by?.trim() || !reason?.trim()) {
-    throw new UsageError(
-      `The KYC record of ${application_id} was erased. To pull it again, give --by and --reason: both are written to the audit log.`,
-    );
-  }
-  const { allowErasedRecord } = await import('#src/actions/kyc.ts');
-  return allowErasedRecord(sql, commandLineActor(by.trim()), application_id, reason.trim());
-};
 
 /** The `cp_id` to accept: the given one, or the one that an operator on a terminal confirms. */
 const confirmCpId = async (
-  { sql }: Foundation,
+  sql: Database,
   out: Output,
   application_id: string,
   given: string | undefined,
@@ -83,16 +65,15 @@ export const register = (program: Command): void => {
       command
         .argument(...APPLICATION)
         .option(...WAIT)
-        .option('--by <who>', 'name of the operator who pulls an erased record again')
+        .option('--by <who>', 'name of the operator who pulls an erased record again', parseNonEmpty)
         .option('--reason <why>', 'reason for pulling an erased record again'),
-    run: async ({ openQueues, out }, application_id, { wait, by, reason }) => {
+    run: async ({ openQueues, operate, out }, application_id, { wait, by, reason }) => {
+      if (reason !== undefined && by === undefined)
+        throw new UsageError('--reason requires --by: both are written to the audit log.');
       const foundation = await openQueues();
       const { sql } = foundation;
-      await requireApplication(sql, application_id);
-      const { pullKycRecord, requestKycRecord } = await import('#src/actions/kyc.ts');
-      const job = (await reopen(foundation, application_id, by, reason))
-        ? await requestKycRecord(foundation.producer, application_id)
-        : await pullKycRecord(foundation, commandLineActor(by), application_id, reason);
+      const { pullKycRecord } = await import('#src/operations/kyc.ts');
+      const { job } = await operate(pullKycRecord, { application_id, reason }, { by });
       if (wait === true) {
         const { queryCpKyc } = await import('#src/ingest/specs.ts');
         const exitCode = await waitForJobs(foundation, out, queryCpKyc, [job]);
@@ -100,7 +81,7 @@ export const register = (program: Command): void => {
         return exitCode === EXIT.done && current?.state === 'cp_id_changed' ? EXIT.partial : exitCode;
       }
       await warnWithoutWorker(sql, out);
-      out.answer({ application_id, job: job.id }, `Requested the KYC record of ${application_id}.`);
+      out.answer({ application_id, job }, `Requested the KYC record of ${application_id}.`);
       return EXIT.done;
     },
   });
@@ -114,11 +95,11 @@ export const register = (program: Command): void => {
       command
         .argument(...APPLICATION)
         .option('--reveal', 'show the values in clear; requires --by and --reason')
-        .option('--by <who>', 'name of the operator who reads the record')
+        .option('--by <who>', 'name of the operator who reads the record', parseNonEmpty)
         .option('--reason <why>', 'reason for reading it')
         .option(...APPROVAL),
     run: async (
-      { config, openDatabase, openKeys, out },
+      { openDatabase, openKeys, operate, out },
       application_id,
       { reveal, by, reason, approval: approval_id },
     ) => {
@@ -128,18 +109,15 @@ export const register = (program: Command): void => {
         );
       if (reveal === true && (by === undefined || reason === undefined))
         throw new UsageError('--reveal requires --by and --reason: both are written to the access log.');
-      const { revealKyc, showKyc } = await import('#src/kyc/read-record.ts');
-      const keys = await openKeys();
-      const sql = await openDatabase();
-      const { record, ...state } = await (by !== undefined && reason !== undefined
-        ? revealKyc(
-            sql,
-            keys,
-            application_id,
-            { ...commandLineActor(by), reason },
-            { fourEyes: config.fourEyes, approval_id },
-          )
-        : showKyc(sql, keys, application_id));
+      const show = async () => {
+        const { showKyc } = await import('#src/kyc/read-record.ts');
+        return showKyc(await openDatabase(), await openKeys(), application_id);
+      };
+      const revealNow = async () => {
+        const { revealKycRecord } = await import('#src/operations/kyc.ts');
+        return operate(revealKycRecord, { application_id, reason, approval_id }, { by });
+      };
+      const { record, ...state } = await (reveal === true ? revealNow() : show());
       out.record({ ...state, record }, { ...state, ...record });
       if (record === null) out.line(`${application_id} has no KYC record.`);
       if (state.refused_cp_id !== null)
@@ -159,25 +137,16 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument(...APPLICATION)
-        .requiredOption('--by <who>', 'name of the operator who accepts it')
+        .requiredOption('--by <who>', 'name of the operator who accepts it', parseNonEmpty)
         .option('--cp-id <id>', 'cp_id to accept, as kyc show prints it')
         .option(...APPROVAL),
-    run: async ({ config, openQueues, out }, application_id, { by, cpId, approval: approval_id }) => {
-      const { acceptCpId } = await import('#src/kyc/decisions.ts');
-      const foundation = await openQueues();
-      const { cp_id, application_cp_id } = await acceptCpId(
-        foundation.sql,
-        application_id,
-        commandLineActor(by),
-        await confirmCpId(foundation, out, application_id, cpId),
-        { fourEyes: config.fourEyes, approval_id },
-      );
-      const { requestKycRecord } = await import('#src/actions/kyc.ts');
-      const job = await requestKycRecord(foundation.producer, application_id);
-      out.answer(
-        { application_id, cp_id, application_cp_id, job: job.id },
-        `${application_cp_id} of ${application_id} is now ${cp_id}. Requested its KYC record.`,
-      );
+    run: async ({ openDatabase, operate, out }, application_id, { by, cpId, approval: approval_id }) => {
+      const { acceptCpId } = await import('#src/operations/kyc.ts');
+      const seen = await confirmCpId(await openDatabase(), out, application_id, cpId);
+      const accepted = await operate(acceptCpId, { application_id, cp_id: seen, approval_id }, { by });
+      const { cp_id, application_cp_id } = accepted;
+      const done = `${application_cp_id} of ${application_id} is now ${cp_id}. Requested its KYC record.`;
+      out.answer(accepted, done);
     },
   });
 
@@ -189,39 +158,35 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument(...APPLICATION)
-        .requiredOption('--by <who>', 'name of the operator who erases it')
+        .requiredOption('--by <who>', 'name of the operator who erases it', parseNonEmpty)
         .requiredOption('--reason <why>', 'reason for erasing it')
         .option(...APPROVAL),
-    run: async ({ config, openDatabase, out }, application_id, { by, reason, approval: approval_id }) => {
-      const { eraseKyc } = await import('#src/kyc/decisions.ts');
-      const actor = { ...commandLineActor(by), reason };
-      const second = { fourEyes: config.fourEyes, approval_id };
-      const erased = await eraseKyc(await openDatabase(), application_id, actor, second);
-      const versions = formatCount(erased, 'version');
-      out.answer({ application_id, erased }, `Erased ${versions} of the KYC record of ${application_id}.`);
+    run: async ({ operate, out }, application_id, { by, reason, approval: approval_id }) => {
+      const { eraseKycRecord } = await import('#src/operations/kyc.ts');
+      const { versions } = await operate(eraseKycRecord, { application_id, reason, approval_id }, { by });
+      const erased = formatCount(versions, 'version');
+      out.answer(
+        { application_id, erased: versions },
+        `Erased ${erased} of the KYC record of ${application_id}.`,
+      );
     },
   });
 
   defineCommand(kyc, 'reseal', {
     summary: 'wrap every data key with the first key of ENCRYPTION_KEYS',
     details:
-      'Workers can keep running. Only the data keys are wrapped again; access tokens of an earlier release are also bound to the origins of their webhooks. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
-    examples: ['kyc reseal', 'kyc reseal --drop-wrap home-1a2b3c4d'],
-    parameters: (command) =>
-      command.option('--drop-wrap <key id>', 'also remove the wraps of access tokens by this key'),
-    run: async ({ openDatabase, openKeys, out }, { dropWrap }) => {
-      const { reseal } = await import('#src/kyc/reseal.ts');
-      const keys = await openKeys();
-      const sql = await openDatabase();
+      'Workers can keep running. Only the data keys are wrapped again. An interrupted reseal resumes at the next call. Exit 0: the other keys can be removed. Exit 3: some data keys could not be opened.',
+    examples: ['kyc reseal'],
+    run: async ({ operate, out }) => {
+      const { resealKeys } = await import('#src/operations/reseal.ts');
       const aborter = new AbortController();
       process.once('SIGINT', () => aborter.abort());
       const progress = openProgress(out, ['reseal'], 'data keys');
-      const report = await reseal(sql, keys, {
-        actor: commandLineActor(),
+      const following = {
         signal: aborter.signal,
-        dropWrap,
-        onProgress: (done, total) => progress?.update('reseal', done, total),
-      }).finally(() => progress?.stop());
+        onProgress: (done: number, total: number) => progress?.update('reseal', done, total),
+      };
+      const report = await operate(resealKeys, {}, following).finally(() => progress?.stop());
       const { rewrapped, key_id, failed } = report;
       const summary = `${formatCount(rewrapped, 'data key')} wrapped again. All are wrapped with ${key_id}`;
       out.answer(report, failed.length === 0 ? `${summary}.` : `${summary}, except:`);

@@ -1,50 +1,38 @@
-import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { parseName } from '#src/cli/kit/parsers.ts';
-import { ROLES, type Role } from '#src/contract/roles.ts';
-import { type CatalogueError, UsageError } from '#src/errors.ts';
+import { ROLES } from '#src/contract/roles.ts';
+import { NotFoundError } from '#src/errors.ts';
+import { signInUrl } from '#src/identity/links.ts';
+import { operatorList } from '#src/lists/operators.ts';
 import {
   addOperator,
+  disableOperator,
+  enableOperator,
   linkOperator,
-  parseLogin,
   setRoles,
-  signInUrl,
   signOutOperator,
-  switchOperator,
-} from '#src/identity/operators.ts';
-import { operatorList } from '#src/lists/operators.ts';
+} from '#src/operations/operators.ts';
 
-const parseLoginArgument = (text: string): string => {
-  try {
-    return parseLogin(text);
-  } catch (error) {
-    throw new InvalidArgumentError((error as CatalogueError).message);
-  }
-};
-
-const LOGIN = ['<login>', 'the name with which the operator signs in', parseLoginArgument] as const;
+const LOGIN = ['<login>', 'the name with which the operator signs in'] as const;
 const roleOption = () =>
   new Option('--role <role...>', `a role (${ROLES.join(', ')}); may be repeated`).choices(ROLES);
 
-const requireOperator = async (context: CommandContext, login: string): Promise<Operator> => {
-  const operator = await findOperatorItem(await context.openDatabase(), login);
+const requireOperator = async (context: CommandContext, given: string): Promise<Operator> => {
+  const operator = await findOperatorItem(await context.openDatabase(), given.toLowerCase());
   if (operator !== undefined) return operator;
-  throw new UsageError(`There is no operator ${login}. List them: npx catalogue operator list`);
+  throw new NotFoundError('operator', given);
 };
 
 /** Prints a sign-in link. */
 const showLink = (
   { out, config }: CommandContext,
-  login: string,
-  secret: string,
-  extra: object = {},
+  { secret, ...operator }: { login: string; secret: string },
 ): void => {
   const sign_in_url = signInUrl(config.console.url, secret);
-  out.answer({ login, ...extra, sign_in_url }, sign_in_url);
+  out.answer({ ...operator, sign_in_url }, sign_in_url);
   out.note('The link is valid once, for 15 minutes. With it, the operator sets a password.');
   if (!config.console.isPublic)
     out.note(
@@ -67,14 +55,10 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument(...LOGIN)
-        .option('--name <name>', 'the name that pages show (default: the login)', parseName)
+        .option('--name <name>', 'the name that pages show (default: the login)')
         .addOption(roleOption().makeOptionMandatory()),
-    run: async (context, login, { name = login, role }) => {
-      const roles = [...new Set(role as Role[])];
-      const sql = await context.openDatabase();
-      const secret = await addOperator(sql, commandLineActor(), { login, name, roles });
-      showLink(context, login, secret, { name, roles });
-    },
+    run: async (context, login, { name, role: roles }) =>
+      showLink(context, await context.operate(addOperator, { login, name, roles })),
   });
 
   defineListCommand(operator, 'list', operatorList, {
@@ -98,10 +82,9 @@ export const register = (program: Command): void => {
     summary: 'set the roles of an operator, from the next click on',
     examples: ['operator roles olga --role reviewer --role kyc_officer'],
     parameters: (command) => command.argument(...LOGIN).addOption(roleOption().makeOptionMandatory()),
-    run: async ({ openDatabase, out }, login, { role }) => {
-      const roles = [...new Set(role as Role[])];
-      await setRoles(await openDatabase(), commandLineActor(), login, roles);
-      out.answer({ login, roles }, `${login} is now ${roles.join(', ')}.`);
+    run: async ({ operate, out }, login, { role: roles }) => {
+      const set = await operate(setRoles, { login, roles });
+      out.answer(set, `${set.login} is now ${set.roles.join(', ')}.`);
     },
   });
 
@@ -109,9 +92,9 @@ export const register = (program: Command): void => {
     summary: 'end every session of an operator and refuse new ones',
     examples: ['operator disable olga', 'operator disable olga --undo'],
     parameters: (command) => command.argument(...LOGIN).option('--undo', 'let the operator sign in again'),
-    run: async ({ openDatabase, out }, login, { undo }) => {
-      const status = undo === true ? 'active' : 'disabled';
-      await switchOperator(await openDatabase(), commandLineActor(), login, status);
+    run: async ({ operate, out }, given, { undo }) => {
+      const operation = undo === true ? enableOperator : disableOperator;
+      const { login, status } = await operate(operation, { login: given });
       out.answer({ login, status }, `${login} is ${status}.`);
     },
   });
@@ -120,9 +103,9 @@ export const register = (program: Command): void => {
     summary: 'end every session of an operator',
     examples: ['operator sign-out olga'],
     parameters: (command) => command.argument(...LOGIN),
-    run: async ({ openDatabase, out }, login) => {
-      const sessions = await signOutOperator(await openDatabase(), commandLineActor(), login);
-      out.answer({ login, sessions }, `Sessions ended: ${sessions}.`);
+    run: async ({ operate, out }, login) => {
+      const ended = await operate(signOutOperator, { login });
+      out.answer(ended, `Sessions ended: ${ended.sessions}.`);
     },
   });
 
@@ -130,7 +113,6 @@ export const register = (program: Command): void => {
     summary: 'print a new one-time sign-in link; older ones end',
     examples: ['operator link olga'],
     parameters: (command) => command.argument(...LOGIN),
-    run: async (context, login) =>
-      showLink(context, login, await linkOperator(await context.openDatabase(), commandLineActor(), login)),
+    run: async (context, login) => showLink(context, await context.operate(linkOperator, { login })),
   });
 };

@@ -1,18 +1,7 @@
-import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
+import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { APPLICATION, variadic, WAIT } from '#src/cli/kit/parsers.ts';
-import { requireApplication } from '#src/cli/kit/require-application.ts';
+import { APPLICATION, WAIT } from '#src/cli/kit/parsers.ts';
 import { reportPull } from '#src/cli/kit/wait.ts';
-import { IDENTIFIER_MAX, identifier } from '#src/contract/text.ts';
-
-/** Parses an application's own id of a game (interface document, section 2.4). */
-export const parseApplicationGameId = (text: string): string => {
-  if (identifier.safeParse(text).success) return text;
-  throw new InvalidArgumentError(
-    `Give an id of 1 to ${IDENTIFIER_MAX} characters, as the application sends it.`,
-  );
-};
 
 /** `catalogue pull` */
 export const register = (program: Command): void =>
@@ -21,20 +10,19 @@ export const register = (program: Command): void =>
     parameters: (command) =>
       command
         .argument(...APPLICATION)
-        .argument(
-          '<application_game_id...>',
-          "the games, by the application's ids",
-          variadic(parseApplicationGameId),
-        )
+        .argument('<application_game_id...>', "the games, by the application's ids")
         .option(...WAIT),
-    run: async ({ openQueues, out }, application_id, ids, { wait }) => {
-      const foundation = await openQueues();
-      await requireApplication(foundation.sql, application_id);
-      const { pullGames } = await import('#src/actions/pull-games.ts');
-      const request = { application_id, application_game_ids: ids };
-      const pulled = await pullGames(foundation, commandLineActor(), request);
+    run: async ({ openQueues, operate, out }, application_id, ids, { wait }) => {
+      const { pullGames } = await import('#src/operations/pull-games.ts');
+      const pulled = await operate(pullGames, { application_id, application_game_ids: ids });
       // The same id may be given twice.
       const application_game_id = pulled.games === 1 ? ids[0] : undefined;
-      return reportPull(foundation, out, { application_id, application_game_id }, pulled, wait === true);
+      return reportPull(
+        await openQueues(),
+        out,
+        { application_id, application_game_id },
+        pulled,
+        wait === true,
+      );
     },
   });

@@ -1,26 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { Queue } from 'bullmq';
-import { changeQueues, retryFailedJobs } from '#src/actions/queues.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { terminalColumns } from '#src/cli/kit/list-command.ts';
-import { UsageError } from '#src/errors.ts';
 import { queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
 
 const SHOWN_MAX = 1_000;
 const ONLY_QUEUE = ['[name]', 'only this queue'] as const;
-
-const namesOf = (queues: readonly Queue[]): string[] => queues.map((queue) => queue.name);
-
-/** @returns the queue of this name, or all queues */
-const chooseQueues = ({ producer }: Foundation, name: string | undefined): Queue[] => {
-  const queues = producer.queues();
-  const chosen = queues.filter((queue) => name === undefined || queue.name === name);
-  if (chosen.length > 0) return chosen;
-  throw new UsageError(`There is no queue "${name}". The queues are: ${namesOf(queues).join(', ')}.`);
-};
 
 /** Defines `queue pause` or `queue resume`. */
 const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string): void =>
@@ -28,13 +13,11 @@ const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string)
     summary,
     examples: [`queue ${name}`, `queue ${name} query-game-detail`],
     parameters: (command) => command.argument(...ONLY_QUEUE),
-    run: async ({ openQueues, out }, queueName) => {
-      const foundation = await openQueues();
-      const chosen = chooseQueues(foundation, queueName);
-      await changeQueues(foundation.sql, commandLineActor(), name, chosen);
-      const names = namesOf(chosen);
+    run: async ({ operate, out }, queueName) => {
+      const { pauseQueues, resumeQueues } = await import('#src/operations/queues.ts');
+      const { queues } = await operate(name === 'pause' ? pauseQueues : resumeQueues, { name: queueName });
       const done = `${name}d`;
-      out.answer({ [done]: names }, `Queues ${done}: ${names.join(', ')}.`);
+      out.answer({ [done]: queues }, `Queues ${done}: ${queues.join(', ')}.`);
     },
   });
 
@@ -66,10 +49,9 @@ export const register = (program: Command): void => {
     details: 'Jobs of ended runs do nothing when they run again. Start a new run with sync.',
     examples: ['queue retry-failed', 'queue retry-failed query-cp-kyc'],
     parameters: (command) => command.argument(...ONLY_QUEUE),
-    run: async ({ openQueues, out }, name) => {
-      const foundation = await openQueues();
-      const chosen = chooseQueues(foundation, name);
-      const retried = await retryFailedJobs(foundation.sql, commandLineActor(), chosen);
+    run: async ({ operate, out }, name) => {
+      const { retryFailedJobs } = await import('#src/operations/queues.ts');
+      const { retried } = await operate(retryFailedJobs, { name });
       const lines = Object.entries(retried).map(([queueName, count]) => `${queueName}  ${count}`);
       out.answer({ retried }, ...lines);
     },

@@ -1,16 +1,11 @@
-import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
+import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { reasonList } from '#src/lists/reasons.ts';
-import { addReason, REASON_CODE, retireReasonCode } from '#src/review/reasons.ts';
+import { addReason, retireReason } from '#src/operations/reasons.ts';
 
-const parseCode = (text: string): string => {
-  if (REASON_CODE.test(text)) return text;
-  throw new InvalidArgumentError('Give lower-case letters, digits and "_", at most 40 characters.');
-};
-const CODE = ['<code>', 'such as broken_media', parseCode] as const;
+const CODE = ['<code>', 'such as broken_media'] as const;
 const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 
 /** `catalogue reason …` */
@@ -30,10 +25,10 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument(...CODE)
-        .requiredOption('--label <text>', "what the application's developer reads", parseNonEmpty)
+        .requiredOption('--label <text>', "what the application's developer reads")
         .requiredOption(...BY),
-    run: async ({ openDatabase, out }, code, { label, by }) => {
-      const row = await addReason(await openDatabase(), { code, label }, commandLineActor(by));
+    run: async ({ operate, out }, code, { label, by }) => {
+      const row = await operate(addReason, { code, label }, { by });
       out.answer(row, `${row.code}: ${row.label}`);
     },
   });
@@ -42,8 +37,8 @@ export const register = (program: Command): void => {
     summary: 'offer a reason no more; decisions that name it keep it',
     examples: ['reason retire gambling --by kim'],
     parameters: (command) => command.argument(...CODE).requiredOption(...BY),
-    run: async ({ openDatabase, out }, code, { by }) => {
-      const row = await retireReasonCode(await openDatabase(), code, commandLineActor(by));
+    run: async ({ operate, out }, code, { by }) => {
+      const row = await operate(retireReason, { code }, { by });
       out.answer(row, `${row.code} is retired.`);
     },
   });

@@ -10,14 +10,8 @@ import type { Role } from '#src/roles/role.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
 
 /** @returns the configuration with the URL of this process */
-const requireDatabaseUrl = (
-  config: Config,
-  command: Role['name'] | 'board',
-): Config & { databaseUrl: string } => {
-  const own = configFor(
-    config,
-    command === 'board' ? 'console' : command === 'kyc-desk' ? 'kyc_desk' : command,
-  );
+const requireDatabaseUrl = (config: Config, command: Role['name']): Config & { databaseUrl: string } => {
+  const own = configFor(config, command === 'kyc-desk' ? 'kyc_desk' : command);
   const { databaseUrl } = own;
   if (databaseUrl !== undefined) return { ...own, databaseUrl };
   throw new UsageError(
@@ -86,7 +80,7 @@ export const register = (program: Command): void => {
     },
   });
 
-  for (const name of ['worker', 'api', 'console', 'media', 'board', 'kyc-desk'] as const) {
+  for (const name of ['worker', 'api', 'console', 'media', 'kyc-desk'] as const) {
     defineCommand(program, name, {
       examples: [name],
       run: async ({ config: given, out }) => {
@@ -95,11 +89,9 @@ export const register = (program: Command): void => {
         const logger = createRoleLogger(config, name);
         return runUntilSignal(logger, async () => {
           const { startSingleRole } = await import('#src/roles/single-role.ts');
-          // `board` is the former name of the console.
-          const roleName = name === 'board' ? 'console' : name;
-          const start = await ROLES[roleName]();
-          const { role, metrics, stop } = await startSingleRole(roleName, start, config, databaseUrl, logger);
-          const address = name === 'board' ? `${role.address}/queues` : role.address;
+          const start = await ROLES[name]();
+          const { role, metrics, stop } = await startSingleRole(name, start, config, databaseUrl, logger);
+          const { address } = role;
           logger.info({ address: address ?? undefined, metrics }, `${name} ready`);
           out.document({ [name]: address ?? 'ready', metrics });
           return { stop };

@@ -1,13 +1,12 @@
 import type { Command } from '@commander-js/extra-typings';
 import { listFailuresOfRun } from '#db/queries/failures.ts';
 import { findRun } from '#db/queries/runs.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand, terminalColumns } from '#src/cli/kit/list-command.ts';
 import { APPROVAL, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { UsageError } from '#src/errors.ts';
+import { NotFoundError, UsageError } from '#src/errors.ts';
 import { failureList } from '#src/lists/failures.ts';
 import {
   runDayList,
@@ -41,7 +40,7 @@ export const register = (program: Command): void => {
       const sql = await openDatabase();
       const run_id = await requireId(sql, 'sync_runs', prefix);
       const row = await findRun(sql, run_id);
-      if (row === undefined) throw new UsageError(`There is no run ${run_id}.`);
+      if (row === undefined) throw new NotFoundError('run', run_id);
       const failures = await listFailuresOfRun(sql, run_id, FAILURES_SHOWN + 1);
       const document = toFullRunDocument(row);
       out.record({ ...document, failures }, { ...document, outcome: row.outcome ?? 'open' });
@@ -87,15 +86,13 @@ export const register = (program: Command): void => {
         .requiredOption('--by <who>', 'name of the operator who accepts it', parseNonEmpty)
         .option('--game <game_id...>', 'only this game; may be repeated', variadic(parseUuid))
         .option(...APPROVAL),
-    run: async ({ config, openDatabase, out }, prefix, { by, game, approval: approval_id }) => {
+    run: async ({ openDatabase, operate, out }, prefix, { by, game, approval: approval_id }) => {
       if (game !== undefined && approval_id !== undefined)
         throw new UsageError('The approval names the games already: leave out --game.');
-      const { acceptWithdrawals } = await import('#src/review/accept-withdrawals.ts');
-      const sql = await openDatabase();
-      const run_id = await requireId(sql, 'sync_runs', prefix);
-      const second = { fourEyes: config.fourEyes, approval_id };
-      const withdrawn = await acceptWithdrawals(sql, run_id, game, commandLineActor(by), second);
-      out.answer({ run_id, game_ids: withdrawn }, `Withdrew ${formatCount(withdrawn.length, 'game')}.`);
+      const { acceptWithdrawals } = await import('#src/operations/withdrawals.ts');
+      const run_id = await requireId(await openDatabase(), 'sync_runs', prefix);
+      const withdrawn = await operate(acceptWithdrawals, { run_id, game_ids: game, approval_id }, { by });
+      out.answer(withdrawn, `Withdrew ${formatCount(withdrawn.game_ids.length, 'game')}.`);
     },
   });
 
@@ -108,11 +105,10 @@ export const register = (program: Command): void => {
       command
         .argument(...RUN)
         .option('--by <who>', 'name of the operator (default: the system user)', parseNonEmpty),
-    run: async ({ openQueues, out }, prefix, { by }) => {
-      const { cancelRun } = await import('#src/actions/runs.ts');
-      const foundation = await openQueues();
-      const run_id = await requireId(foundation.sql, 'sync_runs', prefix);
-      const { run: ended, cancelled } = await cancelRun(foundation, commandLineActor(by), run_id);
+    run: async ({ openDatabase, operate, out }, prefix, { by }) => {
+      const { cancelRun } = await import('#src/operations/runs.ts');
+      const run_id = await requireId(await openDatabase(), 'sync_runs', prefix);
+      const { run: ended, cancelled } = await operate(cancelRun, { run_id }, { by });
       if (!cancelled) throw new UsageError(`The run has already ended: ${ended.outcome}.`);
       out.answer(toRunDocument(ended), `The run of ${ended.application_id} has ended: ${ended.reason}.`);
     },

@@ -1,31 +1,37 @@
-import type { Actor } from '#db/queries/audit.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import { terminalColumns } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { waitForResult } from '#src/cli/kit/wait.ts';
-import type { FourEyes } from '#src/contract/approvals.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import { runList } from '#src/lists/runs.ts';
+import type {
+  startAcceptingRun as StartAcceptingRun,
+  startManualRun as StartManualRun,
+} from '#src/operations/runs.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
+
+type StartRun = (
+  operation: typeof StartManualRun | typeof StartAcceptingRun,
+  given: { application_id: string; full: boolean },
+) => Promise<{ run: RunRow; opened: boolean }>;
 
 /**
  * Opens a run for each application that has no open run, and adds its first step.
- * @param actor whom the audit log names
+ * @param operate runs an operation as the caller
  */
 export const startRuns = async (
-  foundation: Foundation,
+  operate: StartRun,
   application_ids: readonly string[],
-  options: { full: boolean; accept_withdrawals: boolean },
-  actor: Actor,
-  fourEyes?: FourEyes,
+  { full, accept_withdrawals }: { full: boolean; accept_withdrawals: boolean },
 ): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
-  const { startManualRun } = await import('#src/actions/start-runs.ts');
+  const { startAcceptingRun, startManualRun } = await import('#src/operations/runs.ts');
+  const operation = accept_withdrawals ? startAcceptingRun : startManualRun;
   const opened: RunRow[] = [];
   const alreadyRunning: RunRow[] = [];
   for (const application_id of application_ids) {
-    const started = await startManualRun(foundation, actor, application_id, options, fourEyes);
+    const started = await operate(operation, { application_id, full });
     (started.opened ? opened : alreadyRunning).push(started.run);
   }
   return { opened, alreadyRunning };

@@ -4,7 +4,6 @@ import { listApplications } from '#db/queries/applications.ts';
 import { findApproval } from '#db/queries/approvals.ts';
 import { findRun } from '#db/queries/runs.ts';
 import { ENDED_COLUMNS, exitCodeOfRuns, startRuns, waitForRuns } from '#src/cli/commands/runs.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
@@ -21,7 +20,6 @@ import { EXIT, UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { toRunDocument } from '#src/lists/runs.ts';
 import { readNeed } from '#src/operations/second-person.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -45,29 +43,27 @@ const chooseApplications = async (sql: Database, ids: string[], all: boolean): P
  * @throws ApprovalError without the second person
  */
 const acceptBefore = async (
-  { sql }: Foundation,
-  { config, out }: CommandContext,
+  { config, openDatabase, operate, out }: CommandContext,
   ids: readonly string[],
   { by, approval: approval_id }: { by?: string | undefined; approval?: string | undefined },
 ): Promise<boolean> => {
-  const { fourEyes } = config;
+  const sql = await openDatabase();
   if (approval_id === undefined) {
-    // Before the first of several runs opens. Each asks the rule again in its transaction.
-    if ((await readNeed(sql, fourEyes, 'withdrawals')) !== 'needed') return true;
+    // Before the first of several runs opens. Each operation asks the rule again.
+    if ((await readNeed(sql, config.fourEyes, 'withdrawals')) !== 'needed') return true;
     throw new UsageError(
       'It takes two persons to accept withdrawals: on the page of the suspect run in the console one asks, another reviewer approves. Then repeat this with --by and --approval for that application.',
     );
   }
-  const { acceptWithdrawals } = await import('#src/review/accept-withdrawals.ts');
+  const { acceptWithdrawals } = await import('#src/operations/withdrawals.ts');
   const approval = await findApproval(sql, approval_id);
   const run = approval?.kind === 'withdrawals' ? await findRun(sql, approval.subject.slice(4)) : undefined;
   if (run === undefined || ids.length !== 1 || run.application_id !== ids[0])
     throw new UsageError(
       'Name the one application whose withdrawals were approved: npx catalogue approval list',
     );
-  const actor = commandLineActor(by);
-  const withdrawn = await acceptWithdrawals(sql, run.run_id, undefined, actor, { fourEyes, approval_id });
-  out.note(`Withdrew ${formatCount(withdrawn.length, 'game')} of ${run.application_id}, as approved.`);
+  const { game_ids } = await operate(acceptWithdrawals, { run_id: run.run_id, approval_id }, { by });
+  out.note(`Withdrew ${formatCount(game_ids.length, 'game')} of ${run.application_id}, as approved.`);
   return false;
 };
 
@@ -99,20 +95,18 @@ export const register = (program: Command): void => {
         )
         .option(...APPROVAL),
     run: async (context, ids, { all, full, wait, timeout, acceptWithdrawals, by, approval }) => {
-      const { config, openQueues, out } = context;
+      const { openQueues, operate, out } = context;
       if (acceptWithdrawals !== true && (by ?? approval) !== undefined)
         throw new UsageError('--by and --approval require --accept-withdrawals.');
       const foundation = await openQueues();
       const { sql } = foundation;
       const chosen = await chooseApplications(sql, ids, all === true);
       const accept_withdrawals =
-        acceptWithdrawals === true && (await acceptBefore(foundation, context, chosen, { by, approval }));
+        acceptWithdrawals === true && (await acceptBefore(context, chosen, { by, approval }));
       const { opened, alreadyRunning } = await startRuns(
-        foundation,
+        (operation, given) => operate(operation, given, { by }),
         chosen,
         { full: full === true, accept_withdrawals },
-        commandLineActor(by),
-        config.fourEyes,
       );
       const running = alreadyRunning.map(({ application_id, run_id }) => ({ application_id, run_id }));
       for (const { application_id, run_id } of running)

@@ -1,20 +1,11 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Command } from '@commander-js/extra-typings';
-import { createToken, endToken } from '#src/actions/tokens.ts';
-import { commandLineActor } from '#src/cli/kit/actor.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { durationBetween, parseApplicationId, parseName } from '#src/cli/kit/parsers.ts';
-import { unknownApplication } from '#src/cli/kit/require-application.ts';
+import { parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { UsageError } from '#src/errors.ts';
 import { tokenList } from '#src/lists/tokens.ts';
-import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
-
-const MINUTE_MS = 60_000;
-const TEN_YEARS_MS = 3_650 * 24 * 60 * MINUTE_MS;
-const parseLifetime = durationBetween(MINUTE_MS, TEN_YEARS_MS);
-const YEAR_MS = 365 * 24 * 60 * MINUTE_MS;
+import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
 
 /** `catalogue token …` */
 export const register = (program: Command): void => {
@@ -28,22 +19,13 @@ export const register = (program: Command): void => {
       command
         .option('--application <application_id>', 'create a token of this application', parseApplicationId)
         .option('--operator', 'create a token of an operator')
-        .option('--name <name>', 'purpose of the token (default: its application, or "operator")', parseName)
-        .option('--expires <duration>', 'lifetime of the token (default: 365d)', parseLifetime),
-    run: async ({ openDatabase, out }, { application, operator, name, expires }) => {
+        .option('--name <name>', 'purpose of the token (default: its application, or "operator")')
+        .option('--expires <duration>', 'lifetime of the token (default: 365d)'),
+    run: async ({ operate, out }, { application, operator, name, expires }) => {
       if ((application === undefined) === (operator === undefined))
         throw new UsageError('Give the owner of the token: --application ID or --operator.');
-      const secret = createApiToken();
-      const row = {
-        token_id: randomUUIDv7(),
-        application_id: application ?? null,
-        name: name ?? application ?? 'operator',
-        expires_at: new Date(Date.now() + (expires ?? YEAR_MS)),
-      };
-      const token_hash = hashApiToken(secret);
-      const sql = await openDatabase();
-      if (!(await createToken(sql, commandLineActor(), { ...row, token_hash })))
-        throw await unknownApplication(sql, application ?? '');
+      const application_id = application ?? null;
+      const { token: secret, ...row } = await operate(createToken, { application_id, name, expires });
       out.answer({ ...row, token: secret }, secret);
       out.note(`Token ${row.token_id} is not shown again. Send it as Authorization: Bearer <token>.`);
       if (expires === undefined)
@@ -67,11 +49,9 @@ export const register = (program: Command): void => {
     examples: ['token revoke 019a…'],
     parameters: (command) =>
       command.argument('<token_id>', 'the token; its id may be cut short', parseShortId),
-    run: async ({ openDatabase, out }, prefix) => {
-      const sql = await openDatabase();
-      const token_id = await requireId(sql, 'api_tokens', prefix);
-      await endToken(sql, commandLineActor(), token_id);
-      out.answer({ token_id, state: 'revoked' }, `Token ${token_id} is revoked.`);
+    run: async ({ openDatabase, operate, out }, prefix) => {
+      const token_id = await requireId(await openDatabase(), 'api_tokens', prefix);
+      out.answer(await operate(revokeApiToken, { token_id }), `Token ${token_id} is revoked.`);
     },
   });
 };

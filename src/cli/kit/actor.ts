@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import type { Actor } from '#db/queries/audit.ts';
 import type { Caller } from '#src/operations/operation.ts';
 
 /** The user of the operating system; its number in a container without a user database. */
@@ -12,13 +11,10 @@ const readSystemUser = (): string => {
 };
 
 /**
- * Who runs this command, for the audit log.
+ * Who runs this command: somebody who reaches the database from a shell has every right but that of a second person.
  * @param by the name that `--by` claims; absent: the user of the operating system
  */
-export const commandLineActor = (by?: string): Actor => {
+export const commandLineCaller = (by?: string): Caller => {
   const os_user = readSystemUser();
-  return { actor: by ?? os_user, actor_kind: 'command_line', os_user };
+  return { actor: { actor: by ?? os_user, actor_kind: 'command_line', os_user }, roles: 'all' };
 };
-
-/** The caller of an operation: who reaches the database from a shell has every right but that of a second person. */
-export const commandLineCaller = (by?: string): Caller => ({ actor: commandLineActor(by), roles: 'all' });

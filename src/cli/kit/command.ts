@@ -1,6 +1,6 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type CommandContext, createContext } from '#src/cli/kit/context.ts';
-import { explainError } from '#src/cli/kit/explain-error.ts';
+import { addHint, explainError } from '#src/cli/kit/explain-error.ts';
 import { addHelpAfter } from '#src/cli/kit/help.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode } from '#src/errors.ts';
 
@@ -37,9 +37,8 @@ const runCommand = async (
     loadDotEnv();
     const config = readConfig();
     await using resources = new AsyncDisposableStack();
-    process.exitCode =
-      (await run(createContext({ shared: config, config: configFor(config, 'operator') }, out, resources))) ??
-      EXIT.done;
+    const context = createContext({ shared: config, config: configFor(config, 'operator') }, out, resources);
+    process.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
     await out.showPaged(config.pager);
   } catch (thrown) {
     const error = coerceError(thrown);
@@ -47,6 +46,15 @@ const runCommand = async (
     out.error(message);
     out.document({ error: message });
     process.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
+  }
+};
+
+/** The connections of the command are still open here: a hint may need them. */
+const runWithHints = async (context: CommandContext, run: (context: CommandContext) => Result) => {
+  try {
+    return await run(context);
+  } catch (thrown) {
+    throw await addHint(coerceError(thrown), context.openDatabase);
   }
 };
 

@@ -4,7 +4,7 @@ import { commandLineCaller } from '#src/cli/kit/actor.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
-import type { Operation, Platform } from '#src/operations/operation.ts';
+import type { Given, Operation, Platform } from '#src/operations/operation.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
@@ -19,12 +19,17 @@ export type CommandContext = {
   /** Opens the database and the queues. Throws if a server is unreachable. */
   openQueues: () => Promise<Foundation>;
   openKeys: () => Promise<KeyRing>;
-  /** Runs an operation. @param by the name that `--by` claims; absent: the user of the operating system */
+  /** Runs an operation. */
   operate: <Schema extends z.ZodType, Result, Final>(
     operation: Operation<Schema, Result, Final>,
-    given: z.input<Schema> & { approval_id?: string | undefined },
-    by?: string,
+    given: Given<Schema>,
+    options?: OperateOptions,
   ) => Promise<Final>;
+};
+
+type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
+  /** The name that `--by` claims; absent: the user of the operating system. */
+  by?: string | undefined;
 };
 
 /**
@@ -60,13 +65,16 @@ export const createContext = (
     openDatabase,
     openQueues,
     openKeys,
-    operate: async (operation, given, by) => {
-      const { operate } = await import('#src/operations/operation.ts');
+    operate: async (operation, given, { by, ...following } = {}) => {
+      const { checkInput, operate } = await import('#src/operations/operate.ts');
+      // A wrong option is named even if the database is unreachable.
+      checkInput(operation.input, given);
       const platform: Platform = {
         sql: await openDatabase(),
         fourEyes: config.fourEyes,
         producer: async () => (await openQueues()).producer,
         keys: openKeys,
+        ...following,
       };
       return operate(operation, given, commandLineCaller(by), platform);
     },

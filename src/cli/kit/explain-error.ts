@@ -1,3 +1,5 @@
+import type { Database } from '#db/client.ts';
+import { listApplications } from '#db/queries/applications.ts';
 import {
   INSUFFICIENT_PRIVILEGE,
   INVALID_PASSWORD,
@@ -5,7 +7,7 @@ import {
   UNDEFINED_TABLE,
   UNKNOWN_DATABASE,
 } from '#db/sqlstate.ts';
-import { CatalogueError, isUnreachable, safeMessage } from '#src/errors.ts';
+import { CatalogueError, isUnreachable, type NamedThing, NotFoundError, safeMessage } from '#src/errors.ts';
 
 const URL_OF_PROCESS = 'DATABASE_URL, or the DATABASE_URL_… of this process';
 
@@ -37,4 +39,39 @@ export const explainError = (error: Error): string => {
   if (error.name === 'MaxRetriesPerRequestError')
     return 'Redis is unreachable: check REDIS_URL, and that the server runs.';
   return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
+};
+
+/** The command that prints the ids of each kind. */
+const LISTS: Record<NamedThing, string> = {
+  application: 'app list',
+  approval: 'approval list',
+  decision: 'game show GAME',
+  event: 'event list',
+  game: 'game list',
+  operator: 'operator list',
+  queue: 'queue status',
+  reason: 'reason list',
+  run: 'run list',
+  token: 'token list',
+};
+
+/** A typed id is this many changed characters away from the one that was meant, at most, or begins it. */
+const TYPOS_MAX = 3;
+
+const findSimilar = async (sql: Database, application_id: string): Promise<string | undefined> => {
+  const { closest, distance } = await import('fastest-levenshtein');
+  const ids = (await listApplications(sql)).map((row) => row.application_id);
+  if (ids.length === 0) return undefined;
+  const similar = closest(application_id, ids);
+  const isTypo = distance(application_id, similar) <= Math.min(TYPOS_MAX, application_id.length / 2);
+  return isTypo ? similar : ids.find((id) => id.startsWith(application_id));
+};
+
+/** Adds a similar id and the command that lists the ids to the error for an unknown id. Other errors stay. */
+export const addHint = async (error: Error, openDatabase: () => Promise<Database>): Promise<Error> => {
+  if (!(error instanceof NotFoundError)) return error;
+  const { thing, id, message, exitCode } = error;
+  const similar = thing === 'application' ? await findSimilar(await openDatabase(), id) : undefined;
+  const meant = similar === undefined ? '' : ` Did you mean ${similar}?`;
+  return new CatalogueError(`${message}${meant} List them: npx catalogue ${LISTS[thing]}`, { exitCode });
 };

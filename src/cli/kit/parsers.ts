@@ -32,14 +32,6 @@ export const parseApplicationId = (text: string): string => {
   throw new InvalidArgumentError('Give lower-case letters, digits and "-", at most 63 characters.');
 };
 
-const NAME_MAX = 200;
-
-export const parseName = (text: string): string => {
-  const name = text.trim();
-  if (name !== '' && name.length <= NAME_MAX) return name;
-  throw new InvalidArgumentError(`Give a name of 1 to ${NAME_MAX} characters.`);
-};
-
 /** @returns the text without outer spaces */
 export const parseNonEmpty = (text: string): string => {
   const trimmed = text.trim();

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Queryable } from '#db/client.ts';
 import { findIdsByPrefix, type IdTable } from '#db/queries/short-ids.ts';
-import { UsageError } from '#src/errors.ts';
+import { type NamedThing, NotFoundError, UsageError } from '#src/errors.ts';
 
-/** What an id is of: in messages, and in the command that lists the ids. */
-const NOUNS: Record<IdTable, string> = {
+/** What an id is of. */
+const NOUNS: Record<IdTable, NamedThing> = {
   games: 'game',
   sync_runs: 'run',
   api_tokens: 'token',
@@ -33,14 +33,13 @@ export const parseShortId = (text: string): string => {
 
 /**
  * Finds the id that begins with a prefix.
- * @throws UsageError if there is none, or more than one
+ * @throws NotFoundError if there is none, UsageError if there is more than one
  */
 export const requireId = async (sql: Queryable, table: IdTable, prefix: string): Promise<string> => {
   const noun = NOUNS[table];
   const ids = await findIdsByPrefix(sql, table, prefix, NAMED_MAX + 1);
   const [id] = ids;
-  if (id === undefined)
-    throw new UsageError(`There is no ${noun} ${prefix}. List them: npx catalogue ${noun} list`);
+  if (id === undefined) throw new NotFoundError(noun, prefix);
   if (ids.length === 1) return id;
   const named = ids.slice(0, NAMED_MAX).join(', ');
   const others = ids.length > NAMED_MAX ? ' and others' : '';

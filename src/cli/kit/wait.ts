@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
-import type { PulledGames } from '#src/actions/pull-games.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
+import type { PulledGames } from '#src/operations/pull-games.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
@@ -79,7 +79,7 @@ const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promis
 };
 
 /** @returns the result of a job; undefined until it ends */
-const findResult = async (queue: Queue, { id = '' }: Job): Promise<JobResult | undefined> => {
+const findResult = async (queue: Queue, id: string): Promise<JobResult | undefined> => {
   const state = await queue.getJobState(id);
   if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return undefined;
   const job = await queue.getJob(id);
@@ -89,7 +89,7 @@ const findResult = async (queue: Queue, { id = '' }: Job): Promise<JobResult | u
 };
 
 /**
- * Waits until the jobs end.
+ * Waits until these jobs end.
  * @returns the result of each job in order; `{ error }` for one that failed
  * @throws CatalogueError after 10 minutes, without a worker, or at Ctrl-C; the jobs stay in the queue
  */
@@ -97,13 +97,13 @@ export const waitForResults = (
   foundation: Foundation,
   out: Output,
   spec: AnySpec,
-  jobs: readonly Job[],
+  jobs: readonly string[],
 ): Promise<JobResult[]> => {
   const queue = foundation.producer.queue(spec);
   const results: JobResult[] = [];
   const poll = async (): Promise<JobResult[] | undefined> => {
-    for (const job of jobs.slice(results.length)) {
-      const result = await findResult(queue, job);
+    for (const id of jobs.slice(results.length)) {
+      const result = await findResult(queue, id);
       if (result === undefined) return undefined;
       results.push(result);
     }
@@ -129,7 +129,7 @@ export const waitForJobs = async (
   foundation: Foundation,
   out: Output,
   spec: AnySpec,
-  jobs: readonly Job[],
+  jobs: readonly string[],
   describe: (result: JobResult) => string[] = describeResult,
 ): Promise<ExitCode> => {
   const results = await waitForResults(foundation, out, spec, jobs);
@@ -173,7 +173,7 @@ export const reportPull = async (
   }
   await warnWithoutWorker(foundation.sql, out);
   out.answer(
-    { application_id, games, jobs: jobs.map((job) => job.id) },
+    { application_id, games, jobs },
     `Requested ${formatCount(games, 'game')} of ${application_id}.`,
   );
   return EXIT.done;

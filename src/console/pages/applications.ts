@@ -3,16 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { operatorActor } from '#db/queries/audit.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
-import { requestCheck } from '#src/actions/checks.ts';
-import { retryEvents } from '#src/actions/event-webhooks.ts';
-import { startManualRun } from '#src/actions/start-runs.ts';
 import { linkTo } from '#src/console/links.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { PermanentError } from '#src/errors.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { eventList } from '#src/lists/events.ts';
@@ -20,7 +15,11 @@ import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { pauseApplication, resumeApplication } from '#src/operations/applications.ts';
+import { requestCheck } from '#src/operations/checks.ts';
+import { retryEvents } from '#src/operations/events.ts';
+import { startManualRun } from '#src/operations/runs.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import { explainCheck } from '#src/site/check-report.ts';
 import { html } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
@@ -93,36 +92,32 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
     async (request, reply) => {
       const { application_id } = request.params;
       const { act } = z.object({ act: z.enum(ACTS) }).parse(request.body);
-      const actor = operatorActor(operatorOf(request).login);
       const here = `/applications/${encodeURIComponent(application_id)}`;
-      if (act === 'pause' || act === 'resume') {
-        const operation = act === 'pause' ? pauseApplication : resumeApplication;
-        return redirectOnRefusal(reply, '/applications', async () => {
-          const { status } = await operateFor(request, options, operation, { application_id });
-          return redirectWith(reply, here, `${application_id} is ${status}.`);
-        });
-      }
-      if (act === 'retry_events') {
-        const { events, switched_on } = await retryEvents(sql, actor, application_id);
-        const on = switched_on ? 'The address is switched on. ' : '';
-        return redirectWith(reply, `${here}#events`, `${on}Events to be sent again: ${events}.`);
-      }
-      try {
-        if (act === 'check') {
-          const opened = await requestCheck({ sql, producer }, actor, application_id);
-          const text = opened
-            ? 'The checks have begun.'
-            : 'Not started: the checks are running, or began less than a minute ago.';
-          return redirectWith(reply, `${here}#checks`, text, opened ? 'good' : 'bad');
+      return redirectOnRefusal(reply, '/applications', async () => {
+        switch (act) {
+          case 'pause':
+          case 'resume': {
+            const operation = act === 'pause' ? pauseApplication : resumeApplication;
+            const { status } = await operateFor(request, options, operation, { application_id });
+            return redirectWith(reply, here, `${application_id} is ${status}.`);
+          }
+          case 'retry_events': {
+            const retried = await operateFor(request, options, retryEvents, { application_id });
+            const on = retried.switched_on ? 'The address is switched on. ' : '';
+            return redirectWith(reply, `${here}#events`, `${on}Events to be sent again: ${retried.events}.`);
+          }
+          case 'check': {
+            const { opened } = await operateFor(request, options, requestCheck, { application_id });
+            return redirectWith(reply, `${here}#checks`, explainCheck(opened), opened ? 'good' : 'bad');
+          }
+          default: {
+            const wanted = { application_id, full: act === 'sync_full' };
+            const { run, opened } = await operateFor(request, options, startManualRun, wanted);
+            const text = opened ? 'A run has started.' : 'A run of this application is already open.';
+            return redirectWith(reply, `/runs/${run.run_id}`, text, opened ? 'good' : 'bad');
+          }
         }
-        const wanted = { full: act === 'sync_full', accept_withdrawals: false };
-        const { run, opened } = await startManualRun({ sql, producer }, actor, application_id, wanted);
-        const text = opened ? 'A run has started.' : 'A run of this application is already open.';
-        return redirectWith(reply, `/runs/${run.run_id}`, text, opened ? 'good' : 'bad');
-      } catch (error) {
-        if (!(error instanceof PermanentError)) throw error;
-        return redirectWith(reply, '/applications', error.message, 'bad');
-      }
+      });
     },
   );
 };

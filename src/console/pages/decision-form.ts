@@ -1,6 +1,6 @@
 /** What the forms of a decision have in common: on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
-import { DECISION_TEXT_MAX } from '#src/review/decide.ts';
+import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { html, type SafeHtml, select } from '#src/site/html.ts';
 
 /** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */

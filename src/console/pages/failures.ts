@@ -1,15 +1,15 @@
 /** `/failures`: what was not stored, grouped by what the application must fix. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
-import { retryFailedGames } from '#src/actions/pull-games.ts';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { retryFailures } from '#src/operations/pull-games.ts';
+import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { action, html, link, number } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -17,7 +17,6 @@ const PAGE = 200;
 
 /** Adds `/failures`. */
 export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql, producer } = options;
   const sources = sourcesOf(options);
 
   app.get('/failures', { config: { right: failureGroupList.right } }, async (request, reply) => {
@@ -42,16 +41,10 @@ export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void
   });
 
   app.post('/failures', { config: { right: 'manage_applications' } }, async (request, reply) => {
-    const { application } = z.object({ application: z.string().min(1).max(63) }).parse(request.body);
-    const { games } = await retryFailedGames(
-      { sql, producer },
-      operatorActor(operatorOf(request).login),
-      application,
-    );
-    return redirectWith(
-      reply,
-      link('/failures', { application }),
-      `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`,
-    );
+    const { application } = z.object({ application: z.string() }).parse(request.body);
+    return redirectAfter(reply, link('/failures', { application }), async () => {
+      const { games } = await operateFor(request, options, retryFailures, { application_id: application });
+      return `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`;
+    });
   });
 };

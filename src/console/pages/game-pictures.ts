@@ -8,7 +8,7 @@ import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/c
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
-import type { FieldDiff, ListItem } from '#src/review/diff.ts';
+import type { FieldDiff, ListItem } from '#src/rules/diff.ts';
 import { gameName, html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -92,8 +92,8 @@ const seenPictures = (urls: readonly string[], pictures: PictureSet): SafeHtml[]
 };
 
 /** @returns the hash in hex that was seen, by picture */
-export const parseSeenPictures = (text: string): Map<string, string> =>
-  new Map([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
+export const parseSeenPictures = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
 /** A page requests pictures that are being fetched every 0.8 s for 20 s, then every 15 s for ten minutes. */

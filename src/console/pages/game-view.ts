@@ -13,8 +13,9 @@ import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, preloadPictures } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
-import type { FieldDiff, TextPart } from '#src/review/diff.ts';
 import type { Timeline } from '#src/review/timeline.ts';
+import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
+import { CONTENT } from '#src/rules/mapping.ts';
 import {
   action,
   applicationLink,
@@ -57,14 +58,6 @@ export type GameView = {
   next: Pick<GameRow, 'game_icon' | 'game_store_pic'> | undefined;
 };
 
-const TITLES: Record<FieldDiff['field'], string> = {
-  game_name: 'Name',
-  game_icon: 'Icons',
-  game_desc: 'Description',
-  game_store_pic: 'Pictures',
-  game_store_video: 'Video',
-};
-
 /** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
 const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): SafeHtml => {
   if (!isCompared || type === 'same') return content;
@@ -85,7 +78,7 @@ const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures }: Ga
     : html`<div class="prose" dir="auto">${field.parts.map((part) =>
         markPart(part, isCompared, html`${part.text}`),
       )}</div>`;
-  return html`<section class="body clip" tabindex="0" aria-label="${TITLES[field.field]}">${body}</section>`;
+  return html`<section class="body clip" tabindex="0" aria-label="${CONTENT[field.field].title}">${body}</section>`;
 };
 
 /** A link to an address of an application. */
@@ -104,7 +97,7 @@ const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView): SafeH
     ? badge('changed')
     : html`<span class="soft">unchanged</span>`;
   const aside = isCompared || view.pictures.former.size > 0 ? mark : undefined;
-  return section(TITLES[field.field], fieldBody(field, isCompared, view), { aside });
+  return section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
 };
 
 /** The form of a decision, on the revision that the page shows. */

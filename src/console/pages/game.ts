@@ -1,7 +1,6 @@
 /** `/games/:game_id`: everything of one game, and the decision. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
@@ -11,12 +10,20 @@ import { gamePage } from '#src/console/pages/game-view.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
+import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { decideGames, type GameDecision } from '#src/review/decide.ts';
-import { setPackageUrls } from '#src/review/package-urls.ts';
 import { readTimeline } from '#src/review/timeline.ts';
-import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import {
+  operatorOf,
+  redirectAfter,
+  redirectOnRefusal,
+  redirectWith,
+  sendError,
+  sendPage,
+} from '#src/site/answers.ts';
 import { html, link, nameInText, type SafeHtml } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -67,11 +74,11 @@ const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml =>
 type Params = ById<'game_id'>;
 
 /** Why nothing was decided; undefined if the game has the decision. */
-const explainUndecided = ({ result, game }: GameDecision, seen: number): string | undefined => {
-  if (result === 'moved' && game?.revision === seen)
+const explainUndecided = ({ result, revision, game }: GameDecision): string | undefined => {
+  if (result === 'picture_moved')
     return 'a picture changed behind its address meanwhile. This page shows it as it is now.';
-  if (result === 'moved')
-    return `the content moved from revision ${seen} to ${game?.revision} meanwhile. This page shows what moved.`;
+  if (result === 'content_moved')
+    return `the content moved from revision ${revision} to ${game?.revision} meanwhile. This page shows what moved.`;
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
   return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
@@ -167,23 +174,19 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const filters = { lane, application, q };
       if (game_id === undefined) return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
       const here = link(`/games/${game_id}`, filters);
-      const audit_status = act === 'pass' ? 'passed' : 'rejected';
-      const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
+      const seen = { games: [{ game_id, revision: form.revision, seen_pictures }], seen_status, note };
       return redirectOnRefusal(reply, here, async () => {
-        const { games } = await decideGames(
-          sql,
-          [{ game_id, revision: form.revision, seen_pictures }],
-          { audit_status, seen_status, ...details },
-          operatorActor(operatorOf(request).login),
-        );
+        const { games } =
+          act === 'pass'
+            ? await operateFor(request, options, passGames, seen)
+            : await operateFor(request, options, rejectGames, { ...seen, reason, text });
         const [decided] = games;
         if (decided === undefined || decided.result === 'unknown')
           return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
-        const why = explainUndecided(decided, form.revision);
+        const why = explainUndecided(decided);
         if (why !== undefined) {
-          const hasMoved = decided.result === 'moved' && decided.game?.revision !== form.revision;
-          const seen = hasMoved ? { from: form.revision } : { after: cursor };
-          const url = link(`/games/${game_id}`, { ...filters, ...seen });
+          const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };
+          const url = link(`/games/${game_id}`, { ...filters, ...from });
           return redirectWith(reply, url, `Nothing was decided: ${why}`, 'bad');
         }
         const following =
@@ -198,7 +201,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
               ? here
               : link('/review', { ...filters, cursor: following?.cursor });
         const name = nameInText(decided.game?.game_name ?? game_id);
-        return redirectWith(reply, url, `${name}: ${audit_status}.`);
+        return redirectWith(reply, url, `${name}: ${decided.game?.audit_status}.`);
       });
     },
   );
@@ -211,11 +214,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       if (game_id === undefined) return redirectWith(reply, '/games', NO_GAME, 'bad');
       const { url } = z.object({ url: z.string().trim() }).parse(request.body);
       const here = `/games/${game_id}`;
-      const actor = operatorActor(operatorOf(request).login);
-      return redirectOnRefusal(reply, here, async () => {
-        await setPackageUrls(sql, [{ game_id, game_package_url: url }], actor);
-        const done = url === '' ? 'cleared' : 'set';
-        return redirectWith(reply, here, `The package URL is ${done}.`);
+      return redirectAfter(reply, here, async () => {
+        await operateFor(request, options, setPackageUrls, { urls: [{ game_id, game_package_url: url }] });
+        return `The package URL is ${url === '' ? 'cleared' : 'set'}.`;
       });
     },
   );

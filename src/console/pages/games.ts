@@ -8,7 +8,7 @@ import { linkTo } from '#src/console/links.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
-import { UsageError } from '#src/errors.ts';
+import { NotFoundError } from '#src/errors.ts';
 import { gameList } from '#src/lists/games.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { sendPage } from '#src/site/answers.ts';
@@ -47,8 +47,7 @@ const findTimeline = async (
     const timeline = await readTimeline(sql, application_id, application_game_id);
     return timeline.entries.length === 0 ? null : timelineCard(timeline);
   } catch (error) {
-    // There is no such application.
-    if (error instanceof UsageError) return null;
+    if (error instanceof NotFoundError) return null;
     throw error;
   }
 };

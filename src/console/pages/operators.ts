@@ -1,24 +1,23 @@
 /** `/operators`: who may sign in, with which roles. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import type { Operator } from '#db/queries/operators.ts';
 import { linkTo } from '#src/console/links.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
-import { CatalogueError } from '#src/errors.ts';
+import { signInUrl } from '#src/identity/links.ts';
+import { operatorList } from '#src/lists/operators.ts';
 import {
   addOperator,
+  disableOperator,
+  enableOperator,
   linkOperator,
-  parseLogin,
   setRoles,
-  signInUrl,
   signOutOperator,
-  switchOperator,
-} from '#src/identity/operators.ts';
-import { operatorList } from '#src/lists/operators.ts';
-import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
+} from '#src/operations/operators.ts';
+import { redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { tableSection } from '#src/site/table.ts';
@@ -59,12 +58,12 @@ ${isActive ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable')
 
 const form = z.object({
   act: z.enum(['add', 'roles', 'link', 'sign_out', 'disable', 'enable']),
-  login: z.string().min(1).max(100),
-  name: z.string().trim().max(200).default(''),
+  login: z.string(),
+  name: z.string().default(''),
   role: z
     .union([z.enum(ROLES), z.array(z.enum(ROLES))])
     .default([])
-    .transform((roles) => [...new Set([roles].flat())]),
+    .transform((roles) => [roles].flat()),
 });
 
 const ADD = html`<form method="post" action="/operators" class="form">${hiddenFields({ act: 'add' })}
@@ -86,7 +85,7 @@ const RIGHTS_TABLE = tableSection(
 
 /** Adds `/operators`. */
 export const addOperators = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql, url } = options;
+  const { url } = options;
   const send = async (reply: FastifyReply, shown: SafeHtml | null = null): Promise<FastifyReply> => {
     const view = { path: '/operators', query: reply.request.query, limit: PAGE };
     const { filters, body } = await showList(sourcesOf(options), operatorList, view);
@@ -108,9 +107,8 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
 
   app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
     const { act, login, name, role } = form.parse(request.body);
-    const actor = operatorActor(operatorOf(request).login);
     const done = (text: string) => redirectWith(reply, '/operators', text);
-    const showLink = (secret: string, of: string) =>
+    const showLink = ({ login: of, secret }: { login: string; secret: string }) =>
       send(
         reply,
         html`<div class="notice">
@@ -118,23 +116,26 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
 <p><code>${signInUrl(url(), secret)}</code></p></div>`,
       );
     return redirectOnRefusal(reply, '/operators', async () => {
-      if (act === 'add') {
-        if (role.length === 0) throw new CatalogueError('Choose at least one role.');
-        const added = parseLogin(login);
-        return showLink(
-          await addOperator(sql, actor, { login: added, name: name || added, roles: role }),
-          added,
-        );
+      switch (act) {
+        case 'add': {
+          const added = { login, name: name.trim() || undefined, roles: role };
+          return showLink(await operateFor(request, options, addOperator, added));
+        }
+        case 'link':
+          return showLink(await operateFor(request, options, linkOperator, { login }));
+        case 'roles':
+          await operateFor(request, options, setRoles, { login, roles: role });
+          return done(`The roles of ${login} are set. They count at the next click.`);
+        case 'sign_out': {
+          const { sessions } = await operateFor(request, options, signOutOperator, { login });
+          return done(`Sessions of ${login} ended: ${sessions}.`);
+        }
+        default: {
+          const operation = act === 'disable' ? disableOperator : enableOperator;
+          const { status } = await operateFor(request, options, operation, { login });
+          return done(`${login} is ${status}.`);
+        }
       }
-      if (act === 'link') return showLink(await linkOperator(sql, actor, login), login);
-      if (act === 'roles') {
-        await setRoles(sql, actor, login, role);
-        return done(`The roles of ${login} are set. They count at the next click.`);
-      }
-      if (act === 'sign_out')
-        return done(`Sessions of ${login} ended: ${await signOutOperator(sql, actor, login)}.`);
-      await switchOperator(sql, actor, login, act === 'disable' ? 'disabled' : 'active');
-      return done(`${login} is ${act === 'disable' ? 'disabled' : 'active'}.`);
     });
   });
 };

@@ -1,15 +1,15 @@
 /** `/reasons`: why games are rejected. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { reasonList } from '#src/lists/reasons.ts';
-import { addReason, retireReasonCode } from '#src/review/reasons.ts';
-import { operatorOf, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
+import { addReason, retireReason } from '#src/operations/reasons.ts';
+import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -17,8 +17,8 @@ const PAGE = 200;
 
 const form = z.object({
   act: z.enum(['add', 'retire']),
-  code: z.string().trim().max(100),
-  label: z.string().max(1_000).default(''),
+  code: z.string().trim(),
+  label: z.string().default(''),
 });
 
 const retireCell = ({ code, retired_at }: ReasonRow): SafeHtml | string => {
@@ -38,7 +38,6 @@ const ADD = section(
 
 /** Adds `/reasons`. */
 export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql } = options;
   app.get('/reasons', { config: { right: reasonList.right } }, async (request, reply) => {
     const view = { path: '/reasons', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sourcesOf(options), reasonList, view);
@@ -52,13 +51,12 @@ export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void 
     });
   });
 
-  app.post('/reasons', { config: { right: 'manage_reasons' } }, async (request, reply) => {
+  app.post('/reasons', { config: { right: 'manage_reasons' } }, (request, reply) => {
     const { act, code, label } = form.parse(request.body);
-    const actor = operatorActor(operatorOf(request).login);
-    return redirectOnRefusal(reply, '/reasons', async () => {
-      if (act === 'add') await addReason(sql, { code, label }, actor);
-      else await retireReasonCode(sql, code, actor);
-      return redirectWith(reply, '/reasons', `${code} is ${act === 'add' ? 'in use' : 'retired'}.`);
+    return redirectAfter(reply, '/reasons', async () => {
+      if (act === 'add') await operateFor(request, options, addReason, { code, label });
+      else await operateFor(request, options, retireReason, { code });
+      return `${code} is ${act === 'add' ? 'in use' : 'retired'}.`;
     });
   });
 };

@@ -1,8 +1,7 @@
 /** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { operatorActor } from '#db/queries/audit.ts';
-import { findBatch, findLastDecision, listBatch } from '#db/queries/decisions.ts';
+import { findBatch, findLastDecision } from '#db/queries/decisions.ts';
 import type { LaneGame } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
@@ -17,9 +16,10 @@ import { LANES, type Lane } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 import { batchList, laneList } from '#src/lists/review.ts';
-import { decideGames, undoGameDecisions } from '#src/review/decide.ts';
+import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
-import type { DecisionResult } from '#src/review/verdicts.ts';
+import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
@@ -36,6 +36,7 @@ import {
   type SafeHtml,
 } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, type LaneFilters, laneFilters, toId } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -105,16 +106,17 @@ const bulk = (reasons: readonly ReasonRow[]): SafeHtml =>
 <button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
 
 /** What happened to the games of a decision, in one sentence. */
-const describeResults = (verb: string, games: Awaited<ReturnType<typeof decideGames>>['games']): string => {
+const describeResults = (verb: string, games: readonly GameDecision[]): string => {
   const decided = games.filter(({ result }) => result === 'decided').length;
   const others = games.filter(({ result }) => result !== 'decided');
-  const count = (wanted: DecisionResult) => others.filter(({ result }) => result === wanted).length;
+  const count = (...wanted: DecisionResult[]) =>
+    others.filter(({ result }) => wanted.includes(result)).length;
   const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${count('moved')} moved meanwhile${withdrawn}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 
@@ -169,15 +171,15 @@ ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html
     const { act, game, reason, text, note, ...filters } = form.parse(request.body);
     const back = link('/review', filters);
     if (game.length === 0) return redirectWith(reply, back, 'Select at least one game.', 'bad');
-    const actor = operatorActor(operatorOf(request).login);
-    const audit_status = act === 'pass' ? 'passed' : 'rejected';
-    const details = act === 'pass' ? { note } : { reason: reason || undefined, text, note };
+    const seen = { games: game, seen_status: 'pending', note } as const;
     return redirectOnRefusal(reply, back, async () => {
-      const wanted = { audit_status, seen_status: 'pending', ...details } as const;
-      const { batch_id, games } = await decideGames(sql, game, wanted, actor);
+      const { batch_id, games } =
+        act === 'pass'
+          ? await operateFor(request, options, passGames, seen)
+          : await operateFor(request, options, rejectGames, { ...seen, reason, text });
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
       const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
-      return redirectWith(reply, url, describeResults(audit_status, games), tone);
+      return redirectWith(reply, url, describeResults(act === 'pass' ? 'passed' : 'rejected', games), tone);
     });
   });
 
@@ -207,21 +209,15 @@ ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html
     const { batch, ...filters } = laneFilters
       .extend({ batch: z.uuid().optional() })
       .parse(request.body ?? {});
-    const { login } = operatorOf(request);
-    const batchOf = async (batch_id: string) => {
-      const rows = await listBatch(sql, batch_id);
-      return { audit_ids: rows.map(({ audit_id }) => audit_id), game_id: '', batch_id };
-    };
-    const last = await (batch === undefined ? findLastDecision(sql, login) : batchOf(batch));
-    if (last === undefined || last.audit_ids.length === 0)
+    const last = batch === undefined ? await findLastDecision(sql, operatorOf(request).login) : undefined;
+    const which = batch === undefined ? last && { audit_ids: last.audit_ids } : { batch_id: batch };
+    if (which === undefined)
       return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
-    const results = await undoGameDecisions(sql, last.audit_ids, operatorActor(login));
+    const results = await operateFor(request, options, undoGameDecisions, which);
     const undone = results.filter(({ result }) => result === 'undone').length;
     const kept = results.length - undone;
-    const url = link(
-      last.batch_id === null ? `/games/${last.game_id}` : `/batches/${last.batch_id}`,
-      filters,
-    );
+    const batch_id = batch ?? last?.batch_id;
+    const url = link(batch_id == null ? `/games/${last?.game_id}` : `/batches/${batch_id}`, filters);
     const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
     return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
   });

@@ -5,7 +5,7 @@ import { linkTo } from '#src/console/links.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { runList, runPageList } from '#src/lists/runs.ts';
-import { withoutAdvice } from '#src/review/answer.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,

@@ -1,27 +1,34 @@
 /** The games that a suspect run would withdraw. An operator withdraws some or all; the rule may require a second person. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
-import { operatorActor } from '#db/queries/audit.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { findLaterRun, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
-import { hasRight, type Right } from '#src/contract/roles.ts';
-import { CatalogueError } from '#src/errors.ts';
+import { hasRight } from '#src/contract/roles.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runWithdrawalList } from '#src/lists/runs.ts';
-import { approve, askForApproval, endRequest, refreshOpenRequests } from '#src/operations/approvals.ts';
-import { MissingRoleError, readNeed } from '#src/operations/second-person.ts';
-import { acceptWithdrawals } from '#src/review/accept-withdrawals.ts';
-import { operatorOf, redirectWith, sendError } from '#src/site/answers.ts';
-import { action, gameName, html, NO_DEFAULT, number, type SafeHtml, section } from '#src/site/html.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
+import { readNeed } from '#src/operations/second-person.ts';
+import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
+import { redirectAfter } from '#src/site/answers.ts';
+import {
+  action,
+  gameName,
+  hiddenFields,
+  html,
+  NO_DEFAULT,
+  number,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { toId } from '#src/site/query.ts';
-import { requestCard } from '#src/site/requests.ts';
+import { addRequestActions, requestCard } from '#src/site/requests.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 /** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
@@ -34,9 +41,6 @@ const describeRequest = ({ asked, version }: ApprovalRow): string =>
   asked.game_ids === undefined
     ? `withdraw all of them: ${version}`
     : `withdraw ${number(asked.game_ids.length)} of ${version}`;
-
-const REASON = html`<label class="field grow"><span>Reason, for the audit log</span>
-<input name="reason" required maxlength="1000"></label>`;
 
 /** A game of the list `run.withdrawals`. */
 const card = (
@@ -56,12 +60,28 @@ const card = (
 <span class="meta">${audit_status}${isRequested ? ', in a request' : ''}</span></div></li>`;
 };
 
+/** The form that withdraws the selected games, or asks a second person to approve it. */
+const galleryForm = (run_id: string, mode: 'ask' | 'withdraw', cards: SafeHtml): SafeHtml => {
+  const isAsking = mode === 'ask';
+  const url = isAsking ? '/requests' : `/runs/${run_id}/withdrawals`;
+  const asked = hiddenFields({ kind: 'withdrawals', subject: `run:${run_id}` });
+  const reason = html`<label class="field grow"><span>Reason, for the audit log</span>
+<input name="reason" required maxlength="1000"></label>`;
+  const verb = isAsking ? 'Ask to withdraw' : 'Withdraw';
+  return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${isAsking ? asked : null}${cards}
+<div class="bulk">
+<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
+<output data-selected></output>
+${isAsking ? reason : null}<button class="button primary" name="act" value="selected">${verb} the selected games</button>
+<button class="button danger" name="act" value="all">${verb} all of them</button></div></form>`;
+};
+
 /**
  * @param mode what this operator may do: only see the games, ask a second person to approve, or withdraw them
  * @param requestedIds games that an open request names
  */
 const gallery = (
-  url: string,
+  run_id: string,
   games: readonly VanishingGame[],
   mode: 'view' | 'ask' | 'withdraw',
   requestedIds: ReadonlySet<string>,
@@ -70,14 +90,7 @@ const gallery = (
   const cards = html`<ul class="cards">${games.map((game) =>
     card(game, mode !== 'view', requestedIds.has(game.game_id), pictures),
   )}</ul>${awaitIcons(games, pictures)}`;
-  if (mode === 'view') return html`<div class="body">${cards}</div>`;
-  const verb = mode === 'ask' ? 'Ask to withdraw' : 'Withdraw';
-  const buttons = html`<div class="bulk">
-<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
-<output data-selected></output>${mode === 'ask' ? REASON : null}
-<button class="button primary" name="act" value="selected">${verb} the selected games</button>
-<button class="button danger" name="act" value="all">${verb} all of them</button></div>`;
-  return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${cards}${buttons}</form>`;
+  return mode === 'view' ? html`<div class="body">${cards}</div>` : galleryForm(run_id, mode, cards);
 };
 
 /** The section that the page of a suspect run has. */
@@ -87,7 +100,6 @@ export const showWithdrawals = async (
   { run_id, listing_end }: Pick<RunRow, 'run_id' | 'listing_end'>,
 ): Promise<SafeHtml> => {
   const { sql, fourEyes } = options;
-  const url = `/runs/${run_id}/withdrawals`;
   const [games, laterRun, requests, need] = await Promise.all([
     readFirst(runWithdrawalList, sourcesOf(options), { run_id }, GALLERY_MAX),
     findLaterRun(sql, run_id),
@@ -112,9 +124,9 @@ export const showWithdrawals = async (
     !mayAccept || isBlocked || laterRun !== undefined ? 'view' : need === 'needed' ? 'ask' : 'withdraw';
   const requestedIds = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
   const cards = requests.map((row) => {
-    const at = `${url}/${row.approval_id}`;
-    const use = action(`${at}/use`, 'Withdraw the games', { kind: 'danger' });
-    return requestCard(row, { login, mayApprove, what: describeRequest(row), url: at, use });
+    const fields = { approval: row.approval_id };
+    const use = action(`/runs/${run_id}/withdrawals`, 'Withdraw the games', { kind: 'danger', fields });
+    return requestCard(row, { login, mayApprove, what: describeRequest(row), use });
   });
   return html`${requests.length === 0 ? null : section('Waiting for a second person', cards)}
 ${section(
@@ -123,87 +135,36 @@ ${section(
     laterRun === undefined
       ? null
       : html`<p class="body soft">They can no longer be withdrawn here: <a href="/runs/${laterRun}">a later run</a> has begun, and its list is newer.</p>`
-  }${gallery(url, games, mode, requestedIds, pictures)}`,
+  }${gallery(run_id, games, mode, requestedIds, pictures)}`,
 )}`;
 };
 
 const form = z.object({
-  act: z.enum(['selected', 'all']),
-  game: z.union([z.uuid(), z.array(z.uuid())]).default([]),
-  reason: z.string().max(1_000).default(''),
+  act: z.enum(['selected', 'all']).default('all'),
+  game: z.union([z.string(), z.array(z.string())]).default([]),
+  /** It names the games. */
+  approval: z.string().optional(),
 });
 
-type Params = { run_id: string; approval_id: string };
-
-/** Adds the actions of the section: withdraw or ask, approve, cancel, use the approval. */
-export const addWithdrawals = (app: FastifyInstance, { sql, fourEyes }: ConsoleOptions): void => {
-  /** Redirects to the run, with a notice of what was done or why it was not. */
-  const answer = async (
-    request: FastifyRequest<{ Params: Params }>,
-    reply: FastifyReply,
-    work: (run_id: string, login: string) => Promise<string>,
-  ): Promise<FastifyReply> => {
-    const run_id = toId(request.params.run_id);
-    if (run_id === undefined) return redirectWith(reply, '/runs', 'There is no such run.', 'bad');
-    const here = `/runs/${run_id}`;
-    try {
-      return redirectWith(reply, here, await work(run_id, operatorOf(request).login));
-    } catch (error) {
-      if (error instanceof MissingRoleError) return sendError(reply, 403, 'Not allowed', error.message);
-      if (!(error instanceof CatalogueError)) throw error;
-      return redirectWith(reply, here, error.message, 'bad');
-    }
-  };
-
-  app.post<{ Params: Params }>(
+/** Adds the actions of the section: withdraw, and what the rule of two persons takes. */
+export const addWithdrawals = (app: FastifyInstance, options: ConsoleOptions): void => {
+  app.post<{ Params: { run_id: string } }>(
     '/runs/:run_id/withdrawals',
     { config: { right: 'accept_withdrawals' }, bodyLimit: FORM_MAX_BYTES },
     (request, reply) => {
-      const { act, game, reason } = form.parse(request.body);
-      const game_ids = act === 'all' ? undefined : [game].flat();
-      return answer(request, reply, async (run_id, login) => {
-        if (game_ids?.length === 0) throw new CatalogueError('Select at least one game.');
-        if ((await readNeed(sql, fourEyes, 'withdrawals')) === 'needed') {
-          const asked = game_ids === undefined ? {} : { game_ids };
-          const subject = `run:${run_id}`;
-          await askForApproval(sql, login, { kind: 'withdrawals', subject, asked, reason });
-          return 'Asked. Another reviewer can approve it here within an hour.';
-        }
-        const withdrawn = await acceptWithdrawals(sql, run_id, game_ids, operatorActor(login), { fourEyes });
-        return `Games withdrawn: ${withdrawn.length}.`;
+      const { run_id } = request.params;
+      const { act, game, approval: approval_id } = form.parse(request.body);
+      return redirectAfter(reply, pageOfRun(run_id), async () => {
+        const wanted = { run_id, game_ids: act === 'all' ? undefined : [game].flat(), approval_id };
+        const { game_ids } = await operateFor(request, options, acceptWithdrawals, wanted);
+        return `Games withdrawn: ${game_ids.length}.`;
       });
     },
   );
-
-  const addDeed = (
-    deed: 'approve' | 'cancel' | 'use',
-    right: Right,
-    work: (approval_id: string, login: string, run_id: string) => Promise<string>,
-  ): void => {
-    const url = `/runs/:run_id/withdrawals/:approval_id/${deed}`;
-    app.post<{ Params: Params }>(url, { config: { right } }, (request, reply) =>
-      answer(request, reply, async (run_id, login) => work(idOf(request.params.approval_id), login, run_id)),
-    );
-  };
-  addDeed('approve', 'approve_withdrawals', async (approval_id, login) => {
-    const { asked_by } = await approve(sql, login, KINDS, approval_id);
-    return `Approved. ${asked_by} can withdraw the games within 15 minutes.`;
-  });
-  // Askers cancel their own request; who may approve declines those of others.
-  addDeed('cancel', 'accept_withdrawals', async (approval_id, login) => {
-    await endRequest(sql, login, KINDS, approval_id);
-    return 'The request has ended. The run waits for a decision again.';
-  });
-  addDeed('use', 'accept_withdrawals', async (approval_id, login, run_id) => {
-    const second = { fourEyes, approval_id };
-    // The approval names the games.
-    const withdrawn = await acceptWithdrawals(sql, run_id, undefined, operatorActor(login), second);
-    return `Games withdrawn: ${withdrawn.length}.`;
+  addRequestActions(app, options, {
+    kinds: KINDS,
+    pageOf: (subject) => pageOfRun(subject.slice('run:'.length)),
   });
 };
 
-const idOf = (text: string): string => {
-  const id = toId(text);
-  if (id !== undefined) return id;
-  throw new CatalogueError('There is no such request.');
-};
+const pageOfRun = (run_id: string): string => `/runs/${encodeURIComponent(run_id)}`;

@@ -26,7 +26,7 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
-import { ago, badge, facts, html, link, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, facts, hiddenFields, html, link, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -125,10 +125,13 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         .filter(({ kind, version }) => version !== null && !asked.has(kind))
         .map(({ kind, version, need }) => {
           const { label, ask, path, hint } = ASKS[kind];
-          const seen = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="kind" value="${kind}">`;
           const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
-          if (need === 'needed')
-            return html`<div class="request">${title}<form method="post" action="${at}/ask" class="acts">${seen}${reasonField}<button class="button">${ask}</button></form></div>`;
+          if (need === 'needed') {
+            const hidden = hiddenFields({ kind, subject, seen: version ?? undefined });
+            return html`<div class="request">${title}
+<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${ask}</button></form>
+</div>`;
+          }
           const alone = html`<p class="notice warn">${need === 'off' ? 'FOUR_EYES lets one person do this alone.' : 'No second person is needed: there are no two KYC officers.'}</p>`;
           if (kind === 'reveal')
             return html`<div class="request">${title}${alone}${revealForm(`${at}/reveal`, view, reasonField)}</div>`;
@@ -160,7 +163,7 @@ ${section(
     ['Refused cp_id', developer.refused_cp_id],
     ['Last pulled', ago(developer.asked_at)],
     ['Record changed', ago(developer.received_at)],
-    ['Changed fields', developer.received_at === null ? null : fieldNames(developer.changed_fields)],
+    ['Changed fields', fieldNames(developer.changed_fields)],
     [
       'Same tax_id',
       developer.same_tax_id.length === 0 ? null : html`${developerLinks(developer.same_tax_id)}`,

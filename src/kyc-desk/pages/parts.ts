@@ -10,9 +10,9 @@ import { requestCard } from '#src/site/requests.ts';
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
   status === 'removed' ? badge('removed', 'warn') : null;
 
-/** Which fields a version changed: their names. */
-export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml => {
-  if (changed_fields === null) return html`<span class="none">not known</span>`;
+/** The names of the fields that a version changed; null without a record. */
+export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml | null => {
+  if (changed_fields === null) return null;
   if (changed_fields.length === 0) return html`<span class="none">first record</span>`;
   return html`<span class="tags">${changed_fields.map((name) => html`<code>${name}</code>`)}</span>`;
 };
@@ -68,6 +68,5 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
             kind: 'danger',
             fields: { ...fields, cp_id: row.version },
           });
-  const url = `/requests/${row.approval_id}`;
-  return requestCard(row, { login, mayApprove: true, what: describeRequest(row), url, use });
+  return requestCard(row, { login, mayApprove: true, what: describeRequest(row), use });
 };

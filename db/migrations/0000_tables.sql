@@ -1,0 +1,615 @@
+CREATE SEQUENCE "public"."event_positions" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
+CREATE TABLE "api_tokens" (
+	"token_id" uuid PRIMARY KEY NOT NULL,
+	"token_hash" "bytea" NOT NULL,
+	"application_id" text,
+	"name" text NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp with time zone,
+	"revoked_at" timestamp with time zone,
+	"last_used_at" timestamp with time zone,
+	CONSTRAINT "api_tokens_token_hash_unique" UNIQUE("token_hash"),
+	CONSTRAINT "api_tokens_hash" CHECK (octet_length("api_tokens"."token_hash") = 32)
+);
+--> statement-breakpoint
+CREATE TABLE "applications" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"query_game_list_webhook" text NOT NULL,
+	"query_game_detail_webhook" text NOT NULL,
+	"query_cp_kyc_webhook" text NOT NULL,
+	"access_token" "bytea",
+	"access_token_keys" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"every_ms" bigint NOT NULL,
+	"kyc_every_ms" bigint NOT NULL,
+	"detail_max_age_ms" bigint NOT NULL,
+	"concurrency" integer NOT NULL,
+	"rate" integer NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"failed_runs" integer DEFAULT 0 NOT NULL,
+	"failing_since" timestamp with time zone,
+	"next_attempt_at" timestamp with time zone,
+	"pause_reason" text,
+	"last_success_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
+	CONSTRAINT "applications_application_id" CHECK ("applications"."application_id" ~ '^[a-z0-9][a-z0-9-]{0,62}$')
+);
+--> statement-breakpoint
+CREATE TABLE "approvals" (
+	"approval_id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"subject" text NOT NULL,
+	"version" text NOT NULL,
+	"asked" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"reason" text NOT NULL,
+	"asked_by" text NOT NULL,
+	"asked_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"approved_by" text,
+	"approved_at" timestamp with time zone,
+	"used_at" timestamp with time zone,
+	"closed_at" timestamp with time zone,
+	"closed_as" text,
+	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals')),
+	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."asked_by"),
+	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
+	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."asked_at" + interval '1 hour'),
+	CONSTRAINT "approvals_used_in_time" CHECK ("approvals"."used_at" is null or ("approvals"."approved_at" is not null and "approvals"."used_at" <= "approvals"."approved_at" + interval '15 minutes')),
+	CONSTRAINT "approvals_one_end" CHECK ("approvals"."used_at" is null or "approvals"."closed_at" is null),
+	CONSTRAINT "approvals_closed" CHECK (("approvals"."closed_at" is null) = ("approvals"."closed_as" is null))
+);
+--> statement-breakpoint
+CREATE TABLE "audit_head" (
+	"is_single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"entry_id" bigint NOT NULL,
+	"hash" "bytea" NOT NULL,
+	CONSTRAINT "audit_head_single" CHECK ("audit_head"."is_single")
+);
+--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"entry_id" bigint PRIMARY KEY NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"actor" text NOT NULL,
+	"actor_kind" text NOT NULL,
+	"os_user" text,
+	"action" text NOT NULL,
+	"subject" text NOT NULL,
+	"reason" text,
+	"details" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"previous_hash" "bytea" NOT NULL,
+	"hash" "bytea" NOT NULL,
+	CONSTRAINT "audit_log_actor_kind" CHECK ("audit_log"."actor_kind" in ('operator', 'command_line', 'application', 'system'))
+);
+--> statement-breakpoint
+CREATE TABLE "event_deliveries" (
+	"event_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"state" text DEFAULT 'pending' NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"next_attempt_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"last_attempt_at" timestamp with time zone,
+	"last_status" integer,
+	"last_error" text,
+	"delivered_at" timestamp with time zone,
+	CONSTRAINT "event_deliveries_state" CHECK (state in ('pending', 'delivered', 'failed'))
+);
+--> statement-breakpoint
+CREATE TABLE "event_webhooks" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"url" text NOT NULL,
+	"secret" "bytea" NOT NULL,
+	"former_secret" "bytea",
+	"former_until" timestamp with time zone,
+	"secret_keys" jsonb NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"off_reason" text,
+	"off_at" timestamp with time zone,
+	"failures" integer DEFAULT 0 NOT NULL,
+	"failing_since" timestamp with time zone,
+	"next_attempt_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"last_attempt_at" timestamp with time zone,
+	"last_success_at" timestamp with time zone,
+	"last_error" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "event_webhooks_status" CHECK (status in ('active', 'off'))
+);
+--> statement-breakpoint
+CREATE TABLE "events" (
+	"event_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"type" text NOT NULL,
+	"game_id" uuid NOT NULL,
+	"data" jsonb NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"position" bigint,
+	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn'))
+);
+--> statement-breakpoint
+CREATE TABLE "ingest_failures" (
+	"application_id" text NOT NULL,
+	"operation" text NOT NULL,
+	"application_game_id" text NOT NULL,
+	"kind" text NOT NULL,
+	"reasons" jsonb NOT NULL,
+	"first_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"last_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"count" integer DEFAULT 1 NOT NULL,
+	"final" boolean DEFAULT false NOT NULL,
+	"list_hash" text DEFAULT '' NOT NULL,
+	CONSTRAINT "ingest_failures_application_id_operation_application_game_id_pk" PRIMARY KEY("application_id","operation","application_game_id")
+);
+--> statement-breakpoint
+CREATE TABLE "game_count_changes" (
+	"application_id" text NOT NULL,
+	"audit_status" text NOT NULL,
+	"bucket" bigint NOT NULL,
+	"games" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "game_counts" (
+	"application_id" text NOT NULL,
+	"audit_status" text NOT NULL,
+	"level" smallint NOT NULL,
+	"bucket" bigint NOT NULL,
+	"games" bigint NOT NULL,
+	"upto" integer[] NOT NULL,
+	CONSTRAINT "game_counts_application_id_audit_status_level_bucket_pk" PRIMARY KEY("application_id","audit_status","level","bucket"),
+	CONSTRAINT "game_counts_level" CHECK ("game_counts"."level" between 0 and 4)
+);
+--> statement-breakpoint
+CREATE TABLE "game_audits" (
+	"audit_id" bigserial PRIMARY KEY NOT NULL,
+	"game_id" uuid NOT NULL,
+	"revision" integer NOT NULL,
+	"audit_status" text NOT NULL,
+	"decided_by" text NOT NULL,
+	"reason" text,
+	"text" text,
+	"note" text,
+	"batch_id" uuid,
+	"waiting_since" timestamp with time zone,
+	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"undone_at" timestamp with time zone,
+	"undone_by" text
+);
+--> statement-breakpoint
+CREATE TABLE "game_revisions" (
+	"game_id" uuid NOT NULL,
+	"revision" integer NOT NULL,
+	"game_name" text NOT NULL,
+	"game_icon" text[] NOT NULL,
+	"game_desc" text NOT NULL,
+	"game_store_pic" text[] NOT NULL,
+	"game_store_video" text NOT NULL,
+	"content_hash" text NOT NULL,
+	"fetched_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision")
+);
+--> statement-breakpoint
+CREATE TABLE "games" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"application_game_id" text NOT NULL,
+	"game_name" text NOT NULL,
+	"game_icon" text[] NOT NULL,
+	"game_desc" text NOT NULL,
+	"game_store_pic" text[] NOT NULL,
+	"game_store_video" text NOT NULL,
+	"game_package_url" text DEFAULT '' NOT NULL,
+	"audit_status" text DEFAULT 'pending' NOT NULL,
+	"audit_time" timestamp with time zone,
+	"revision" integer DEFAULT 1 NOT NULL,
+	"content_hash" text NOT NULL,
+	"list_hash" text NOT NULL,
+	"fetched_at" timestamp with time zone NOT NULL,
+	"withdrawn_at" timestamp with time zone,
+	"unlisted_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
+	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
+	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
+);
+--> statement-breakpoint
+CREATE TABLE "oidc_flows" (
+	"flow_hash" "bytea" PRIMARY KEY NOT NULL,
+	"state" text NOT NULL,
+	"nonce" text NOT NULL,
+	"code_verifier" text NOT NULL,
+	"next" text NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "operator_sessions" (
+	"session_hash" "bytea" PRIMARY KEY NOT NULL,
+	"login" text NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"confirmed_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "operators" (
+	"login" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"roles" text[] NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"password_hash" text,
+	"oidc_subject" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"last_sign_in_at" timestamp with time zone,
+	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
+	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
+	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled'))
+);
+--> statement-breakpoint
+CREATE TABLE "sign_in_attempts" (
+	"attempt_key" text PRIMARY KEY NOT NULL,
+	"attempts" integer NOT NULL,
+	"window_ends_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "sign_in_links" (
+	"link_hash" "bytea" PRIMARY KEY NOT NULL,
+	"login" text NOT NULL,
+	"sets_password" boolean DEFAULT true NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "content_providers" (
+	"cp_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"application_cp_id" text NOT NULL,
+	"mapped_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"accepted_by" text,
+	"replaced_at" timestamp with time zone,
+	CONSTRAINT "content_providers_application_cp" UNIQUE("application_id","application_cp_id")
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_access_log" (
+	"entry_id" bigserial PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"record_id" uuid,
+	"action" text NOT NULL,
+	"accessed_by" text NOT NULL,
+	"reason" text NOT NULL,
+	"accessed_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "kyc_access_log_action" CHECK ("kyc_access_log"."action" in ('reveal', 'erase'))
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_former_records" (
+	"record_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"cp_id" uuid NOT NULL,
+	"cp_name" "bytea" NOT NULL,
+	"cp_short_name" "bytea" NOT NULL,
+	"legal_entity" "bytea" NOT NULL,
+	"id_type" "bytea" NOT NULL,
+	"id_number" "bytea" NOT NULL,
+	"tax_id" "bytea" NOT NULL,
+	"registered_address" "bytea" NOT NULL,
+	"corporate_account" "bytea" NOT NULL,
+	"opening_bank" "bytea" NOT NULL,
+	"data_keys" jsonb NOT NULL,
+	"received_at" timestamp with time zone NOT NULL,
+	"replaced_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"changed_fields" text[] NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_keys" (
+	"purpose" text PRIMARY KEY NOT NULL,
+	"data_keys" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_records" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"record_id" uuid NOT NULL,
+	"cp_id" uuid NOT NULL,
+	"cp_name" "bytea" NOT NULL,
+	"cp_short_name" "bytea" NOT NULL,
+	"legal_entity" "bytea" NOT NULL,
+	"id_type" "bytea" NOT NULL,
+	"id_number" "bytea" NOT NULL,
+	"tax_id" "bytea" NOT NULL,
+	"registered_address" "bytea" NOT NULL,
+	"corporate_account" "bytea" NOT NULL,
+	"opening_bank" "bytea" NOT NULL,
+	"data_keys" jsonb NOT NULL,
+	"fingerprint" "bytea" NOT NULL,
+	"tax_id_fingerprint" "bytea",
+	"received_at" timestamp with time zone NOT NULL,
+	"changed_fields" text[] NOT NULL,
+	"field_fingerprints" "bytea" NOT NULL,
+	CONSTRAINT "kyc_records_record_id_unique" UNIQUE("record_id")
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_states" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"state" text DEFAULT 'pending' NOT NULL,
+	"asked_at" timestamp with time zone,
+	"refused_cp_id" text,
+	"reason" text,
+	CONSTRAINT "kyc_states_known" CHECK ("kyc_states"."state" in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'))
+);
+--> statement-breakpoint
+CREATE TABLE "game_icon_hashes" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"dhash" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "picture_changes" (
+	"game_id" uuid NOT NULL,
+	"found_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"picture_id" uuid NOT NULL,
+	"audit_id" bigint NOT NULL,
+	"before" "bytea" NOT NULL,
+	"after" "bytea" NOT NULL,
+	CONSTRAINT "picture_changes_game_id_found_at_picture_id_pk" PRIMARY KEY("game_id","found_at","picture_id")
+);
+--> statement-breakpoint
+CREATE TABLE "picture_contents" (
+	"sha256" "bytea" PRIMARY KEY NOT NULL,
+	"outcome" text NOT NULL,
+	"bytes" integer NOT NULL,
+	"format" text,
+	"width" integer,
+	"height" integer,
+	"frames" integer,
+	"dhash" bigint,
+	"whole" boolean DEFAULT true NOT NULL,
+	"pinned" boolean DEFAULT false NOT NULL,
+	"looked_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "picture_pins" (
+	"audit_id" bigint NOT NULL,
+	"picture_id" uuid NOT NULL,
+	"sha256" "bytea",
+	CONSTRAINT "picture_pins_audit_id_picture_id_pk" PRIMARY KEY("audit_id","picture_id")
+);
+--> statement-breakpoint
+CREATE TABLE "picture_thumbnails" (
+	"sha256" "bytea" NOT NULL,
+	"width" smallint NOT NULL,
+	"webp" "bytea" NOT NULL,
+	CONSTRAINT "picture_thumbnails_sha256_width_pk" PRIMARY KEY("sha256","width")
+);
+--> statement-breakpoint
+CREATE TABLE "pictures" (
+	"picture_id" uuid PRIMARY KEY NOT NULL,
+	"url" text NOT NULL,
+	"sha256" "bytea",
+	"outcome" text,
+	"http_status" smallint,
+	"note" text,
+	"etag" text,
+	"fetched_at" timestamp with time zone,
+	"fresh_until" timestamp with time zone,
+	"next_check_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "application_checks" (
+	"check_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"requested_by" text NOT NULL,
+	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"finished_at" timestamp with time zone,
+	"passed" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"skipped" integer DEFAULT 0 NOT NULL,
+	"cases" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"error" text
+);
+--> statement-breakpoint
+CREATE TABLE "detail_turns" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"ends_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "portal_sessions" (
+	"session_hash" "bytea" PRIMARY KEY NOT NULL,
+	"token_id" uuid NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "refresh_requests" (
+	"application_id" text NOT NULL,
+	"application_game_id" text NOT NULL,
+	"is_full" boolean DEFAULT false NOT NULL,
+	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id")
+);
+--> statement-breakpoint
+CREATE TABLE "refresh_turns" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"next_at" timestamp with time zone NOT NULL,
+	"stored_bytes" bigint DEFAULT 0 NOT NULL,
+	"day_started_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "changed_games" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"decided_revision" integer NOT NULL,
+	"since" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "game_absences" (
+	"game_id" uuid NOT NULL,
+	"withdrawn_at" timestamp with time zone NOT NULL,
+	"returned_at" timestamp with time zone,
+	CONSTRAINT "game_absences_game_id_withdrawn_at_pk" PRIMARY KEY("game_id","withdrawn_at")
+);
+--> statement-breakpoint
+CREATE TABLE "game_viewers" (
+	"game_id" uuid NOT NULL,
+	"viewer" text NOT NULL,
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer")
+);
+--> statement-breakpoint
+CREATE TABLE "reasons" (
+	"code" text PRIMARY KEY NOT NULL,
+	"label" text NOT NULL,
+	"position" smallint NOT NULL,
+	"retired_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "vanishing_games" (
+	"run_id" uuid NOT NULL,
+	"game_id" uuid NOT NULL,
+	CONSTRAINT "vanishing_games_run_id_game_id_pk" PRIMARY KEY("run_id","game_id")
+);
+--> statement-breakpoint
+CREATE TABLE "run_days" (
+	"application_id" text NOT NULL,
+	"day" date NOT NULL,
+	"outcome" text NOT NULL,
+	"runs" integer NOT NULL,
+	"listed" bigint NOT NULL,
+	"inserted" bigint NOT NULL,
+	"updated" bigint NOT NULL,
+	"unchanged" bigint NOT NULL,
+	"invalid" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"missing" bigint NOT NULL,
+	"withdrawn" bigint NOT NULL,
+	CONSTRAINT "run_days_application_id_day_outcome_pk" PRIMARY KEY("application_id","day","outcome")
+);
+--> statement-breakpoint
+CREATE TABLE "sync_run_pages" (
+	"run_id" uuid NOT NULL,
+	"page_num" integer NOT NULL,
+	"kind" text DEFAULT 'listed' NOT NULL,
+	"reason" text,
+	"row_count" integer NOT NULL,
+	"total" bigint NOT NULL,
+	"application_game_ids" text[] NOT NULL,
+	"unnamed" integer DEFAULT 0 NOT NULL,
+	"open_games" jsonb NOT NULL,
+	"answered" integer DEFAULT 0 NOT NULL,
+	"listed" integer DEFAULT 0 NOT NULL,
+	"inserted" integer DEFAULT 0 NOT NULL,
+	"updated" integer DEFAULT 0 NOT NULL,
+	"unchanged" integer DEFAULT 0 NOT NULL,
+	"invalid" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"missing" integer DEFAULT 0 NOT NULL,
+	"withdrawn" integer DEFAULT 0 NOT NULL,
+	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num")
+);
+--> statement-breakpoint
+CREATE TABLE "sync_runs" (
+	"run_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"trigger" text NOT NULL,
+	"full" boolean DEFAULT false NOT NULL,
+	"accept_withdrawals" boolean DEFAULT false NOT NULL,
+	"outcome" text,
+	"fault" text,
+	"reason" text,
+	"note" text,
+	"fence" integer DEFAULT 1 NOT NULL,
+	"next_page" integer DEFAULT 1 NOT NULL,
+	"listing_end" text,
+	"row_count" integer DEFAULT 0 NOT NULL,
+	"largest_page" integer DEFAULT 0 NOT NULL,
+	"total_first" bigint,
+	"total_last" bigint,
+	"total_max" bigint,
+	"listed" integer DEFAULT 0 NOT NULL,
+	"inserted" integer DEFAULT 0 NOT NULL,
+	"updated" integer DEFAULT 0 NOT NULL,
+	"unchanged" integer DEFAULT 0 NOT NULL,
+	"invalid" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"missing" integer DEFAULT 0 NOT NULL,
+	"withdrawn" integer DEFAULT 0 NOT NULL,
+	"listed_bytes" bigint DEFAULT 0 NOT NULL,
+	"stored_bytes" bigint DEFAULT 0 NOT NULL,
+	"storable_bytes" bigint,
+	"storable_games" integer,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"progress_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"finished_at" timestamp with time zone,
+	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null))
+);
+--> statement-breakpoint
+CREATE TABLE "workers" (
+	"worker_id" uuid PRIMARY KEY NOT NULL,
+	"host" text NOT NULL,
+	"pid" integer NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_asked_by_operators_login_fk" FOREIGN KEY ("asked_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_approved_by_operators_login_fk" FOREIGN KEY ("approved_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_event_id_events_event_id_fk" FOREIGN KEY ("event_id") REFERENCES "public"."events"("event_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "event_webhooks" ADD CONSTRAINT "event_webhooks_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ingest_failures" ADD CONSTRAINT "ingest_failures_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "game_audits" ADD CONSTRAINT "game_audits_reason_reasons_code_fk" FOREIGN KEY ("reason") REFERENCES "public"."reasons"("code") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "game_audits" ADD CONSTRAINT "game_audits_keep_revision" FOREIGN KEY ("game_id","revision") REFERENCES "public"."game_revisions"("game_id","revision") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "game_revisions" ADD CONSTRAINT "game_revisions_game_id_games_game_id_fk" FOREIGN KEY ("game_id") REFERENCES "public"."games"("game_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "games" ADD CONSTRAINT "games_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "operator_sessions" ADD CONSTRAINT "operator_sessions_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sign_in_links" ADD CONSTRAINT "sign_in_links_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "content_providers" ADD CONSTRAINT "content_providers_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_access_log" ADD CONSTRAINT "kyc_access_log_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_former_records" ADD CONSTRAINT "kyc_former_records_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_former_records" ADD CONSTRAINT "kyc_former_records_cp_id_content_providers_cp_id_fk" FOREIGN KEY ("cp_id") REFERENCES "public"."content_providers"("cp_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_records" ADD CONSTRAINT "kyc_records_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_records" ADD CONSTRAINT "kyc_records_cp_id_content_providers_cp_id_fk" FOREIGN KEY ("cp_id") REFERENCES "public"."content_providers"("cp_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_states" ADD CONSTRAINT "kyc_states_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "application_checks" ADD CONSTRAINT "application_checks_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "portal_sessions" ADD CONSTRAINT "portal_sessions_token_id_api_tokens_token_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."api_tokens"("token_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "vanishing_games" ADD CONSTRAINT "vanishing_games_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","subject","asked_by") WHERE "approvals"."used_at" is null and "approvals"."closed_at" is null;--> statement-breakpoint
+CREATE INDEX "approvals_asked_at" ON "approvals" USING btree ("asked_at");--> statement-breakpoint
+CREATE INDEX "audit_log_actor" ON "audit_log" USING btree ("actor","entry_id");--> statement-breakpoint
+CREATE INDEX "audit_log_action" ON "audit_log" USING btree ("action","entry_id");--> statement-breakpoint
+CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject","entry_id");--> statement-breakpoint
+CREATE INDEX "audit_log_at" ON "audit_log" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "event_deliveries_due" ON "event_deliveries" USING btree ("application_id","next_attempt_at") WHERE state = 'pending';--> statement-breakpoint
+CREATE INDEX "event_deliveries_failed" ON "event_deliveries" USING btree ("application_id") WHERE state = 'failed';--> statement-breakpoint
+CREATE UNIQUE INDEX "events_position" ON "events" USING btree ("application_id","position");--> statement-breakpoint
+CREATE INDEX "events_without_position" ON "events" USING btree ("created_at") WHERE "events"."position" is null;--> statement-breakpoint
+CREATE INDEX "events_game" ON "events" USING btree ("game_id");--> statement-breakpoint
+CREATE INDEX "events_application" ON "events" USING btree ("application_id","event_id");--> statement-breakpoint
+CREATE INDEX "events_created" ON "events" USING brin ("created_at");--> statement-breakpoint
+CREATE INDEX "ingest_failures_last" ON "ingest_failures" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "game_audits_game" ON "game_audits" USING btree ("game_id");--> statement-breakpoint
+CREATE INDEX "game_audits_batch" ON "game_audits" USING btree ("batch_id") WHERE "game_audits"."batch_id" is not null;--> statement-breakpoint
+CREATE INDEX "games_pages" ON "games" USING btree ("audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
+CREATE INDEX "games_pages_application" ON "games" USING btree ("application_id","audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
+CREATE INDEX "games_withdrawn" ON "games" USING btree ("application_id","withdrawn_at","game_id") WHERE "games"."withdrawn_at" is not null;--> statement-breakpoint
+CREATE INDEX "operator_sessions_login" ON "operator_sessions" USING btree ("login");--> statement-breakpoint
+CREATE INDEX "sign_in_links_login" ON "sign_in_links" USING btree ("login");--> statement-breakpoint
+CREATE UNIQUE INDEX "content_providers_one_current" ON "content_providers" USING btree ("application_id") WHERE "content_providers"."replaced_at" is null;--> statement-breakpoint
+CREATE INDEX "kyc_access_log_application" ON "kyc_access_log" USING btree ("application_id");--> statement-breakpoint
+CREATE INDEX "kyc_former_records_application" ON "kyc_former_records" USING btree ("application_id");--> statement-breakpoint
+CREATE INDEX "kyc_former_records_replaced_at" ON "kyc_former_records" USING btree ("replaced_at");--> statement-breakpoint
+CREATE INDEX "kyc_records_tax_id" ON "kyc_records" USING btree ("tax_id_fingerprint");--> statement-breakpoint
+CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole";--> statement-breakpoint
+CREATE INDEX "picture_pins_picture" ON "picture_pins" USING btree ("picture_id");--> statement-breakpoint
+CREATE INDEX "pictures_due" ON "pictures" USING btree ("next_check_at") WHERE "pictures"."next_check_at" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "application_checks_open" ON "application_checks" USING btree ("application_id") WHERE finished_at is null;--> statement-breakpoint
+CREATE INDEX "application_checks_latest" ON "application_checks" USING btree ("application_id","requested_at");--> statement-breakpoint
+CREATE INDEX "portal_sessions_token" ON "portal_sessions" USING btree ("token_id");--> statement-breakpoint
+CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
+CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
+CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
+CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint
+CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_id");--> statement-breakpoint
+CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_id") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
+CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

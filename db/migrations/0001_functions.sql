@@ -1,0 +1,562 @@
+-- Every function and trigger of the database, and what drizzle-kit cannot express about its tables. db/schema describes
+-- the tables, docs/architecture.md lists the triggers of `games`, and db/schema.sql shows the result.
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Tables: settings, first rows
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- A crash of Postgres may empty this table: the detail calls of at most one turn then follow too soon.
+alter table detail_turns set unlogged;
+
+-- WebP does not compress further.
+alter table picture_thumbnails alter column webp set storage external;
+
+-- The four parts of 16 bits of a difference hash, each with its number.
+create function icon_bands(hash bigint) returns integer[]
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
+               (hash >> 48 & 65535)::int + 196608]
+$$;
+
+create index game_icon_hashes_bands on game_icon_hashes using gin (icon_bands(dhash));
+
+insert into audit_head (entry_id, hash) values (0, decode(repeat('00', 32), 'hex'));
+
+insert into reasons (code, label, position) values
+  ('incomplete', 'Information is missing or incomplete', 1),
+  ('broken_media', 'An icon, a picture or the video does not load', 2),
+  ('misleading', 'The name, text or pictures mislead about the game', 3),
+  ('inappropriate', 'The content is not appropriate for the platform', 4),
+  ('rights', 'Rights to the game, its name or its pictures are in doubt', 5),
+  ('duplicate', 'The game is in the catalogue already', 6),
+  ('other', 'Another reason, see the text', 7);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Counters of games: game_counts and game_count_changes (db/schema/game-counts.ts)
+--
+-- The functions that write run with the rights of their owner, because a role that changes the status of a game may not
+-- write the counters.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The timestamp of a game_id in units of 128 ms: 35 of the 48 bits of a UUID v7. Times from 2109 on share the last
+-- bucket, so that buckets keep the order of ids. Not STRICT, because Postgres then inlines it (0.95 µs a game, not 2.75).
+create function game_bucket(game_id uuid) returns bigint
+language sql immutable parallel safe
+as $$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $$;
+
+-- The levels at which a game of this application is counted, for the application and for all ("").
+-- `rest` is the number of low bits of a bucket that lie below a child of such a node.
+create function nodes_of(application_id text)
+returns table (scope text, level smallint, rest integer)
+language sql immutable parallel safe
+as $$
+  values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
+         (application_id, 3::smallint, 7),
+         ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$$;
+
+-- Cumulative counts of a node's 128 children, from the counts of those that have games. A loop takes a quarter of the
+-- time of the same in SQL.
+create function games_upto(children integer[], games bigint[]) returns integer[]
+language plpgsql immutable parallel safe
+as $$
+declare
+  upto integer[] := array_fill(0, array[128]);
+  passed integer := 0;
+begin
+  for given in 1 .. cardinality(children) loop
+    upto[children[given] + 1] := games[given];
+  end loop;
+  for child in 1 .. 128 loop
+    passed := passed + upto[child];
+    upto[child] := passed;
+  end loop;
+  return upto;
+end
+$$;
+
+-- Adds two arrays element by element.
+create function add_upto(these integer[], those integer[]) returns integer[]
+language sql immutable parallel safe
+as $$
+  select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
+$$;
+
+-- Adds the pending changes to the counters, unless another transaction does. Only the owner of the lock writes
+-- game_counts, so no writer waits for a row. The number is LOCKS.gameCounts in db/locks.ts.
+create function fold_game_counts() returns void
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  if not pg_try_advisory_xact_lock(7205311848) then
+    return;
+  end if;
+  with folded as (
+    delete from game_count_changes returning application_id, audit_status, bucket, games
+  )
+  insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+  select scope, audit_status, level, node, sum(games), games_upto(array_agg(child), array_agg(games))
+  from (
+    select scope, audit_status, level, bucket >> (rest + 7) as node, (bucket >> rest & 127)::integer as child,
+           sum(games)::bigint as games
+    from folded, nodes_of(application_id)
+    group by 1, 2, 3, 4, 5
+    having sum(games) <> 0
+  ) as children
+  group by 1, 2, 3, 4
+  on conflict (application_id, audit_status, level, bucket) do update
+    set games = counted.games + excluded.games, upto = add_upto(counted.upto, excluded.upto);
+end
+$$;
+
+-- Records how many games a statement inserted or deleted. Of 256 changes one folds on average, so that readers add up
+-- few changes and writers rarely fold.
+create function count_games() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  changes bigint;
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), case tg_op when 'INSERT' then count(*) else -count(*) end
+  from affected_games where withdrawn_at is null
+  group by 1, 2, 3;
+  get diagnostics changes = row_count;
+  if random() < changes / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$$;
+
+-- Records a game that moves from one counter to another.
+create function recount_game() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), games
+  from (values (old.application_id, old.audit_status, old.game_id, old.withdrawn_at, -1),
+               (new.application_id, new.audit_status, new.game_id, new.withdrawn_at, 1)
+       ) as moved (application_id, audit_status, game_id, withdrawn_at, games)
+  where withdrawn_at is null;
+  if random() < 1 / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$$;
+
+create trigger games_count_insert after insert on games
+  referencing new table as affected_games for each statement execute function count_games();
+
+create trigger games_count_delete after delete on games
+  referencing old table as affected_games for each statement execute function count_games();
+
+-- A row trigger with a condition: most updates change no counter, and a statement trigger makes those a seventh slower.
+create trigger games_count_update after update on games for each row
+  when (old.audit_status is distinct from new.audit_status
+    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null)
+    or old.application_id is distinct from new.application_id
+    or old.game_id is distinct from new.game_id)
+  execute function recount_game();
+
+-- Compares the counters with the games in one snapshot; with `repair` also corrects them. Games can be written
+-- meanwhile. Returns one row for each application ("" for all) and audit_status whose counters are wrong.
+create function recount_games(repair boolean)
+returns table (off_application_id text, off_audit_status text, games_off bigint, counters_off bigint)
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  -- No fold runs until this transaction ends; the next statement sees every earlier fold.
+  perform pg_advisory_xact_lock(7205311848);
+  return query
+  with leaves as (
+    select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games
+    from games g where g.withdrawn_at is null
+    group by 1, 2, 3
+    union all
+    -- Pending changes are not in the counters yet.
+    select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
+  ), expected as (
+    select application_id, audit_status, level, bucket, sum(games)::bigint as games,
+           games_upto(array_agg(child), array_agg(games)) as upto
+    from (
+      select scope as application_id, audit_status, level, bucket >> (rest + 7) as bucket,
+             (bucket >> rest & 127)::integer as child, sum(games)::bigint as games
+      from leaves, nodes_of(leaves.application_id)
+      group by 1, 2, 3, 4, 5
+    ) as children
+    group by 1, 2, 3, 4
+  ), off as (
+    select application_id, audit_status, level, bucket, coalesce(expected.games, 0) as games,
+           coalesce(expected.upto, games_upto('{}', '{}')) as upto,
+           coalesce(expected.games, 0) - coalesce(counted.games, 0) as games_off
+    from expected full join game_counts counted using (application_id, audit_status, level, bucket)
+    where (coalesce(expected.games, 0), coalesce(expected.upto, games_upto('{}', '{}')))
+      <> (coalesce(counted.games, 0), coalesce(counted.upto, games_upto('{}', '{}')))
+  ), repaired as (
+    insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+    select application_id, audit_status, level, bucket, off.games, upto from off where repair
+    on conflict (application_id, audit_status, level, bucket) do update
+      set games = excluded.games, upto = excluded.upto
+  )
+  select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
+  from off group by 1, 2 order by 1, 2;
+  if repair then
+    delete from game_counts where games = 0;
+  end if;
+end
+$$;
+
+-- How many games of an application ("" for all) have a status: the roots of the tree, and what is not folded into them
+-- yet. A reader adds the rows. All statuses are named, because the primary key then finds each root by its whole key.
+-- Postgres inlines the function; a view of all applications would read the pending changes twice.
+create function game_totals(scope text) returns table (audit_status text, games bigint)
+language sql stable
+as $$
+  select audit_status, games from game_counts
+  where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
+  union all
+  select audit_status, games from game_count_changes where scope in ('', application_id)
+$$;
+
+-- Finds the page that begins after `skip` games of a scope ("" for all applications) in a status: read the games from
+-- `start` on, with `ahead` as OFFSET.
+create function place_of_game(scope text, status text, skip bigint, out start uuid, out ahead bigint)
+language plpgsql stable
+as $$
+declare
+  place bigint;
+  changed boolean;
+  -- Pending games before the place: the number assumed, and the number found.
+  allowed bigint := 0;
+  waiting bigint := 0;
+begin
+  loop
+    -- Descends from the root to the child that contains the row; stops at a node of at most 64 games.
+    with recursive walk (level, bucket, left_over) as (
+      select 0::smallint, 0::bigint, least(skip - allowed, 2147483647)::integer
+      union all
+      select (level + 1)::smallint, bucket << 7 | child, left_over - coalesce(upto[child], 0)
+      from (
+        select level, bucket, left_over, upto, least(width_bucket(left_over, upto), 127) as child
+        -- A lateral lookup by the whole key: a join planned while the table was small uses a part of the key.
+        from walk cross join lateral (
+          select games, upto from game_counts
+          where application_id = scope and audit_status = status and level = walk.level and bucket = walk.bucket
+          limit 1
+        ) as node
+        where games > 64
+      ) as step
+    )
+    -- The last step has the largest place and the smallest remainder.
+    select max(bucket << (35 - 7 * level)), min(left_over),
+           exists (select from game_count_changes where audit_status = status and scope in ('', application_id))
+    into place, ahead, changed from walk;
+    exit when not changed;
+    waiting := (select coalesce(sum(games), 0) from game_count_changes
+      where audit_status = status and scope in ('', application_id) and bucket < place);
+    exit when waiting <= allowed;
+    allowed := waiting;
+  end loop;
+  ahead := ahead + allowed - waiting;
+  start := (lpad(to_hex(place << 7), 12, '0') || repeat('0', 20))::uuid;
+end
+$$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Review: changed_games and game_absences (db/schema/review.ts)
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The decision of a game that stands: the last one that was not undone. Postgres inlines the function.
+create function standing_decision(of_game uuid)
+returns table (audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
+language sql stable
+as $$
+  select audit_id, revision, audit_status, decided_by, reason, text from game_audits
+  where game_id = of_game and undone_at is null order by audit_id desc limit 1
+$$;
+
+create function track_review() returns trigger
+language plpgsql
+as $$
+declare
+  decided_revision integer;
+  -- A game whose decision was undone returns to its place in the lane.
+  waiting_since timestamptz;
+begin
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    update game_absences set returned_at = now() where game_id = new.game_id and returned_at is null;
+  end if;
+  if new.audit_status <> 'pending' or new.withdrawn_at is not null then
+    delete from changed_games where game_id = new.game_id;
+    return null;
+  end if;
+  decided_revision := (select revision from standing_decision(new.game_id));
+  if decided_revision is not null then
+    waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
+      from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
+    insert into changed_games (game_id, application_id, decided_revision, since)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
+    on conflict (game_id) do nothing;
+  end if;
+  return null;
+end
+$$;
+
+-- A row trigger with a condition: ordinary writes of a worker do not call it.
+create trigger games_review after update on games for each row
+  when (old.audit_status is distinct from new.audit_status
+    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null))
+  execute function track_review();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Events: events and event_deliveries (db/schema/events.ts)
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- A UUID v7 for Postgres 14 and newer: milliseconds since 1970, then random bits.
+create function event_uuid() returns uuid
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+  ), 52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- Writes the event of a game whose status changed, and its delivery if the application has an address. The function runs
+-- with the rights of its owner, because a role that changes a game may not write events. It runs at the end of the
+-- statement, so it sees the decision of that statement. The removal of an application writes no events, because no token
+-- may read them.
+create function record_event() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  id constant uuid := event_uuid();
+  event_type text := 'game.' || new.audit_status;
+  why text;
+  rejection jsonb := '{}';
+begin
+  if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
+    return null;
+  end if;
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    event_type := 'game.withdrawn';
+    why := 'not_listed';
+  elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
+    why := 'decision_undone';
+  elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
+    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    why := 'returned';
+  else
+    why := 'decided';
+  end if;
+  if new.audit_status = 'rejected' then
+    select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
+                              'text', coalesce(d.text, ''))
+    into rejection
+    from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
+    where d.audit_status = 'rejected';
+  end if;
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
+    'game_id', new.game_id,
+    'application_game_id', new.application_game_id,
+    'game_name', new.game_name,
+    'audit_status', new.audit_status,
+    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', new.revision,
+    'why', why
+  ) || coalesce(rejection, '{}'), clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  return null;
+end
+$$;
+
+-- A decision that replaces another one with the same status changes audit_time. A row trigger with a condition: ordinary
+-- writes of a worker do not call it.
+create trigger games_events after update on games for each row
+  when (old.audit_status is distinct from new.audit_status or old.audit_time is distinct from new.audit_time
+    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null))
+  execute function record_event();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The hash of an entry. The text of jsonb_build_object is the same for every session, because the time is in UTC.
+create function audit_hash(entry audit_log) returns bytea
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select sha256(entry.previous_hash || convert_to(jsonb_build_object(
+    'entry_id', entry.entry_id,
+    'at', to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'actor', entry.actor, 'actor_kind', entry.actor_kind, 'os_user', entry.os_user,
+    'action', entry.action, 'subject', entry.subject, 'reason', entry.reason, 'details', entry.details
+  )::text, 'UTF8'))
+$$;
+
+-- Chains a new entry. The lock of the head lasts until the transaction ends, so entries are in the order of commits. The
+-- function runs with the rights of its owner, because a role that inserts an entry may not change the head.
+create function audit_log_chain() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  head audit_head;
+begin
+  select * into strict head from audit_head where is_single for update;
+  new.entry_id := head.entry_id + 1;
+  new.at := clock_timestamp();
+  new.previous_hash := head.hash;
+  new.hash := audit_hash(new);
+  update audit_head set entry_id = new.entry_id, hash = new.hash where is_single;
+  return new;
+end
+$$;
+
+create function audit_log_refuse() returns trigger
+language plpgsql
+as $$
+begin
+  raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger audit_log_chain before insert on audit_log for each row execute function audit_log_chain();
+create trigger audit_log_append_only before update or delete on audit_log for each row execute function audit_log_refuse();
+create trigger audit_log_no_truncate before truncate on audit_log for each statement execute function audit_log_refuse();
+create trigger audit_head_kept before delete on audit_head for each row execute function audit_log_refuse();
+create trigger audit_head_no_truncate before truncate on audit_head
+  for each statement execute function audit_log_refuse();
+
+-- Only a new entry moves the head: within audit_log_chain, this is the second trigger.
+create trigger audit_head_follows before update on audit_head
+  for each row when (pg_trigger_depth() < 1) execute function audit_log_refuse();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Database roles: what grants cannot say (db/roles.ts)
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The roles of processes that the current user has, also a user with a name of its own that is a member of one. Empty for
+-- the owner of the tables and for superusers, who may do everything.
+create function process_roles() returns text[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when pg_has_role(current_user, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    then '{}'::text[]
+    else array(select rolname::text from pg_roles
+               where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                                 'catalogue_kyc_desk', 'catalogue_operator')
+                 and pg_has_role(current_user, oid, 'usage'))
+  end
+$$;
+
+-- Keeps requests about KYC records apart: the KYC desk writes those and no `withdrawals`, the console `withdrawals` only.
+create function approvals_of_kyc() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+  writer constant text := case when new.kind = 'withdrawals' then 'catalogue_console' else 'catalogue_kyc_desk' end;
+begin
+  if new.kind is not null and cardinality(roles) > 0 and not roles && array[writer, 'catalogue_operator'] then
+    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger approvals_of_kyc before insert or update on approvals
+  for each row execute function approvals_of_kyc();
+
+-- A process writes entries of those who act in it. The worker knows no operator, so it writes no entry of one. The media
+-- process, which reads pictures of anyone, writes that games return to review, and nothing else.
+create function audit_log_actor() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+  writers constant text[] := case new.actor_kind
+    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
+    when 'application' then array['catalogue_console']
+    when 'command_line' then array['catalogue_operator']
+    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
+      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
+  end;
+begin
+  if cardinality(roles) > 0 and not roles && writers then
+    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
+      current_user, new.actor_kind, new.action
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger audit_log_actor before insert on audit_log for each row execute function audit_log_actor();
+
+-- Only the console and the command line decide. Worker and media, which read what applications send, return games to
+-- `pending`. The conditions of the triggers keep ingest free of the function.
+create function games_decided() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
+    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger games_decided_insert before insert on games for each row
+  when (new.audit_status <> 'pending')
+  execute function games_decided();
+
+create trigger games_decided_update before update of audit_status on games for each row
+  when (new.audit_status <> 'pending' and new.audit_status <> old.audit_status)
+  execute function games_decided();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Keys
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- How many data keys each key-encryption key wraps, for the metrics. The function runs with the rights of its owner, so
+-- that a process that counts wraps need not read sealed rows.
+create function count_wraps() returns table (table_name text, key_id text, wraps integer)
+language sql stable security definer
+set search_path = public, pg_temp
+as $$
+  select 'kyc_keys', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_keys where data_keys <> '[]' group by 2
+  union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
+    from applications where access_token_keys <> '[]' group by 2
+  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_records where data_keys <> '[]' group by 2
+  union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_former_records where data_keys <> '[]' group by 2
+$$;

@@ -1,1 +1,0 @@
-ALTER TABLE "sync_runs" ADD COLUMN "fault" text;

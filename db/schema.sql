@@ -1,0 +1,1317 @@
+-- The whole database as the migrations make it. `npm run db:schema` writes this file, and a test compares it with a
+-- migrated database. Read its diff to review a migration; do not edit it.
+
+-- Sequences
+
+create sequence event_positions;
+
+-- Tables
+
+create schema drizzle;
+
+create table api_tokens (
+  token_id uuid not null,
+  token_hash bytea not null,
+  application_id text,
+  name text not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint api_tokens_pkey PRIMARY KEY (token_id),
+  constraint api_tokens_token_hash_unique UNIQUE (token_hash),
+  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32)
+);
+
+create table application_checks (
+  check_id uuid not null,
+  application_id text not null,
+  requested_by text not null,
+  requested_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  passed integer default 0 not null,
+  failed integer default 0 not null,
+  skipped integer default 0 not null,
+  cases jsonb default '[]'::jsonb not null,
+  error text,
+  constraint application_checks_pkey PRIMARY KEY (check_id)
+);
+
+create table applications (
+  application_id text not null,
+  name text not null,
+  query_game_list_webhook text not null,
+  query_game_detail_webhook text not null,
+  query_cp_kyc_webhook text not null,
+  access_token bytea,
+  access_token_keys jsonb default '[]'::jsonb not null,
+  every_ms bigint not null,
+  kyc_every_ms bigint not null,
+  detail_max_age_ms bigint not null,
+  concurrency integer not null,
+  rate integer not null,
+  status text default 'active'::text not null,
+  failed_runs integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  pause_reason text,
+  last_success_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint applications_pkey PRIMARY KEY (application_id),
+  constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
+  constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))
+);
+
+create table approvals (
+  approval_id uuid not null,
+  kind text not null,
+  subject text not null,
+  version text not null,
+  asked jsonb default '{}'::jsonb not null,
+  reason text not null,
+  asked_by text not null,
+  asked_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  approved_by text,
+  approved_at timestamp with time zone,
+  used_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  closed_as text,
+  constraint approvals_pkey PRIMARY KEY (approval_id),
+  constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
+  constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
+  constraint approvals_in_time CHECK (approved_at <= (asked_at + '01:00:00'::interval)),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text])),
+  constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
+  constraint approvals_two_persons CHECK (approved_by <> asked_by),
+  constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
+);
+
+create table audit_head (
+  is_single boolean default true not null,
+  entry_id bigint not null,
+  hash bytea not null,
+  constraint audit_head_pkey PRIMARY KEY (is_single),
+  constraint audit_head_single CHECK (is_single)
+);
+
+create table audit_log (
+  entry_id bigint not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  actor_kind text not null,
+  os_user text,
+  action text not null,
+  subject text not null,
+  reason text,
+  details jsonb default '{}'::jsonb not null,
+  previous_hash bytea not null,
+  hash bytea not null,
+  constraint audit_log_pkey PRIMARY KEY (entry_id),
+  constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text]))
+);
+
+create table changed_games (
+  game_id uuid not null,
+  application_id text not null,
+  decided_revision integer not null,
+  since timestamp(3) with time zone default now() not null,
+  constraint changed_games_pkey PRIMARY KEY (game_id)
+);
+
+create table content_providers (
+  cp_id uuid not null,
+  application_id text not null,
+  application_cp_id text not null,
+  mapped_at timestamp with time zone default now() not null,
+  accepted_by text,
+  replaced_at timestamp with time zone,
+  constraint content_providers_pkey PRIMARY KEY (cp_id),
+  constraint content_providers_application_cp UNIQUE (application_id, application_cp_id)
+);
+
+create unlogged table detail_turns (
+  application_id text not null,
+  ends_at timestamp with time zone not null,
+  constraint detail_turns_pkey PRIMARY KEY (application_id)
+);
+
+create table event_deliveries (
+  event_id uuid not null,
+  application_id text not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  requested_at timestamp with time zone default now() not null,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_status integer,
+  last_error text,
+  delivered_at timestamp with time zone,
+  constraint event_deliveries_pkey PRIMARY KEY (event_id),
+  constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+
+create table event_webhooks (
+  application_id text not null,
+  url text not null,
+  secret bytea not null,
+  former_secret bytea,
+  former_until timestamp with time zone,
+  secret_keys jsonb not null,
+  status text default 'active'::text not null,
+  off_reason text,
+  off_at timestamp with time zone,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  constraint event_webhooks_pkey PRIMARY KEY (application_id),
+  constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
+);
+
+create table events (
+  event_id uuid not null,
+  application_id text not null,
+  type text not null,
+  game_id uuid not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null,
+  "position" bigint,
+  constraint events_pkey PRIMARY KEY (event_id),
+  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text]))
+);
+
+create table game_absences (
+  game_id uuid not null,
+  withdrawn_at timestamp with time zone not null,
+  returned_at timestamp with time zone,
+  constraint game_absences_game_id_withdrawn_at_pk PRIMARY KEY (game_id, withdrawn_at)
+);
+
+create table game_audits (
+  audit_id bigserial,
+  game_id uuid not null,
+  revision integer not null,
+  audit_status text not null,
+  decided_by text not null,
+  reason text,
+  text text,
+  note text,
+  batch_id uuid,
+  waiting_since timestamp with time zone,
+  decided_at timestamp with time zone default now() not null,
+  undone_at timestamp with time zone,
+  undone_by text,
+  constraint game_audits_pkey PRIMARY KEY (audit_id)
+);
+
+create table game_count_changes (
+  application_id text not null,
+  audit_status text not null,
+  bucket bigint not null,
+  games bigint not null
+);
+
+create table game_counts (
+  application_id text not null,
+  audit_status text not null,
+  level smallint not null,
+  bucket bigint not null,
+  games bigint not null,
+  upto integer[] not null,
+  constraint game_counts_application_id_audit_status_level_bucket_pk PRIMARY KEY (application_id, audit_status, level, bucket),
+  constraint game_counts_level CHECK (level >= 0 AND level <= 4)
+);
+
+create table game_icon_hashes (
+  game_id uuid not null,
+  dhash bigint not null,
+  constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
+);
+
+create table game_revisions (
+  game_id uuid not null,
+  revision integer not null,
+  game_name text not null,
+  game_icon text[] not null,
+  game_desc text not null,
+  game_store_pic text[] not null,
+  game_store_video text not null,
+  content_hash text not null,
+  fetched_at timestamp with time zone not null,
+  constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision)
+);
+
+create table game_viewers (
+  game_id uuid not null,
+  viewer text not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer)
+);
+
+create table games (
+  game_id uuid not null,
+  application_id text not null,
+  application_game_id text not null,
+  game_name text not null,
+  game_icon text[] not null,
+  game_desc text not null,
+  game_store_pic text[] not null,
+  game_store_video text not null,
+  game_package_url text default ''::text not null,
+  audit_status text default 'pending'::text not null,
+  audit_time timestamp with time zone,
+  revision integer default 1 not null,
+  content_hash text not null,
+  list_hash text not null,
+  fetched_at timestamp with time zone not null,
+  withdrawn_at timestamp with time zone,
+  unlisted_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint games_pkey PRIMARY KEY (game_id),
+  constraint games_application_game UNIQUE (application_id, application_game_id),
+  constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
+  constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
+);
+
+create table ingest_failures (
+  application_id text not null,
+  operation text not null,
+  application_game_id text not null,
+  kind text not null,
+  reasons jsonb not null,
+  first_at timestamp with time zone default now() not null,
+  last_at timestamp with time zone default now() not null,
+  count integer default 1 not null,
+  final boolean default false not null,
+  list_hash text default ''::text not null,
+  constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id)
+);
+
+create table kyc_access_log (
+  entry_id bigserial,
+  application_id text not null,
+  record_id uuid,
+  action text not null,
+  accessed_by text not null,
+  reason text not null,
+  accessed_at timestamp with time zone default now() not null,
+  constraint kyc_access_log_pkey PRIMARY KEY (entry_id),
+  constraint kyc_access_log_action CHECK (action = ANY (ARRAY['reveal'::text, 'erase'::text]))
+);
+
+create table kyc_former_records (
+  record_id uuid not null,
+  application_id text not null,
+  cp_id uuid not null,
+  cp_name bytea not null,
+  cp_short_name bytea not null,
+  legal_entity bytea not null,
+  id_type bytea not null,
+  id_number bytea not null,
+  tax_id bytea not null,
+  registered_address bytea not null,
+  corporate_account bytea not null,
+  opening_bank bytea not null,
+  data_keys jsonb not null,
+  received_at timestamp with time zone not null,
+  replaced_at timestamp with time zone default now() not null,
+  changed_fields text[] not null,
+  constraint kyc_former_records_pkey PRIMARY KEY (record_id)
+);
+
+create table kyc_keys (
+  purpose text not null,
+  data_keys jsonb not null,
+  constraint kyc_keys_pkey PRIMARY KEY (purpose)
+);
+
+create table kyc_records (
+  application_id text not null,
+  record_id uuid not null,
+  cp_id uuid not null,
+  cp_name bytea not null,
+  cp_short_name bytea not null,
+  legal_entity bytea not null,
+  id_type bytea not null,
+  id_number bytea not null,
+  tax_id bytea not null,
+  registered_address bytea not null,
+  corporate_account bytea not null,
+  opening_bank bytea not null,
+  data_keys jsonb not null,
+  fingerprint bytea not null,
+  tax_id_fingerprint bytea,
+  received_at timestamp with time zone not null,
+  changed_fields text[] not null,
+  field_fingerprints bytea not null,
+  constraint kyc_records_pkey PRIMARY KEY (application_id),
+  constraint kyc_records_record_id_unique UNIQUE (record_id)
+);
+
+create table kyc_states (
+  application_id text not null,
+  state text default 'pending'::text not null,
+  asked_at timestamp with time zone,
+  refused_cp_id text,
+  reason text,
+  constraint kyc_states_pkey PRIMARY KEY (application_id),
+  constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text]))
+);
+
+create table oidc_flows (
+  flow_hash bytea not null,
+  state text not null,
+  nonce text not null,
+  code_verifier text not null,
+  next text not null,
+  expires_at timestamp with time zone not null,
+  constraint oidc_flows_pkey PRIMARY KEY (flow_hash)
+);
+
+create table operator_sessions (
+  session_hash bytea not null,
+  login text not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  confirmed_at timestamp with time zone,
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash)
+);
+
+create table operators (
+  login text not null,
+  name text not null,
+  roles text[] not null,
+  status text default 'active'::text not null,
+  password_hash text,
+  oidc_subject text,
+  created_at timestamp with time zone default now() not null,
+  last_sign_in_at timestamp with time zone,
+  constraint operators_pkey PRIMARY KEY (login),
+  constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
+  constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
+);
+
+create table picture_changes (
+  game_id uuid not null,
+  found_at timestamp with time zone default now() not null,
+  picture_id uuid not null,
+  audit_id bigint not null,
+  before bytea not null,
+  after bytea not null,
+  constraint picture_changes_game_id_found_at_picture_id_pk PRIMARY KEY (game_id, found_at, picture_id)
+);
+
+create table picture_contents (
+  sha256 bytea not null,
+  outcome text not null,
+  bytes integer not null,
+  format text,
+  width integer,
+  height integer,
+  frames integer,
+  dhash bigint,
+  whole boolean default true not null,
+  pinned boolean default false not null,
+  looked_at timestamp with time zone default now() not null,
+  constraint picture_contents_pkey PRIMARY KEY (sha256)
+);
+
+create table picture_pins (
+  audit_id bigint not null,
+  picture_id uuid not null,
+  sha256 bytea,
+  constraint picture_pins_audit_id_picture_id_pk PRIMARY KEY (audit_id, picture_id)
+);
+
+create table picture_thumbnails (
+  sha256 bytea not null,
+  width smallint not null,
+  webp bytea not null,
+  constraint picture_thumbnails_sha256_width_pk PRIMARY KEY (sha256, width)
+);
+alter table picture_thumbnails alter column webp set storage external;
+
+create table pictures (
+  picture_id uuid not null,
+  url text not null,
+  sha256 bytea,
+  outcome text,
+  http_status smallint,
+  note text,
+  etag text,
+  fetched_at timestamp with time zone,
+  fresh_until timestamp with time zone,
+  next_check_at timestamp with time zone,
+  constraint pictures_pkey PRIMARY KEY (picture_id)
+);
+
+create table portal_sessions (
+  session_hash bytea not null,
+  token_id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint portal_sessions_pkey PRIMARY KEY (session_hash)
+);
+
+create table reasons (
+  code text not null,
+  label text not null,
+  "position" smallint not null,
+  retired_at timestamp with time zone,
+  constraint reasons_pkey PRIMARY KEY (code)
+);
+
+create table refresh_requests (
+  application_id text not null,
+  application_game_id text not null,
+  is_full boolean default false not null,
+  requested_at timestamp with time zone default now() not null,
+  constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id)
+);
+
+create table refresh_turns (
+  application_id text not null,
+  next_at timestamp with time zone not null,
+  stored_bytes bigint default 0 not null,
+  day_started_at timestamp with time zone default now() not null,
+  constraint refresh_turns_pkey PRIMARY KEY (application_id)
+);
+
+create table run_days (
+  application_id text not null,
+  day date not null,
+  outcome text not null,
+  runs integer not null,
+  listed bigint not null,
+  inserted bigint not null,
+  updated bigint not null,
+  unchanged bigint not null,
+  invalid bigint not null,
+  failed bigint not null,
+  missing bigint not null,
+  withdrawn bigint not null,
+  constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome)
+);
+
+create table sign_in_attempts (
+  attempt_key text not null,
+  attempts integer not null,
+  window_ends_at timestamp with time zone not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (attempt_key)
+);
+
+create table sign_in_links (
+  link_hash bytea not null,
+  login text not null,
+  sets_password boolean default true not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_links_pkey PRIMARY KEY (link_hash)
+);
+
+create table sync_run_pages (
+  run_id uuid not null,
+  page_num integer not null,
+  kind text default 'listed'::text not null,
+  reason text,
+  row_count integer not null,
+  total bigint not null,
+  application_game_ids text[] not null,
+  unnamed integer default 0 not null,
+  open_games jsonb not null,
+  answered integer default 0 not null,
+  listed integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  unchanged integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  withdrawn integer default 0 not null,
+  listed_at timestamp with time zone default now() not null,
+  constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num)
+);
+
+create table sync_runs (
+  run_id uuid not null,
+  application_id text not null,
+  trigger text not null,
+  "full" boolean default false not null,
+  accept_withdrawals boolean default false not null,
+  outcome text,
+  fault text,
+  reason text,
+  note text,
+  fence integer default 1 not null,
+  next_page integer default 1 not null,
+  listing_end text,
+  row_count integer default 0 not null,
+  largest_page integer default 0 not null,
+  total_first bigint,
+  total_last bigint,
+  total_max bigint,
+  listed integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  unchanged integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  withdrawn integer default 0 not null,
+  listed_bytes bigint default 0 not null,
+  stored_bytes bigint default 0 not null,
+  storable_bytes bigint,
+  storable_games integer,
+  started_at timestamp with time zone default now() not null,
+  progress_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  constraint sync_runs_pkey PRIMARY KEY (run_id),
+  constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL))
+);
+
+create table vanishing_games (
+  run_id uuid not null,
+  game_id uuid not null,
+  constraint vanishing_games_run_id_game_id_pk PRIMARY KEY (run_id, game_id)
+);
+
+create table workers (
+  worker_id uuid not null,
+  host text not null,
+  pid integer not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint workers_pkey PRIMARY KEY (worker_id)
+);
+
+create table drizzle.__drizzle_migrations (
+  id serial,
+  hash text not null,
+  created_at bigint,
+  constraint __drizzle_migrations_pkey PRIMARY KEY (id)
+);
+
+create table drizzle.migration_progress (
+  created_at bigint not null,
+  statements integer not null,
+  constraint migration_progress_pkey PRIMARY KEY (created_at)
+);
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION add_upto(these integer[], those integer[])
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
+$function$;
+
+CREATE OR REPLACE FUNCTION approvals_of_kyc()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  writer constant text := case when new.kind = 'withdrawals' then 'catalogue_console' else 'catalogue_kyc_desk' end;
+begin
+  if new.kind is not null and cardinality(roles) > 0 and not roles && array[writer, 'catalogue_operator'] then
+    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_hash(entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sha256(entry.previous_hash || convert_to(jsonb_build_object(
+    'entry_id', entry.entry_id,
+    'at', to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'actor', entry.actor, 'actor_kind', entry.actor_kind, 'os_user', entry.os_user,
+    'action', entry.action, 'subject', entry.subject, 'reason', entry.reason, 'details', entry.details
+  )::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_actor()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  writers constant text[] := case new.actor_kind
+    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
+    when 'application' then array['catalogue_console']
+    when 'command_line' then array['catalogue_operator']
+    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
+      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
+  end;
+begin
+  if cardinality(roles) > 0 and not roles && writers then
+    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
+      current_user, new.actor_kind, new.action
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_chain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  head audit_head;
+begin
+  select * into strict head from audit_head where is_single for update;
+  new.entry_id := head.entry_id + 1;
+  new.at := clock_timestamp();
+  new.previous_hash := head.hash;
+  new.hash := audit_hash(new);
+  update audit_head set entry_id = new.entry_id, hash = new.hash where is_single;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_games()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  changes bigint;
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), case tg_op when 'INSERT' then count(*) else -count(*) end
+  from affected_games where withdrawn_at is null
+  group by 1, 2, 3;
+  get diagnostics changes = row_count;
+  if random() < changes / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_wraps()
+ RETURNS TABLE(table_name text, key_id text, wraps integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select 'kyc_keys', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_keys where data_keys <> '[]' group by 2
+  union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
+    from applications where access_token_keys <> '[]' group by 2
+  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_records where data_keys <> '[]' group by 2
+  union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_former_records where data_keys <> '[]' group by 2
+$function$;
+
+CREATE OR REPLACE FUNCTION event_uuid()
+ RETURNS uuid
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+  ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION fold_game_counts()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not pg_try_advisory_xact_lock(7205311848) then
+    return;
+  end if;
+  with folded as (
+    delete from game_count_changes returning application_id, audit_status, bucket, games
+  )
+  insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+  select scope, audit_status, level, node, sum(games), games_upto(array_agg(child), array_agg(games))
+  from (
+    select scope, audit_status, level, bucket >> (rest + 7) as node, (bucket >> rest & 127)::integer as child,
+           sum(games)::bigint as games
+    from folded, nodes_of(application_id)
+    group by 1, 2, 3, 4, 5
+    having sum(games) <> 0
+  ) as children
+  group by 1, 2, 3, 4
+  on conflict (application_id, audit_status, level, bucket) do update
+    set games = counted.games + excluded.games, upto = add_upto(counted.upto, excluded.upto);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION game_bucket(game_id uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $function$;
+
+CREATE OR REPLACE FUNCTION game_totals(scope text)
+ RETURNS TABLE(audit_status text, games bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_status, games from game_counts
+  where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
+  union all
+  select audit_status, games from game_count_changes where scope in ('', application_id)
+$function$;
+
+CREATE OR REPLACE FUNCTION games_decided()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
+    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION games_upto(children integer[], games bigint[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  upto integer[] := array_fill(0, array[128]);
+  passed integer := 0;
+begin
+  for given in 1 .. cardinality(children) loop
+    upto[children[given] + 1] := games[given];
+  end loop;
+  for child in 1 .. 128 loop
+    passed := passed + upto[child];
+    upto[child] := passed;
+  end loop;
+  return upto;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
+               (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION nodes_of(application_id text)
+ RETURNS TABLE(scope text, level smallint, rest integer)
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
+         (application_id, 3::smallint, 7),
+         ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  place bigint;
+  changed boolean;
+  -- Pending games before the place: the number assumed, and the number found.
+  allowed bigint := 0;
+  waiting bigint := 0;
+begin
+  loop
+    -- Descends from the root to the child that contains the row; stops at a node of at most 64 games.
+    with recursive walk (level, bucket, left_over) as (
+      select 0::smallint, 0::bigint, least(skip - allowed, 2147483647)::integer
+      union all
+      select (level + 1)::smallint, bucket << 7 | child, left_over - coalesce(upto[child], 0)
+      from (
+        select level, bucket, left_over, upto, least(width_bucket(left_over, upto), 127) as child
+        -- A lateral lookup by the whole key: a join planned while the table was small uses a part of the key.
+        from walk cross join lateral (
+          select games, upto from game_counts
+          where application_id = scope and audit_status = status and level = walk.level and bucket = walk.bucket
+          limit 1
+        ) as node
+        where games > 64
+      ) as step
+    )
+    -- The last step has the largest place and the smallest remainder.
+    select max(bucket << (35 - 7 * level)), min(left_over),
+           exists (select from game_count_changes where audit_status = status and scope in ('', application_id))
+    into place, ahead, changed from walk;
+    exit when not changed;
+    waiting := (select coalesce(sum(games), 0) from game_count_changes
+      where audit_status = status and scope in ('', application_id) and bucket < place);
+    exit when waiting <= allowed;
+    allowed := waiting;
+  end loop;
+  ahead := ahead + allowed - waiting;
+  start := (lpad(to_hex(place << 7), 12, '0') || repeat('0', 20))::uuid;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_roles()
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case
+    when pg_has_role(current_user, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    then '{}'::text[]
+    else array(select rolname::text from pg_roles
+               where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                                 'catalogue_kyc_desk', 'catalogue_operator')
+                 and pg_has_role(current_user, oid, 'usage'))
+  end
+$function$;
+
+CREATE OR REPLACE FUNCTION record_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  id constant uuid := event_uuid();
+  event_type text := 'game.' || new.audit_status;
+  why text;
+  rejection jsonb := '{}';
+begin
+  if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
+    return null;
+  end if;
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    event_type := 'game.withdrawn';
+    why := 'not_listed';
+  elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
+    why := 'decision_undone';
+  elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
+    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    why := 'returned';
+  else
+    why := 'decided';
+  end if;
+  if new.audit_status = 'rejected' then
+    select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
+                              'text', coalesce(d.text, ''))
+    into rejection
+    from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
+    where d.audit_status = 'rejected';
+  end if;
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
+    'game_id', new.game_id,
+    'application_game_id', new.application_game_id,
+    'game_name', new.game_name,
+    'audit_status', new.audit_status,
+    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', new.revision,
+    'why', why
+  ) || coalesce(rejection, '{}'), clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION recount_game()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), games
+  from (values (old.application_id, old.audit_status, old.game_id, old.withdrawn_at, -1),
+               (new.application_id, new.audit_status, new.game_id, new.withdrawn_at, 1)
+       ) as moved (application_id, audit_status, game_id, withdrawn_at, games)
+  where withdrawn_at is null;
+  if random() < 1 / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION recount_games(repair boolean)
+ RETURNS TABLE(off_application_id text, off_audit_status text, games_off bigint, counters_off bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- No fold runs until this transaction ends; the next statement sees every earlier fold.
+  perform pg_advisory_xact_lock(7205311848);
+  return query
+  with leaves as (
+    select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games
+    from games g where g.withdrawn_at is null
+    group by 1, 2, 3
+    union all
+    -- Pending changes are not in the counters yet.
+    select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
+  ), expected as (
+    select application_id, audit_status, level, bucket, sum(games)::bigint as games,
+           games_upto(array_agg(child), array_agg(games)) as upto
+    from (
+      select scope as application_id, audit_status, level, bucket >> (rest + 7) as bucket,
+             (bucket >> rest & 127)::integer as child, sum(games)::bigint as games
+      from leaves, nodes_of(leaves.application_id)
+      group by 1, 2, 3, 4, 5
+    ) as children
+    group by 1, 2, 3, 4
+  ), off as (
+    select application_id, audit_status, level, bucket, coalesce(expected.games, 0) as games,
+           coalesce(expected.upto, games_upto('{}', '{}')) as upto,
+           coalesce(expected.games, 0) - coalesce(counted.games, 0) as games_off
+    from expected full join game_counts counted using (application_id, audit_status, level, bucket)
+    where (coalesce(expected.games, 0), coalesce(expected.upto, games_upto('{}', '{}')))
+      <> (coalesce(counted.games, 0), coalesce(counted.upto, games_upto('{}', '{}')))
+  ), repaired as (
+    insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+    select application_id, audit_status, level, bucket, off.games, upto from off where repair
+    on conflict (application_id, audit_status, level, bucket) do update
+      set games = excluded.games, upto = excluded.upto
+  )
+  select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
+  from off group by 1, 2 order by 1, 2;
+  if repair then
+    delete from game_counts where games = 0;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_id, revision, audit_status, decided_by, reason, text from game_audits
+  where game_id = of_game and undone_at is null order by audit_id desc limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION track_review()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  decided_revision integer;
+  -- A game whose decision was undone returns to its place in the lane.
+  waiting_since timestamptz;
+begin
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    update game_absences set returned_at = now() where game_id = new.game_id and returned_at is null;
+  end if;
+  if new.audit_status <> 'pending' or new.withdrawn_at is not null then
+    delete from changed_games where game_id = new.game_id;
+    return null;
+  end if;
+  decided_revision := (select revision from standing_decision(new.game_id));
+  if decided_revision is not null then
+    waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
+      from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
+    insert into changed_games (game_id, application_id, decided_revision, since)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
+    on conflict (game_id) do nothing;
+  end if;
+  return null;
+end
+$function$;
+
+-- Indexes
+
+CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
+CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX approvals_asked_at ON approvals USING btree (asked_at);
+CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, asked_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE INDEX audit_log_action ON audit_log USING btree (action, entry_id);
+CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
+CREATE INDEX audit_log_at ON audit_log USING btree (at);
+CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
+CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
+CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
+CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
+CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
+CREATE INDEX event_deliveries_failed ON event_deliveries USING btree (application_id) WHERE state = 'failed'::text;
+CREATE INDEX events_application ON events USING btree (application_id, event_id);
+CREATE INDEX events_created ON events USING brin (created_at);
+CREATE INDEX events_game ON events USING btree (game_id);
+CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
+CREATE INDEX events_without_position ON events USING btree (created_at) WHERE "position" IS NULL;
+CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
+CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
+CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
+CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (application_id);
+CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
+CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
+CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
+CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
+CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
+CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
+CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
+CREATE INDEX run_days_by_day ON run_days USING brin (day);
+CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
+CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
+CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_id);
+CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
+CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_id) WHERE outcome <> 'succeeded'::text;
+CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX workers_seen ON workers USING btree (seen_at);
+
+-- Foreign keys
+
+alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
+alter table approvals add constraint approvals_asked_by_operators_login_fk FOREIGN KEY (asked_by) REFERENCES operators(login);
+alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table event_deliveries add constraint event_deliveries_event_id_events_event_id_fk FOREIGN KEY (event_id) REFERENCES events(event_id) ON DELETE CASCADE;
+alter table event_webhooks add constraint event_webhooks_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table game_audits add constraint game_audits_keep_revision FOREIGN KEY (game_id, revision) REFERENCES game_revisions(game_id, revision);
+alter table game_audits add constraint game_audits_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
+alter table game_revisions add constraint game_revisions_game_id_games_game_id_fk FOREIGN KEY (game_id) REFERENCES games(game_id) ON DELETE CASCADE;
+alter table games add constraint games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table ingest_failures add constraint ingest_failures_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table kyc_access_log add constraint kyc_access_log_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_former_records add constraint kyc_former_records_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_former_records add constraint kyc_former_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
+alter table kyc_records add constraint kyc_records_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_records add constraint kyc_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
+alter table kyc_states add constraint kyc_states_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
+alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
+alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
+alter table sync_run_pages add constraint sync_run_pages_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
+alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
+
+-- Triggers
+
+CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
+  FOR EACH ROW
+  EXECUTE FUNCTION approvals_of_kyc();
+
+CREATE TRIGGER audit_head_follows BEFORE UPDATE ON audit_head
+  FOR EACH ROW
+  WHEN (pg_trigger_depth() < 1)
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_head_kept BEFORE DELETE ON audit_head
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_head_no_truncate BEFORE TRUNCATE ON audit_head
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_log_actor BEFORE INSERT ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_actor();
+
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_log_chain BEFORE INSERT ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_chain();
+
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER games_count_delete AFTER DELETE ON games
+  REFERENCING OLD TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION count_games();
+
+CREATE TRIGGER games_count_insert AFTER INSERT ON games
+  REFERENCING NEW TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION count_games();
+
+CREATE TRIGGER games_count_update AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.application_id IS DISTINCT FROM new.application_id OR old.game_id IS DISTINCT FROM new.game_id)
+  EXECUTE FUNCTION recount_game();
+
+CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
+  FOR EACH ROW
+  WHEN (new.audit_status <> 'pending'::text)
+  EXECUTE FUNCTION games_decided();
+
+CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
+  FOR EACH ROW
+  WHEN (new.audit_status <> 'pending'::text AND new.audit_status <> old.audit_status)
+  EXECUTE FUNCTION games_decided();
+
+CREATE TRIGGER games_events AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION record_event();
+
+CREATE TRIGGER games_review AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION track_review();
+
+-- Rights of the database roles, and of everybody (public)
+
+grant select, insert, update (revoked_at) on api_tokens to catalogue_operator;
+grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_console;
+grant select on application_checks to catalogue_operator;
+grant select, insert, update on application_checks to catalogue_console;
+grant select, insert, update, delete on application_checks to catalogue_worker;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update on applications to catalogue_operator;
+grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
+grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
+grant select on audit_head to catalogue_console, catalogue_operator;
+grant insert on audit_log to catalogue_media;
+grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on content_providers to catalogue_console;
+grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update on detail_turns to catalogue_worker;
+grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update on event_deliveries to catalogue_console;
+grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
+grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update, delete on event_webhooks to catalogue_operator;
+grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
+grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
+grant select, update ("position"), delete on events to catalogue_worker;
+revoke execute on function audit_log_chain() from public;
+revoke execute on function count_games() from public;
+grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+revoke execute on function count_wraps() from public;
+revoke execute on function fold_game_counts() from public;
+revoke execute on function record_event() from public;
+revoke execute on function recount_game() from public;
+grant execute on function recount_games(boolean) to catalogue_operator;
+revoke execute on function recount_games(boolean) from public;
+grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select on game_audits to catalogue_media, catalogue_worker;
+grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
+grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on game_icon_hashes to catalogue_console;
+grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select on game_revisions to catalogue_console, catalogue_operator;
+grant select, insert, delete on game_revisions to catalogue_worker;
+grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
+grant select on games to catalogue_api;
+grant select, insert, update on games to catalogue_worker;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
+grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
+grant select on ingest_failures to catalogue_console;
+grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
+grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
+grant select, delete on kyc_former_records to catalogue_kyc_desk;
+grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
+grant select on kyc_keys to catalogue_kyc_desk;
+grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
+grant select, update (data_keys) on kyc_keys to catalogue_operator;
+grant select, delete on kyc_records to catalogue_kyc_desk;
+grant select, insert, delete on kyc_records to catalogue_worker;
+grant select, update (data_keys), delete on kyc_records to catalogue_operator;
+grant select on kyc_states to catalogue_console;
+grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
+grant select, delete on operator_sessions to catalogue_operator;
+grant select, insert, update, delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
+grant select on picture_changes to catalogue_console, catalogue_operator;
+grant select, insert on picture_changes to catalogue_media;
+grant select, insert, update on picture_contents to catalogue_media;
+grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
+grant select, update (pinned) on picture_contents to catalogue_operator;
+grant select, update, delete on picture_contents to catalogue_worker;
+grant select, insert on picture_pins to catalogue_console, catalogue_operator;
+grant select, update (sha256) on picture_pins to catalogue_media;
+grant select on picture_thumbnails to catalogue_console;
+grant select, delete on picture_thumbnails to catalogue_worker;
+grant select, insert on picture_thumbnails to catalogue_media;
+grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator;
+grant select, insert, update on pictures to catalogue_media;
+grant select, insert, update, delete on portal_sessions to catalogue_console;
+grant select on reasons to catalogue_worker;
+grant select, insert, update on reasons to catalogue_console, catalogue_operator;
+grant select, insert, update (is_full, requested_at) on refresh_requests to catalogue_api;
+grant select, insert, update, delete on refresh_requests to catalogue_worker;
+grant select, insert, update on refresh_turns to catalogue_worker;
+grant select on run_days to catalogue_console, catalogue_operator;
+grant select, insert, update, delete on run_days to catalogue_worker;
+grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
+grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
+grant select, delete on sign_in_links to catalogue_kyc_desk;
+grant select, insert, delete on sign_in_links to catalogue_operator;
+grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, update, delete on sync_run_pages to catalogue_worker;
+grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
+grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update on sync_runs to catalogue_console, catalogue_operator;
+grant select, insert, update, delete on sync_runs to catalogue_worker;
+grant select, delete on vanishing_games to catalogue_console, catalogue_operator;
+grant select, insert, delete on vanishing_games to catalogue_worker;
+grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator;
+grant select, insert, update, delete on workers to catalogue_worker;

@@ -1,0 +1,89 @@
+/** What an officer does to one record: reveal, erase, accept a cp_id, and what the rule of two persons takes. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { confirmOperator } from '#src/identity/sign-in.ts';
+import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import { developerPath } from '#src/kyc-desk/pages/parts.ts';
+import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
+import { acceptCpId, eraseKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
+import { operatorOf, redirectAfter, redirectOnRefusal } from '#src/site/answers.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ById } from '#src/site/query.ts';
+import { addRequestActions } from '#src/site/requests.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
+
+/** Room for the longest form in any script: a character takes up to nine bytes in a form. */
+const FORM_MAX_BYTES = 32 * 1024;
+
+/** With an approval, the reason is the one that was approved. */
+const form = z.object({
+  approval: z.string().optional(),
+  reason: z.string().optional(),
+  password: z.string().max(1_024).default(''),
+  cp_id: z.string().default(''),
+});
+
+type Request = FastifyRequest<ById<'application_id'>>;
+
+/** Adds the actions of the developer's page. */
+export const addActions = (app: FastifyInstance, options: DeskOptions): void => {
+  const officer = { config: { right: 'kyc' }, bodyLimit: FORM_MAX_BYTES } as const;
+
+  /** What the form gives an operation. */
+  const readForm = (request: Request) => {
+    const { approval: approval_id, reason, password, cp_id } = form.parse(request.body);
+    const { application_id } = request.params;
+    if (approval_id === undefined && !reason?.trim())
+      throw new CatalogueError('Give a reason: the audit log needs it.');
+    return { given: { application_id, approval_id, reason }, password, cp_id };
+  };
+
+  /** @throws CatalogueError unless the operator proves again who it is */
+  const confirm = async (request: Request, password: string): Promise<void> => {
+    const session = readSessionCookie(request) ?? '';
+    const { login } = operatorOf(request);
+    const proof = await confirmOperator(options.sql, { session, login, password }, request.ip);
+    if (proof.kind === 'too_many')
+      throw new CatalogueError(
+        `Too many wrong passwords: retry in ${Math.ceil(proof.waitSeconds / 60)} min.`,
+      );
+    if (proof.kind === 'refused')
+      throw new CatalogueError(
+        password === ''
+          ? 'Not revealed: your fresh sign-in is older than five minutes. Sign in again.'
+          : 'Not revealed: the password is wrong.',
+      );
+  };
+
+  app.post<ById<'application_id'>>('/developers/:application_id/reveal', officer, (request, reply) => {
+    const here = developerPath(request.params.application_id);
+    return redirectOnRefusal(reply, here, async () => {
+      const { given, password } = readForm(request);
+      await confirm(request, password);
+      const view = await operateFor(request, options, revealKycRecord, given);
+      return sendReveal(reply, view, { here, revealMs: options.revealMs });
+    });
+  });
+
+  app.post<ById<'application_id'>>('/developers/:application_id/erase', officer, (request, reply) =>
+    redirectAfter(reply, developerPath(request.params.application_id), async () => {
+      const { versions } = await operateFor(request, options, eraseKycRecord, readForm(request).given);
+      return `Erased: ${versions} ${versions === 1 ? 'version' : 'versions'}.`;
+    }),
+  );
+
+  app.post<ById<'application_id'>>('/developers/:application_id/accept-cp-id', officer, (request, reply) =>
+    redirectAfter(reply, developerPath(request.params.application_id), async () => {
+      const { given, cp_id } = readForm(request);
+      const { application_cp_id } = await operateFor(request, options, acceptCpId, { ...given, cp_id });
+      return `Accepted ${application_cp_id}. Its record is pulled now.`;
+    }),
+  );
+
+  addRequestActions(app, options, {
+    kinds: KYC_APPROVAL_KINDS,
+    pageOf: (subject) => developerPath(subject.slice('application:'.length)),
+  });
+};

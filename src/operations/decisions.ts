@@ -1,0 +1,158 @@
+/** Decisions on games: pass, reject. What follows one (counters, lanes, events) the triggers of `games` write. */
+import { randomUUIDv7 } from 'node:crypto';
+import { z } from 'zod';
+import type { Queryable } from '#db/client.ts';
+import { type DecidableGame, insertDecisions, lockGames, readDecidableGames } from '#db/queries/decisions.ts';
+import { lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
+import { listReasons } from '#db/queries/reasons.ts';
+import { storableText } from '#src/contract/text.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { UsageError } from '#src/errors.ts';
+import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+import { type DecisionResult, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
+
+/** Characters of the public text and of the private note of a decision. */
+export const DECISION_TEXT_MAX = 4_000;
+/** Games of one decision, and of one undo. */
+export const DECISION_GAMES_MAX = 1_000;
+const REVISION_MAX = 2 ** 31 - 1;
+
+/** A form sends each line break as CRLF and counts it as one character: it is stored as LF. Null for an empty text. */
+const decisionText = z
+  .string()
+  .transform((text) => text.replaceAll('\r\n', '\n').trim())
+  .pipe(storableText(DECISION_TEXT_MAX))
+  .transform((text) => text || null)
+  .default(null);
+
+/** A game and the revision that a reviewer saw. */
+const seenRevision = z.object({
+  game_id: z.guid().toLowerCase(),
+  revision: z.int().min(1).max(REVISION_MAX),
+  /** SHA-256 in hex of the pictures that were on the screen, by picture; absent if the caller shows none. */
+  seen_pictures: z.record(z.guid().toLowerCase(), z.string().regex(/^[0-9a-f]{64}$/)).optional(),
+});
+export type SeenRevision = z.infer<typeof seenRevision>;
+
+const decided = z.object({
+  games: z
+    .array(seenRevision)
+    .min(1, 'must name at least one game')
+    .max(DECISION_GAMES_MAX, `must be at most ${DECISION_GAMES_MAX}`),
+  /** The status that the reviewer saw: a game in another one is not decided. Absent: any. */
+  seen_status: z.enum(AUDIT_STATUSES).optional(),
+  /** For operators. */
+  note: decisionText,
+});
+type Decided = z.infer<typeof decided>;
+
+/** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
+export type Outcome<Result> = {
+  game_id: string;
+  revision: number;
+  result: Result;
+  game: DecidableGame | null;
+};
+export type GameDecision = Outcome<DecisionResult>;
+/** `batch_id` is null unless several games were given and at least one was decided. */
+export type DecidedBatch = { batch_id: string | null; games: GameDecision[] };
+
+/** What the audit log names: the game, if it is only one. */
+const gamesSubject = ({ games }: Decided): string => `game:${games.length === 1 ? games[0]?.game_id : '*'}`;
+
+/** The games of which a picture has other bytes than were on the screen. Their pictures stay as they are until the end. */
+const findMovedPictures = async (tx: Queryable, seen: readonly SeenRevision[]): Promise<Set<string>> => {
+  const ids = seen.flatMap(({ seen_pictures = {} }) => Object.keys(seen_pictures));
+  const now = ids.length === 0 ? new Map() : await lockPictures(tx, ids);
+  const hasMoved = ([id, sha256]: [string, string]) => (now.get(id) ?? '').padEnd(64, '0') !== sha256;
+  const moved = seen.filter(({ seen_pictures = {} }) => Object.entries(seen_pictures).some(hasMoved));
+  return new Set(moved.map(({ game_id }) => game_id));
+};
+
+export const withGames = <Judged extends { game_id: string }>(
+  judged: readonly Judged[],
+  games: ReadonlyMap<string, DecidableGame>,
+) => judged.map((each) => ({ ...each, game: games.get(each.game_id) ?? null }));
+
+/**
+ * Decides on games at the revisions that the reviewer saw. A game whose content or pictures have moved since, or that is
+ * withdrawn, keeps its status; the others are decided. Several games make a batch, which can be read (`listBatch`) and
+ * undone later.
+ * @returns one result for each different pair of game and revision, in its order
+ */
+const decide = async (
+  tx: Queryable,
+  { games: given, seen_status, note }: Decided,
+  decision: Pick<WantedDecision, 'audit_status' | 'reason' | 'text'>,
+  { caller }: Context,
+): Promise<DecidedBatch> => {
+  const seen = [...new Map(given.map((pair) => [`${pair.game_id}@${pair.revision}`, pair])).values()];
+  const game_ids = seen.map(({ game_id }) => game_id);
+  await lockGames(tx, game_ids);
+  const before = await readDecidableGames(tx, game_ids);
+  const moved = await findMovedPictures(tx, seen);
+  const judged = seen.map(({ game_id, revision }) => {
+    const found = { revision, hasPictureMoved: moved.has(game_id) };
+    return {
+      game_id,
+      revision,
+      result: judgeDecision(found, before.get(game_id), { ...decision, seen_status }),
+    };
+  });
+  const standing = judged.filter(({ result }) => result === 'decided').map(({ game_id }) => game_id);
+  if (standing.length === 0) return { batch_id: null, games: withGames(judged, before) };
+  const batch_id = seen.length > 1 ? randomUUIDv7() : null;
+  const row = { ...decision, decided_by: caller.actor.actor, note, batch_id };
+  const decisions = await insertDecisions(tx, standing, row);
+  await pinPictures(
+    tx,
+    decisions.map(({ audit_id }) => audit_id),
+  );
+  return { batch_id, games: withGames(judged, await readDecidableGames(tx, game_ids)) };
+};
+
+const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
+  games
+    .filter(({ result }) => result === 'decided')
+    .map(({ game_id, revision, game }) => ({
+      subject: `game:${game_id}`,
+      reason: game?.last?.reason ?? null,
+      details: { revision, audit_id: game?.last?.audit_id, ...(batch_id !== null && { batch_id }) },
+    }));
+
+export const passGames = defineOperation({
+  name: 'game.pass',
+  title: 'Pass games',
+  right: 'decide',
+  input: decided,
+  subject: gamesSubject,
+  run: (tx, input, context) =>
+    decide(tx, input, { audit_status: 'passed', reason: null, text: null }, context),
+  log: noteDecisions,
+});
+
+/** @throws UsageError that lists the reasons */
+const requireReason = async (tx: Queryable, reason: string): Promise<void> => {
+  const codes = (await listReasons(tx)).filter((row) => row.retired_at === null).map((row) => row.code);
+  if (codes.includes(reason)) return;
+  const what = reason === '' ? 'A rejection needs a reason' : `There is no reason "${reason}"`;
+  throw new UsageError(`${what}: choose one of ${codes.join(', ')}.`);
+};
+
+export const rejectGames = defineOperation({
+  name: 'game.reject',
+  title: 'Reject games',
+  right: 'decide',
+  input: decided.extend({
+    /** A code of `reasons`. */
+    reason: z.string(),
+    /** For the application's developer. */
+    text: decisionText,
+  }),
+  subject: gamesSubject,
+  run: async (tx, { reason, text, ...input }, context) => {
+    await requireReason(tx, reason);
+    return decide(tx, input, { audit_status: 'rejected', reason, text }, context);
+  },
+  log: noteDecisions,
+});

@@ -1,0 +1,17 @@
+/** Operations that a worker's engines run in their own transactions, each as the last statement. */
+import type { Queryable } from '#db/client.ts';
+import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/applications.ts';
+import { switchEventsOff } from '#src/operations/events.ts';
+import { operateWithin } from '#src/operations/operate.ts';
+
+const WORKER = 'worker';
+
+export const engineOperations = {
+  pauseFailing: (tx: Queryable, application_id: string, reason: string) =>
+    operateWithin(tx, pauseFailingApplication, { application_id, reason }, WORKER),
+  resumeRecovered: (tx: Queryable, application_id: string) =>
+    operateWithin(tx, resumeRecoveredApplication, { application_id }, WORKER),
+  /** @returns whether it was switched off */
+  switchEventsOff: (tx: Queryable, address: { application_id: string; url: string }, reason: string) =>
+    operateWithin(tx, switchEventsOff, { ...address, reason }, WORKER),
+};

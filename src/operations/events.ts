@@ -1,0 +1,86 @@
+/** Where applications' events are sent: new secrets, repeated deliveries, addresses that are switched off. */
+import { z } from 'zod';
+import { requestDeliveries, switchAddressOff } from '#db/queries/event-deliveries.ts';
+import {
+  endAddressDelay,
+  findEventWebhook,
+  findSendingAddress,
+  replaceEventSecret,
+  switchEventWebhookOn,
+} from '#db/queries/event-webhooks.ts';
+import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
+import { CatalogueError, UsageError } from '#src/errors.ts';
+import {
+  applicationSubject,
+  oneApplication,
+  requireActiveApplication,
+} from '#src/operations/applications.ts';
+import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
+import { rotateSealedSecret } from '#src/sealing/event-secret.ts';
+
+/** For this time after a rotation, events are signed with both secrets. */
+const BOTH_SECRETS_MS = 24 * 60 * 60_000;
+
+const noAddress = (application_id: string): UsageError =>
+  new UsageError(`${application_id} has no address for events: set events_webhook first (app update).`);
+
+export const rotateEventSecret = defineOperation({
+  name: 'event_secret.rotate',
+  title: "Replace the secret that signs an application's events",
+  right: 'manage_applications',
+  input: oneApplication,
+  subject: applicationSubject,
+  run: async (tx, { application_id }, { keys }) => {
+    await requireActiveApplication(tx, application_id);
+    const address = await findSendingAddress(tx, application_id);
+    if (address === undefined) throw noAddress(application_id);
+    const { secret, sealed } = await rotateSealedSecret(await keys(), address);
+    const rotated = { application_id, url: address.url, ...sealed };
+    if (!(await replaceEventSecret(tx, rotated, address.secret, BOTH_SECRETS_MS)))
+      throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
+    const { former_until = null } = (await findEventWebhook(tx, application_id)) ?? {};
+    /** The secret is shown only now. The former one signs too until `former_until`. */
+    return { application_id, secret, former_until };
+  },
+});
+
+export const retryEvents = defineOperation({
+  name: 'event.retry',
+  title: 'Send events of an application now, for another 24 hours',
+  right: 'manage_applications',
+  input: oneApplication.extend({
+    /** Absent: every event since the address was set that is not delivered. */
+    event_ids: z.array(z.guid().toLowerCase()).min(1).max(10_000).optional(),
+  }),
+  subject: applicationSubject,
+  /**
+   * Switches an address on that was off, and ends the delay of one that failed; its failures still count, so that one
+   * event is sent first. `address` is the address as it was before.
+   */
+  run: async (tx, { application_id, event_ids }) => {
+    await requireActiveApplication(tx, application_id);
+    const address = await findEventWebhook(tx, application_id);
+    if (address === undefined) throw noAddress(application_id);
+    const switched_on = await switchEventWebhookOn(tx, application_id);
+    const events = await requestDeliveries(tx, application_id, event_ids);
+    if (events > 0) await endAddressDelay(tx, application_id);
+    return { events, switched_on, address };
+  },
+  log: ({ events, switched_on }, { event_ids }): AuditNote[] => {
+    const named = event_ids === undefined ? {} : { event_ids: event_ids.slice(0, LOGGED_IDS_MAX) };
+    return [
+      ...(switched_on ? [{ action: 'event_webhook.on' } as const] : []),
+      ...(events > 0 ? [{ details: { events, ...named } }] : []),
+    ];
+  },
+});
+
+export const switchEventsOff = defineOperation({
+  name: 'event_webhook.off',
+  title: 'Send no more events to an address that fails',
+  right: 'system',
+  input: oneApplication.extend({ url: z.string(), reason: z.string() }),
+  subject: applicationSubject,
+  run: (tx, { reason, ...address }) => switchAddressOff(tx, address, reason),
+  log: (isSwitched, { reason }) => (isSwitched ? { reason } : []),
+});

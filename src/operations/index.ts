@@ -1,0 +1,102 @@
+/** Every operation. The operator API serves each, except those of the platform itself. */
+import type { OperationName } from '#src/contract/audit.ts';
+import { changePassword, endOwnSessions } from '#src/operations/account.ts';
+import {
+  addApplication,
+  changeApplication,
+  pauseApplication,
+  pauseFailingApplication,
+  resumeApplication,
+  resumeFailingApplications,
+  resumeRecoveredApplication,
+} from '#src/operations/applications.ts';
+import { voidRequest } from '#src/operations/approvals.ts';
+import { requestCheck } from '#src/operations/checks.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
+import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
+import type { AnyOperation } from '#src/operations/operation.ts';
+import {
+  addOperator,
+  disableOperator,
+  enableOperator,
+  linkOperator,
+  setRoles,
+  signOutOperator,
+} from '#src/operations/operators.ts';
+import { setPackageUrls } from '#src/operations/package-urls.ts';
+import { pullGames, retryFailures } from '#src/operations/pull-games.ts';
+import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
+import { addReason, retireReason } from '#src/operations/reasons.ts';
+import { removeApplication } from '#src/operations/remove-application.ts';
+import { reopenGames } from '#src/operations/reopen-games.ts';
+import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
+import { resealKeys } from '#src/operations/reseal.ts';
+import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
+import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
+
+/** @throws Error if two have the same name */
+const byName = (operations: readonly AnyOperation[]): ReadonlyMap<OperationName, AnyOperation> => {
+  const map = new Map<OperationName, AnyOperation>();
+  for (const operation of operations) {
+    if (map.has(operation.name)) throw new Error(`two operations are called ${operation.name}`);
+    map.set(operation.name, operation);
+  }
+  return map;
+};
+
+export const operations = byName([
+  addApplication,
+  changeApplication,
+  pauseApplication,
+  resumeApplication,
+  resumeFailingApplications,
+  removeApplication,
+  requestCheck,
+  pauseFailingApplication,
+  resumeRecoveredApplication,
+  rotateEventSecret,
+  retryEvents,
+  switchEventsOff,
+  startManualRun,
+  startAcceptingRun,
+  cancelRun,
+  acceptWithdrawals,
+  pullGames,
+  retryFailures,
+  passGames,
+  rejectGames,
+  undoGameDecisions,
+  setPackageUrls,
+  reopenGames,
+  addReason,
+  retireReason,
+  pauseQueues,
+  resumeQueues,
+  retryFailedJobs,
+  createToken,
+  revokeApiToken,
+  pullKycRecord,
+  revealKycRecord,
+  eraseKycRecord,
+  acceptCpId,
+  resealKeys,
+  expireFormerRecords,
+  expireRemovedRecord,
+  requestApproval,
+  approve,
+  cancelRequest,
+  declineRequest,
+  voidRequest,
+  addOperator,
+  linkOperator,
+  setRoles,
+  disableOperator,
+  enableOperator,
+  signOutOperator,
+  changePassword,
+  endOwnSessions,
+]);

@@ -1,0 +1,65 @@
+/** KYC records that are kept no longer. The job `prune` runs both. */
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { deleteKycRecords, findKycState, lockKycState, saveKycState } from '#db/queries/kyc.ts';
+import {
+  deleteOldFormerRecords,
+  listRemovedWithRecords,
+  lockRemovedApplication,
+} from '#db/queries/kyc-retention.ts';
+import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
+import { operateAsSystem } from '#src/operations/operate.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+
+export const expireFormerRecords = defineOperation({
+  name: 'kyc.expire',
+  title: 'Delete versions of KYC records that were replaced long ago',
+  right: 'system',
+  /** `keep_ms`: KYC_KEEP_FORMER. */
+  input: z.object({ keep_ms: z.int(), limit: z.int() }),
+  subject: () => 'application:*',
+  run: (tx, { keep_ms, limit }) => deleteOldFormerRecords(tx, keep_ms, limit),
+  log: (deleted) =>
+    deleted.map(({ application_id, versions }) => ({
+      subject: applicationSubject({ application_id }),
+      reason: 'KYC_KEEP_FORMER',
+      details: { versions },
+    })),
+  /** How many versions. */
+  after: async (deleted) => deleted.reduce((sum, { versions }) => sum + versions, 0),
+});
+
+/** The state is then `erased`: an application of the same id is pulled only after an operator allows it. */
+export const expireRemovedRecord = defineOperation({
+  name: 'kyc.expire_removed',
+  title: 'Delete every version of the KYC record of an application that was removed long ago',
+  right: 'system',
+  /** `keep_ms`: KYC_KEEP_REMOVED. */
+  input: oneApplication.extend({ keep_ms: z.int() }),
+  subject: applicationSubject,
+  run: async (tx, { application_id, keep_ms }) => {
+    // It may have been registered again meanwhile. A pull takes the two locks in the same order.
+    if (!(await lockRemovedApplication(tx, application_id, keep_ms))) return undefined;
+    const state = await findKycState(tx, application_id);
+    await lockKycState(tx, application_id);
+    const versions = await deleteKycRecords(tx, application_id);
+    const asked_at = state?.now ?? null;
+    await saveKycState(tx, application_id, { state: 'erased', asked_at, refused_cp_id: null });
+    return { versions };
+  },
+  log: (deleted) => (deleted === undefined ? [] : { reason: 'KYC_KEEP_REMOVED', details: deleted }),
+});
+
+/** Expires the records of at most `limit` applications. @returns of how many */
+export const expireRemovedRecords = async (
+  sql: Database,
+  keep_ms: number,
+  limit: number,
+): Promise<number> => {
+  let expired = 0;
+  for (const application_id of await listRemovedWithRecords(sql, keep_ms, limit)) {
+    const deleted = await operateAsSystem(expireRemovedRecord, { application_id, keep_ms }, 'prune', sql);
+    if (deleted !== undefined) expired += 1;
+  }
+  return expired;
+};

@@ -1,0 +1,183 @@
+/**
+ * Runs operations. A run passes, in this order: the form of the input, the right of the caller, one transaction (the
+ * second person, the change, the entries of the audit log), and then what follows the commit.
+ */
+import { z } from 'zod';
+import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
+import { recordAudit } from '#db/queries/audit.ts';
+import { transact } from '#db/transact.ts';
+import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { actionOf } from '#src/contract/audit.ts';
+import { hasRight, namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
+import { coerceError, UsageError } from '#src/errors.ts';
+import {
+  type AnyOperation,
+  type Caller,
+  type Context,
+  ForbiddenError,
+  type Given,
+  type Operation,
+  type Platform,
+} from '#src/operations/operation.ts';
+import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
+
+/** @throws ForbiddenError */
+const requireRight = (operation: AnyOperation, input: unknown, { actor, roles, session }: Caller): void => {
+  const { right, byApplication, knownBy, title } = operation;
+  const refuse = (why: string): never => {
+    throw new ForbiddenError(`${title}: ${why}`);
+  };
+  if (actor.actor_kind === 'application') {
+    // Which application it is, `requireOwn` checks.
+    if (!byApplication) refuse('applications may not do this.');
+    return;
+  }
+  if (knownBy !== undefined && actor.actor_kind !== 'operator')
+    refuse('only an operator who signs in may do this.');
+  if (knownBy === 'session' && session === undefined)
+    refuse('an operator does this at a page, signed in, and not by a token.');
+  if (right === 'system') {
+    if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
+    return;
+  }
+  if (right === 'own' || roles === 'all') return;
+  const needed = typeof right === 'function' ? right(input) : right;
+  if (!hasRight(roles, needed)) refuse(`this takes the role ${namesOfRoles(RIGHTS[needed])}.`);
+};
+
+/** @throws ForbiddenError if the caller is another application than the subject */
+const requireOwn = ({ title }: AnyOperation, subject: string, { actor }: Caller): void => {
+  if (actor.actor_kind === 'application' && subject !== `application:${actor.actor}`)
+    throw new ForbiddenError(`${title}: an application may do this for itself only.`);
+};
+
+/** @returns the input as the operation gets it @throws UsageError that names each wrong field */
+export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
+  throw new UsageError(`${problems.join('; ')}.`);
+};
+
+const approvalInput = z.object({ approval_id: z.guid().toLowerCase().optional() });
+
+const ONE_PERSON = { approval: undefined, entries: [], details: {} };
+
+/** What a run knows before its transaction begins. */
+type Run = Omit<Platform, 'sql'> & { caller: Caller; subject: string; approval_id: string | undefined };
+
+/** Requires the second person, if there is something to do. */
+const approve = async <Schema extends z.ZodType>(
+  tx: Queryable,
+  { secondPerson }: Operation<Schema, unknown, unknown>,
+  input: z.infer<Schema>,
+  { caller, subject, approval_id, fourEyes }: Run,
+) => {
+  if (secondPerson === undefined) return ONE_PERSON;
+  const version = await secondPerson.lockVersion(tx, input);
+  if (version !== null) {
+    const use = { kind: secondPerson.kind, subject, version, actor: caller.actor };
+    return requireSecondPerson(tx, { fourEyes, approval_id }, use);
+  }
+  if (approval_id === undefined) return ONE_PERSON;
+  throw new ApprovalError('What was approved is gone: there is nothing left to do.');
+};
+
+/** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
+const runLogged = async <Schema extends z.ZodType, Result>(
+  tx: Queryable,
+  operation: Operation<Schema, Result, unknown>,
+  input: z.infer<Schema>,
+  run: Run,
+): Promise<Result> => {
+  if (operation.isLong) await allowLongStatements(tx);
+  const { approval, entries, details } = await approve(tx, operation, input, run);
+  const context: Context = { ...run, approval };
+  const result = await operation.run(tx, input, context);
+  const own = [operation.log?.(result, input, context) ?? {}].flat().map((note) => ({
+    ...run.caller.actor,
+    action: actionOf(operation.name),
+    subject: run.subject,
+    ...note,
+    // The second person belongs to what was approved, not to what it caused.
+    details: note.action === undefined ? { ...note.details, ...details } : (note.details ?? {}),
+  }));
+  await recordAudit(tx, [...entries, ...own]);
+  return result;
+};
+
+/**
+ * Runs an operation.
+ * @param given its input, which is checked here; with `approval_id` if an approval is used
+ * @returns what `after` returns, or else `run`
+ * @throws UsageError for wrong input, ForbiddenError without the right, ApprovalError without the second person, and what
+ *   the operation throws. If its transaction failed, nothing is changed; an ApprovalError is in the audit log.
+ */
+export const operate = async <Schema extends z.ZodType, Result, Final>(
+  operation: Operation<Schema, Result, Final>,
+  given: Given<Schema>,
+  caller: Caller,
+  { sql, ...platform }: Platform,
+): Promise<Final> => {
+  const input = checkInput(operation.input, given);
+  const { approval_id } = checkInput(approvalInput, given);
+  requireRight(operation as AnyOperation, input, caller);
+  const subject = await operation.subject(input, { sql, caller });
+  requireOwn(operation as AnyOperation, subject, caller);
+  const run: Run = { ...platform, caller, subject, approval_id };
+  try {
+    const result = await transact(sql, (tx) => runLogged(tx, operation, input, run));
+    if (operation.after === undefined) return result as unknown as Final;
+    return await operation.after(result, input, { ...run, sql, approval: undefined });
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    if (error instanceof ApprovalError) {
+      const details = approval_id === undefined ? {} : { approval_id };
+      const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
+      await recordAudit(sql, [{ ...caller.actor, ...refusal }]);
+    }
+    throw error;
+  }
+};
+
+const needsNothing = (): Promise<never> =>
+  Promise.reject(new Error('an operation of the platform itself uses the database alone'));
+
+/** What an operation of the platform itself has. It has no second person, so everything would take two. */
+const DATABASE_ALONE = {
+  fourEyes: { kinds: APPROVAL_KINDS, onceTwo: false },
+  producer: needsNothing,
+  keys: needsNothing,
+};
+
+/** A process of ours as the caller. */
+const systemCaller = (name: string): Caller => ({
+  actor: { actor: name, actor_kind: 'system' },
+  roles: 'all',
+});
+
+/** Runs an operation of the platform itself. @param process what the audit log names, such as `worker` */
+export const operateAsSystem = <Schema extends z.ZodType, Result, Final>(
+  operation: Operation<Schema, Result, Final>,
+  given: z.input<Schema>,
+  process: string,
+  sql: Database,
+): Promise<Final> =>
+  operate(operation, given as Given<Schema>, systemCaller(process), { sql, ...DATABASE_ALONE });
+
+/**
+ * Runs an operation of the platform itself in the transaction of an engine, whose last statement it is.
+ * @returns what `run` returns
+ */
+export const operateWithin = async <Schema extends z.ZodType, Result>(
+  tx: Queryable,
+  operation: Operation<Schema, Result, Result>,
+  given: z.input<Schema>,
+  process: string,
+): Promise<Result> => {
+  const caller = systemCaller(process);
+  const input = checkInput(operation.input, given);
+  requireRight(operation as AnyOperation, input, caller);
+  const subject = await operation.subject(input, { sql: tx, caller });
+  return runLogged(tx, operation, input, { ...DATABASE_ALONE, caller, subject, approval_id: undefined });
+};

@@ -1,0 +1,60 @@
+/** Changes to the queues. A queue may be in Redis, so its entry is committed before the change: one that fails is logged too. */
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import { NotFoundError } from '#src/errors.ts';
+import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+
+/** Absent: every queue. */
+const input = z.object({ name: z.string().optional() });
+type Input = z.infer<typeof input>;
+
+const chooseQueues = async ({ name }: Input, { producer }: Context): Promise<Queue[]> => {
+  const queues = (await producer()).queues();
+  const chosen = queues.filter((queue) => name === undefined || queue.name === name);
+  if (chosen.length > 0) return chosen;
+  throw new NotFoundError('queue', name ?? '');
+};
+
+const ofQueues = {
+  right: 'manage_queues',
+  input,
+  subject: ({ name = '*' }: Input) => `queue:${name}`,
+  run: (_: unknown, given: Input, context: Context) => chooseQueues(given, context),
+  log: (queues: readonly Queue[]): AuditNote[] => queues.map(({ name }) => ({ subject: `queue:${name}` })),
+} as const;
+
+export const pauseQueues = defineOperation({
+  name: 'queue.pause',
+  title: 'Start no new jobs of a queue',
+  ...ofQueues,
+  after: async (queues) => {
+    for (const queue of queues) await queue.pause();
+    return { queues: queues.map(({ name }) => name) };
+  },
+});
+
+export const resumeQueues = defineOperation({
+  name: 'queue.resume',
+  title: 'Start the jobs of a queue again',
+  ...ofQueues,
+  after: async (queues) => {
+    for (const queue of queues) await queue.resume();
+    return { queues: queues.map(({ name }) => name) };
+  },
+});
+
+export const retryFailedJobs = defineOperation({
+  name: 'queue.retry_failed',
+  title: 'Move failed jobs back to their queue',
+  ...ofQueues,
+  after: async (queues) => {
+    /** How many of each queue. */
+    const retried: Record<string, number> = {};
+    for (const queue of queues) {
+      const { failed = 0 } = await queue.getJobCounts('failed');
+      await queue.retryJobs({ state: 'failed' });
+      retried[queue.name] = failed;
+    }
+    return { retried };
+  },
+});

@@ -1,0 +1,37 @@
+/** The reasons of rejections: add, retire. */
+import { z } from 'zod';
+import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
+import { storableText } from '#src/contract/text.ts';
+import { NotFoundError } from '#src/errors.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+
+const LABEL_MAX = 200;
+
+const code = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,39}$/, 'must be lower-case letters, digits and "_", at most 40 characters');
+const reasonSubject = (reason: { code: string }): string => `reason:${reason.code}`;
+
+export const addReason = defineOperation({
+  name: 'reason.add',
+  title: 'Add a reason, or change the label of one and bring it back',
+  right: 'manage_reasons',
+  /** The label is what the application's developer reads. */
+  input: z.object({ code, label: storableText(LABEL_MAX).trim().min(1, 'must not be empty') }),
+  subject: reasonSubject,
+  run: (tx, reason) => saveReason(tx, reason),
+  log: ({ label }) => ({ details: { label } }),
+});
+
+export const retireReason = defineOperation({
+  name: 'reason.retire',
+  title: 'Retire a reason: no new decision names it',
+  right: 'manage_reasons',
+  input: z.object({ code }),
+  subject: reasonSubject,
+  run: async (tx, reason) => {
+    const row = await retire(tx, reason.code);
+    if (row !== undefined) return row;
+    throw new NotFoundError('reason', reason.code);
+  },
+});

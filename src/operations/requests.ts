@@ -1,0 +1,180 @@
+/**
+ * What operators do with requests of the rule of two persons: ask, approve, cancel, decline. The command line, which
+ * cannot verify who uses it, lists requests and uses approved ones.
+ */
+import { randomUUIDv7 } from 'node:crypto';
+import { z } from 'zod';
+import type { Queryable } from '#db/client.ts';
+import {
+  type ApprovalRow,
+  approveRequest,
+  closeRequest,
+  findVersion,
+  insertApproval,
+} from '#db/queries/approvals.ts';
+import {
+  APPROVAL_KINDS,
+  APPROVAL_RIGHTS,
+  APPROVE_WITHIN_MINUTES,
+  type ApprovalKind,
+  USE_WITHIN_MINUTES,
+} from '#src/contract/approvals.ts';
+import { namesOfRoles } from '#src/contract/roles.ts';
+import { storableText } from '#src/contract/text.ts';
+import { CatalogueError } from '#src/errors.ts';
+import {
+  noteRequest,
+  noteVoid,
+  type OneRequest,
+  ofRequest,
+  requireRequest,
+} from '#src/operations/approvals.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
+
+const REASON_MAX = 1_000;
+
+const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
+  reveal: 'There is no record to reveal.',
+  erase: 'There is no record to erase.',
+  'cp-id': 'No other cp_id waits to be accepted.',
+  withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
+};
+
+export const requestApproval = defineOperation({
+  name: 'approval.ask',
+  title: 'Request the approval of a second person',
+  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  knownBy: 'operator',
+  input: z
+    .object({
+      kind: z.enum(APPROVAL_KINDS),
+      /** What the action is about, as in the audit log: `application:<id>`, or `run:<id>` for withdrawals. */
+      subject: z
+        .string()
+        .toLowerCase()
+        .regex(/^(application:[a-z0-9-]{1,63}|run:[0-9a-f-]{36})$/, 'has not the form <kind>:<id>'),
+      /** Games of a suspect run; absent: all of them. */
+      game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
+      /** The version that the page showed: refused if it has changed since. Absent: the present version. */
+      seen: z.string().optional(),
+      reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
+    })
+    .refine(
+      ({ kind, subject }) => (kind === 'withdrawals') === z.guid().safeParse(subject.slice(4)).success,
+      {
+        path: ['subject'],
+        message: 'is of another kind than the request',
+      },
+    ),
+  subject: ({ subject }) => subject,
+  run: async (tx, { kind, subject, game_ids, seen, reason }, { caller }) => {
+    const version = await findVersion(tx, kind, subject);
+    if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
+    if (seen !== undefined && seen !== version)
+      throw new CatalogueError('This has changed since the page was shown: look at it, then ask again.');
+    const row = await insertApproval(tx, {
+      approval_id: randomUUIDv7(),
+      kind,
+      subject,
+      version,
+      asked: game_ids === undefined ? {} : { game_ids },
+      reason,
+      asked_by: caller.actor.actor,
+    });
+    if (row !== undefined) return row;
+    throw new CatalogueError('You have asked for this already: use that request, or cancel it first.');
+  },
+  log: noteRequest,
+});
+
+const VOID = 'What was asked for has changed since: the request is void. If it is still needed, ask again.';
+
+const NOT_WAITING: Partial<Record<ApprovalRow['state'], string>> = {
+  approved: 'This request is approved already.',
+  used: 'This request was used already.',
+  cancelled: 'This request was cancelled meanwhile.',
+  declined: 'This request was declined meanwhile.',
+  void: VOID,
+};
+
+/** Why a request no longer waits for its approval: it is approved, or has ended. Undefined: it waits. */
+const explainNotWaiting = ({ state, approved_at }: ApprovalRow): string | undefined => {
+  if (state !== 'expired') return NOT_WAITING[state];
+  const why =
+    approved_at === null
+      ? `it was not approved within ${APPROVE_WITHIN_MINUTES} minutes`
+      : `it was approved, but not used within ${USE_WITHIN_MINUTES} minutes`;
+  return `This request has expired: ${why}. If it is still needed, ask again.`;
+};
+
+export const approve = defineOperation({
+  name: 'approval.approve',
+  title: 'Approve what another operator requests',
+  right: (input) => APPROVAL_RIGHTS[input.kind].approve,
+  knownBy: 'session',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const { actor: by } = caller.actor;
+    const row = await requireRequest(tx, input);
+    const { approval_id, kind, subject, version } = row;
+    if (row.asked_by === by)
+      throw new ApprovalError(
+        'You asked for this yourself: another operator must approve it, even if you are an administrator.',
+      );
+    if (row.state === 'asked' && (await findVersion(tx, kind, subject)) !== version)
+      return { row, isStale: true, isClosed: await closeRequest(tx, approval_id, 'void') };
+    const { approve: roles } = rolesOfKind(kind);
+    const approved = await approveRequest(tx, { approval_id, by, version }, roles);
+    if (approved !== undefined) return { row: approved, isStale: false };
+    const why = explainNotWaiting(await requireRequest(tx, input));
+    throw new ApprovalError(why ?? `It takes the role ${namesOfRoles(roles)} to approve this.`);
+  },
+  log: ({ row, isStale, isClosed }) => {
+    if (!isStale) return noteRequest(row);
+    return isClosed ? noteVoid(row) : [];
+  },
+  after: async ({ row, isStale }) => {
+    if (isStale) throw new ApprovalError(VOID);
+    return row;
+  },
+});
+
+/** Ends a request that was not used. @throws ApprovalError if it has ended */
+const end = async (
+  tx: Queryable,
+  input: OneRequest,
+  closing: 'cancelled' | 'declined',
+): Promise<ApprovalRow> => {
+  const row = await requireRequest(tx, input);
+  if (row.state !== 'expired' && (await closeRequest(tx, input.approval_id, closing))) return row;
+  throw new ApprovalError(explainNotWaiting(await requireRequest(tx, input)) ?? 'This request has ended.');
+};
+
+export const cancelRequest = defineOperation({
+  name: 'approval.cancel',
+  title: 'Cancel an own request',
+  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  knownBy: 'operator',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const row = await end(tx, input, 'cancelled');
+    if (row.asked_by === caller.actor.actor) return row;
+    throw new ApprovalError(`${row.asked_by} asked for this: only ${row.asked_by} can cancel it.`);
+  },
+  log: noteRequest,
+});
+
+export const declineRequest = defineOperation({
+  name: 'approval.decline',
+  title: 'Decline what another operator requests',
+  right: (input) => APPROVAL_RIGHTS[input.kind].approve,
+  knownBy: 'operator',
+  ...ofRequest,
+  run: async (tx, input, { caller }) => {
+    const row = await end(tx, input, 'declined');
+    if (row.asked_by !== caller.actor.actor) return row;
+    throw new ApprovalError('You asked for this yourself: cancel it.');
+  },
+  log: noteRequest,
+});

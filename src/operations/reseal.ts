@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { planReseal, reseal } from '#src/kyc/reseal.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+
+/** The entry is committed before the first batch: a reseal that is killed is in the log too. */
+export const resealKeys = defineOperation({
+  name: 'kyc.reseal',
+  title: 'Wrap every data key with the first key of ENCRYPTION_KEYS',
+  right: 'kyc',
+  input: z.object({}),
+  subject: () => 'key:*',
+  run: async (tx, _, { keys }) => planReseal(tx, await keys()),
+  log: ({ key_id, total }) =>
+    total === 0 ? [] : { subject: `key:${key_id}`, details: { data_keys: total } },
+  after: async (plan, _, { sql, keys, signal, onProgress }) =>
+    reseal(sql, await keys(), plan, { signal, onProgress }),
+});

@@ -1,0 +1,165 @@
+import { formatReasons } from '#src/contract/format-reasons.ts';
+import type { Reason } from '#src/contract/text.ts';
+import { ACCEPT_ADVICE, type AuditStatus, type Decision, type Lane } from '#src/contract/words.ts';
+
+/** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
+export type Answer = {
+  code: 'live' | 'waiting' | 'rejected' | 'withdrawn' | 'failed' | 'not_listed' | 'not_pulled';
+  at: Date | null;
+  text: string;
+};
+
+type Game = {
+  revision: number;
+  audit_status: AuditStatus;
+  audit_time: Date | null;
+  withdrawn_at: Date | null;
+};
+
+type Application = {
+  status: string;
+  pause_reason: string | null;
+  last_run: { outcome: string | null; reason: string | null; missing: number } | null;
+  last_complete_at: Date | null;
+  has_open_run: boolean;
+};
+
+type LastDecision = {
+  audit_status: Decision;
+  revision: number;
+  reason_label: string | null;
+  text: string | null;
+};
+
+type Failure = { operation: string; kind: string; reasons: Reason[]; count: number; last_at: Date };
+
+/**
+ * Where a game waits: the first of the `games` in a lane has `place` 1. `median_wait_ms` is how long games waited for the
+ * latest decisions; null before the first decision.
+ */
+export type WaitingPlace = {
+  lane: Lane;
+  place: number;
+  games: number;
+  since: Date;
+  median_wait_ms: number | null;
+};
+
+/** What the answer is derived from. */
+export type GameState = {
+  application_id: string;
+  application: Application;
+  game: Game | undefined;
+  /** The last decision that was not undone. */
+  decision: LastDecision | undefined;
+  failures: readonly Failure[];
+  waiting: WaitingPlace | undefined;
+};
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** `3 days`, `1 hour`; less than a minute is `1 minute`. */
+const describeWait = (ms: number): string => {
+  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? ['minute', 60_000];
+  const count = Math.max(1, Math.round(ms / unitMs));
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): string => {
+  const wait =
+    median_wait_ms === null
+      ? ''
+      : ` Half of the latest decisions took less than ${describeWait(median_wait_ms)}.`;
+  return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
+};
+
+/** For the application's developer. */
+export const describeRejection = ({
+  reason_label,
+  text,
+}: Pick<LastDecision, 'reason_label' | 'text'>): string =>
+  [reason_label ?? 'no reason given', ...(text === null ? [] : [text.replace(/[.\s]+$/, '')])].join('. ');
+
+/** A change that the application sent and that could not be stored. */
+const failedChange = (failures: readonly Failure[]): string => {
+  const [latest] = failures;
+  return latest === undefined
+    ? ''
+    : ` Its latest data could not be stored: ${formatReasons(latest.reasons)}.`;
+};
+
+const explainStored = (game: Game, { application_id, decision, failures, waiting }: GameState): Answer => {
+  if (game.withdrawn_at !== null)
+    return {
+      code: 'withdrawn',
+      at: game.withdrawn_at,
+      text: `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`,
+    };
+  if (game.audit_status === 'pending' && waiting !== undefined) {
+    const before =
+      decision === undefined
+        ? 'The game waits for its first decision.'
+        : decision.revision === game.revision
+          ? `The game was ${decision.audit_status} at revision ${decision.revision}; a picture was replaced since, and it waits for a decision.`
+          : `The game was ${decision.audit_status} at revision ${decision.revision}, has changed since, and waits for a decision.`;
+    return {
+      code: 'waiting',
+      at: waiting.since,
+      text: `${before} ${describePlace(waiting)}${failedChange(failures)}`,
+    };
+  }
+  if (game.audit_status === 'rejected')
+    return {
+      code: 'rejected',
+      at: game.audit_time,
+      text: `The game was rejected: ${decision === undefined ? 'no reason given' : describeRejection(decision)}. It returns to review when its content changes.${failedChange(failures)}`,
+    };
+  return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
+};
+
+/** A reason without its advice: for who reads it on the page of the run, after the decision, or without that right. */
+export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
+
+const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {
+  const facts: string[] = [];
+  if (status === 'paused')
+    facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
+  if (status === 'removed') facts.push('The application was removed.');
+  if (last_run !== null && last_run.outcome !== 'succeeded')
+    facts.push(
+      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutAdvice(last_run.reason)}`}.`,
+    );
+  if (has_open_run) facts.push('A run is open now.');
+  return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
+};
+
+const explainAbsent = ({ application_id, application, failures }: GameState): Answer => {
+  const [failure] = failures;
+  if (failure !== undefined)
+    return {
+      code: 'failed',
+      at: failure.last_at,
+      text: `The game is not stored: ${failure.operation} failed ${failure.count === 1 ? 'once' : `${failure.count} times`}, the last time with ${failure.kind} (${formatReasons(failure.reasons)}).`,
+    };
+  if (application.last_complete_at === null)
+    return {
+      code: 'not_pulled',
+      at: null,
+      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application)}`,
+    };
+  const missing = application.last_run?.missing ?? 0;
+  const orNull = missing === 0 ? '' : `, or its detail is null (${missing} in the last run)`;
+  return {
+    code: 'not_listed',
+    at: application.last_complete_at,
+    text: `query_game_list of ${application_id} does not name this game_id${orNull}.${explainRuns(application)}`,
+  };
+};
+
+/** Answers "why is this game not live?" in one line. */
+export const answerWhy = (state: GameState): Answer =>
+  state.game === undefined ? explainAbsent(state) : explainStored(state.game, state);

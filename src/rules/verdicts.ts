@@ -1,0 +1,82 @@
+/** May a decision be made, or undone, on a game as it is now? */
+import type { AuditStatus, Decision } from '#src/contract/words.ts';
+
+/** A game as a decision finds it, with its last decision that was not undone. */
+type FoundGame = {
+  revision: number;
+  audit_status: AuditStatus;
+  withdrawn_at: Date | null;
+  last: { audit_id: number; revision: number; reason: string | null; text: string | null } | null;
+};
+
+/**
+ * The result for one game of a decision. Only `decided` wrote something.
+ *
+ * - `content_moved`: its content is at another revision than the reviewer saw.
+ * - `picture_moved`: a picture has other bytes than the reviewer saw.
+ * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
+ * - `unchanged`: it has this decision already.
+ * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
+ * - `unknown`: there is no such game.
+ */
+export type DecisionResult =
+  | 'decided'
+  | 'content_moved'
+  | 'picture_moved'
+  | 'decided_before'
+  | 'unchanged'
+  | 'withdrawn'
+  | 'unknown';
+
+/** The decision that is to be made, as far as the verdict depends on it. */
+export type WantedDecision = {
+  audit_status: Decision;
+  reason: string | null;
+  text: string | null;
+  /** The status that the reviewer saw; absent: any. */
+  seen_status?: AuditStatus | undefined;
+};
+
+/**
+ * May this decision be made on this game now?
+ * @param seen the revision that the reviewer saw, and whether a picture has other bytes since
+ */
+export const judgeDecision = (
+  seen: { revision: number; hasPictureMoved: boolean },
+  game: FoundGame | undefined,
+  wanted: WantedDecision,
+): DecisionResult => {
+  if (game === undefined) return 'unknown';
+  if (game.withdrawn_at !== null) return 'withdrawn';
+  if (game.revision !== seen.revision) return 'content_moved';
+  if (wanted.seen_status !== undefined && game.audit_status !== wanted.seen_status) return 'decided_before';
+  const { last } = game;
+  const isSame =
+    game.audit_status === wanted.audit_status &&
+    last?.revision === game.revision &&
+    last.reason === wanted.reason &&
+    last.text === wanted.text;
+  if (isSame) return 'unchanged';
+  return seen.hasPictureMoved ? 'picture_moved' : 'decided';
+};
+
+/**
+ * The result for one decision that is to be undone. Only `undone` wrote something.
+ *
+ * - `content_moved`: the content of the game has changed since.
+ * - `status_moved`: its status has changed since.
+ * - `decided_since`: a later decision stands on the game.
+ * - `undone_before`: it was undone already.
+ */
+export type UndoResult = 'undone' | 'content_moved' | 'status_moved' | 'decided_since' | 'undone_before';
+
+/** May this decision be undone now? */
+export const judgeUndo = (
+  decision: { audit_id: number; audit_status: Decision; revision: number; undone_at: Date | null },
+  game: FoundGame | undefined,
+): UndoResult => {
+  if (decision.undone_at !== null) return 'undone_before';
+  if (game?.revision !== decision.revision) return 'content_moved';
+  if (game.last?.audit_id !== decision.audit_id) return 'decided_since';
+  return game.audit_status === decision.audit_status ? 'undone' : 'status_moved';
+};

@@ -1,0 +1,1596 @@
+-- The whole database as the migrations make it. `npm run db:schema` writes this file, and a test compares it with a
+-- migrated database. Read its diff to review a migration; do not edit it.
+
+-- Sequences
+
+create sequence event_positions;
+
+-- Tables
+
+create schema drizzle;
+
+create table api_tokens (
+  token_id uuid not null,
+  token_hash bytea not null,
+  application_id text,
+  name text not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint api_tokens_pkey PRIMARY KEY (token_id),
+  constraint api_tokens_token_hash_unique UNIQUE (token_hash),
+  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32)
+);
+
+create table application_checks (
+  check_id uuid not null,
+  application_id text not null,
+  requested_by text not null,
+  requested_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  passed integer default 0 not null,
+  failed integer default 0 not null,
+  skipped integer default 0 not null,
+  cases jsonb default '[]'::jsonb not null,
+  error text,
+  constraint application_checks_pkey PRIMARY KEY (check_id)
+);
+
+create table applications (
+  application_id text not null,
+  name text not null,
+  query_game_list_webhook text not null,
+  query_game_detail_webhook text not null,
+  query_cp_kyc_webhook text not null,
+  access_token bytea,
+  access_token_keys jsonb default '[]'::jsonb not null,
+  every_ms bigint not null,
+  kyc_every_ms bigint not null,
+  detail_max_age_ms bigint not null,
+  concurrency integer not null,
+  rate integer not null,
+  status text default 'active'::text not null,
+  failed_runs integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  pause_reason text,
+  last_success_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint applications_pkey PRIMARY KEY (application_id),
+  constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
+  constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))
+);
+
+create table approvals (
+  approval_id uuid not null,
+  kind text not null,
+  subject text not null,
+  version text not null,
+  asked jsonb default '{}'::jsonb not null,
+  reason text not null,
+  asked_by text not null,
+  asked_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  approved_by text,
+  approved_at timestamp with time zone,
+  used_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  closed_as text,
+  constraint approvals_pkey PRIMARY KEY (approval_id),
+  constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
+  constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
+  constraint approvals_in_time CHECK (approved_at <= (asked_at + '01:00:00'::interval)),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text])),
+  constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
+  constraint approvals_two_persons CHECK (approved_by <> asked_by),
+  constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
+);
+
+create table audit_head (
+  is_single boolean default true not null,
+  entry_id bigint not null,
+  hash bytea not null,
+  constraint audit_head_pkey PRIMARY KEY (is_single),
+  constraint audit_head_single CHECK (is_single)
+);
+
+create table audit_log (
+  entry_id bigint not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  actor_kind text not null,
+  os_user text,
+  action text not null,
+  subject text not null,
+  reason text,
+  details jsonb default '{}'::jsonb not null,
+  previous_hash bytea not null,
+  hash bytea not null,
+  constraint audit_log_pkey PRIMARY KEY (entry_id),
+  constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text]))
+);
+
+create table changed_games (
+  game_id uuid not null,
+  application_id text not null,
+  decided_revision integer not null,
+  since timestamp(3) with time zone default now() not null,
+  constraint changed_games_pkey PRIMARY KEY (game_id)
+);
+
+create table content_providers (
+  cp_id uuid not null,
+  application_id text not null,
+  application_cp_id text not null,
+  mapped_at timestamp with time zone default now() not null,
+  accepted_by text,
+  replaced_at timestamp with time zone,
+  constraint content_providers_pkey PRIMARY KEY (cp_id),
+  constraint content_providers_application_cp UNIQUE (application_id, application_cp_id)
+);
+
+create unlogged table detail_turns (
+  application_id text not null,
+  ends_at timestamp with time zone not null,
+  constraint detail_turns_pkey PRIMARY KEY (application_id)
+);
+
+create table event_deliveries (
+  event_id uuid not null,
+  application_id text not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  requested_at timestamp with time zone default now() not null,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_status integer,
+  last_error text,
+  delivered_at timestamp with time zone,
+  constraint event_deliveries_pkey PRIMARY KEY (event_id),
+  constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+
+create table event_webhooks (
+  application_id text not null,
+  url text not null,
+  secret bytea not null,
+  former_secret bytea,
+  former_until timestamp with time zone,
+  secret_keys jsonb not null,
+  status text default 'active'::text not null,
+  off_reason text,
+  off_at timestamp with time zone,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  constraint event_webhooks_pkey PRIMARY KEY (application_id),
+  constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
+);
+
+create table events (
+  event_id uuid not null,
+  application_id text not null,
+  type text not null,
+  game_id uuid not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null,
+  "position" bigint,
+  constraint events_pkey PRIMARY KEY (event_id),
+  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text]))
+);
+
+create table game_absences (
+  game_id uuid not null,
+  withdrawn_at timestamp with time zone not null,
+  returned_at timestamp with time zone,
+  constraint game_absences_game_id_withdrawn_at_pk PRIMARY KEY (game_id, withdrawn_at)
+);
+
+create table game_audits (
+  audit_id bigserial,
+  game_id uuid not null,
+  revision integer not null,
+  audit_status text not null,
+  decided_by text not null,
+  reason text,
+  text text,
+  note text,
+  batch_id uuid,
+  waiting_since timestamp with time zone,
+  decided_at timestamp with time zone default now() not null,
+  undone_at timestamp with time zone,
+  undone_by text,
+  constraint game_audits_pkey PRIMARY KEY (audit_id)
+);
+
+create table game_count_changes (
+  application_id text not null,
+  audit_status text not null,
+  bucket bigint not null,
+  games bigint not null
+);
+
+create table game_counts (
+  application_id text not null,
+  audit_status text not null,
+  level smallint not null,
+  bucket bigint not null,
+  games bigint not null,
+  upto integer[] not null,
+  constraint game_counts_application_id_audit_status_level_bucket_pk PRIMARY KEY (application_id, audit_status, level, bucket),
+  constraint game_counts_level CHECK (level >= 0 AND level <= 4)
+);
+
+create table game_icon_hashes (
+  game_id uuid not null,
+  dhash bigint not null,
+  constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
+);
+
+create table game_revisions (
+  game_id uuid not null,
+  revision integer not null,
+  game_name text not null,
+  game_icon text[] not null,
+  game_desc text not null,
+  game_store_pic text[] not null,
+  game_store_video text not null,
+  content_hash text not null,
+  fetched_at timestamp with time zone not null,
+  constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision)
+);
+
+create table game_viewers (
+  game_id uuid not null,
+  viewer text not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer)
+);
+
+create table games (
+  game_id uuid not null,
+  application_id text not null,
+  application_game_id text not null,
+  game_name text not null,
+  game_icon text[] not null,
+  game_desc text not null,
+  game_store_pic text[] not null,
+  game_store_video text not null,
+  game_package_url text default ''::text not null,
+  audit_status text default 'pending'::text not null,
+  audit_time timestamp with time zone,
+  revision integer default 1 not null,
+  content_hash text not null,
+  list_hash text not null,
+  fetched_at timestamp with time zone not null,
+  withdrawn_at timestamp with time zone,
+  unlisted_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint games_pkey PRIMARY KEY (game_id),
+  constraint games_application_game UNIQUE (application_id, application_game_id),
+  constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
+  constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
+);
+
+create table ingest_failures (
+  application_id text not null,
+  operation text not null,
+  application_game_id text not null,
+  kind text not null,
+  reasons jsonb not null,
+  first_at timestamp with time zone default now() not null,
+  last_at timestamp with time zone default now() not null,
+  count integer default 1 not null,
+  final boolean default false not null,
+  list_hash text default ''::text not null,
+  constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id)
+);
+
+create table kyc_access_log (
+  entry_id bigserial,
+  application_id text not null,
+  record_id uuid,
+  action text not null,
+  accessed_by text not null,
+  reason text not null,
+  accessed_at timestamp with time zone default now() not null,
+  constraint kyc_access_log_pkey PRIMARY KEY (entry_id),
+  constraint kyc_access_log_action CHECK (action = ANY (ARRAY['reveal'::text, 'erase'::text]))
+);
+
+create table kyc_former_records (
+  record_id uuid not null,
+  application_id text not null,
+  cp_id uuid not null,
+  cp_name bytea not null,
+  cp_short_name bytea not null,
+  legal_entity bytea not null,
+  id_type bytea not null,
+  id_number bytea not null,
+  tax_id bytea not null,
+  registered_address bytea not null,
+  corporate_account bytea not null,
+  opening_bank bytea not null,
+  data_keys jsonb not null,
+  received_at timestamp with time zone not null,
+  replaced_at timestamp with time zone default now() not null,
+  changed_fields text[] not null,
+  constraint kyc_former_records_pkey PRIMARY KEY (record_id)
+);
+
+create table kyc_keys (
+  purpose text not null,
+  data_keys jsonb not null,
+  constraint kyc_keys_pkey PRIMARY KEY (purpose)
+);
+
+create table kyc_records (
+  application_id text not null,
+  record_id uuid not null,
+  cp_id uuid not null,
+  cp_name bytea not null,
+  cp_short_name bytea not null,
+  legal_entity bytea not null,
+  id_type bytea not null,
+  id_number bytea not null,
+  tax_id bytea not null,
+  registered_address bytea not null,
+  corporate_account bytea not null,
+  opening_bank bytea not null,
+  data_keys jsonb not null,
+  fingerprint bytea not null,
+  tax_id_fingerprint bytea,
+  received_at timestamp with time zone not null,
+  changed_fields text[] not null,
+  field_fingerprints bytea not null,
+  constraint kyc_records_pkey PRIMARY KEY (application_id),
+  constraint kyc_records_record_id_unique UNIQUE (record_id)
+);
+
+create table kyc_states (
+  application_id text not null,
+  state text default 'pending'::text not null,
+  asked_at timestamp with time zone,
+  refused_cp_id text,
+  reason text,
+  constraint kyc_states_pkey PRIMARY KEY (application_id),
+  constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text]))
+);
+
+create table oidc_flows (
+  flow_hash bytea not null,
+  state text not null,
+  nonce text not null,
+  code_verifier text not null,
+  next text not null,
+  expires_at timestamp with time zone not null,
+  constraint oidc_flows_pkey PRIMARY KEY (flow_hash)
+);
+
+create table operator_sessions (
+  session_hash bytea not null,
+  login text not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  confirmed_at timestamp with time zone,
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash)
+);
+
+create table operators (
+  login text not null,
+  name text not null,
+  roles text[] not null,
+  status text default 'active'::text not null,
+  password_hash text,
+  oidc_subject text,
+  created_at timestamp with time zone default now() not null,
+  last_sign_in_at timestamp with time zone,
+  constraint operators_pkey PRIMARY KEY (login),
+  constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
+  constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
+);
+
+create table picture_changes (
+  game_id uuid not null,
+  found_at timestamp with time zone default now() not null,
+  picture_id uuid not null,
+  audit_id bigint not null,
+  before bytea not null,
+  after bytea not null,
+  constraint picture_changes_game_id_found_at_picture_id_pk PRIMARY KEY (game_id, found_at, picture_id)
+);
+
+create table picture_contents (
+  sha256 bytea not null,
+  outcome text not null,
+  bytes integer not null,
+  format text,
+  width integer,
+  height integer,
+  frames integer,
+  dhash bigint,
+  whole boolean default true not null,
+  pinned boolean default false not null,
+  looked_at timestamp with time zone default now() not null,
+  constraint picture_contents_pkey PRIMARY KEY (sha256)
+);
+
+create table picture_pins (
+  audit_id bigint not null,
+  picture_id uuid not null,
+  sha256 bytea,
+  constraint picture_pins_audit_id_picture_id_pk PRIMARY KEY (audit_id, picture_id)
+);
+
+create table picture_thumbnails (
+  sha256 bytea not null,
+  width smallint not null,
+  webp bytea not null,
+  constraint picture_thumbnails_sha256_width_pk PRIMARY KEY (sha256, width)
+);
+alter table picture_thumbnails alter column webp set storage external;
+
+create table pictures (
+  picture_id uuid not null,
+  url text not null,
+  sha256 bytea,
+  outcome text,
+  http_status smallint,
+  note text,
+  etag text,
+  fetched_at timestamp with time zone,
+  fresh_until timestamp with time zone,
+  next_check_at timestamp with time zone,
+  constraint pictures_pkey PRIMARY KEY (picture_id)
+);
+
+create table portal_sessions (
+  session_hash bytea not null,
+  token_id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint portal_sessions_pkey PRIMARY KEY (session_hash)
+);
+
+create table reasons (
+  code text not null,
+  label text not null,
+  "position" smallint not null,
+  retired_at timestamp with time zone,
+  constraint reasons_pkey PRIMARY KEY (code)
+);
+
+create table refresh_requests (
+  application_id text not null,
+  application_game_id text not null,
+  is_full boolean default false not null,
+  requested_at timestamp with time zone default now() not null,
+  constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id)
+);
+
+create table refresh_turns (
+  application_id text not null,
+  next_at timestamp with time zone not null,
+  stored_bytes bigint default 0 not null,
+  day_started_at timestamp with time zone default now() not null,
+  constraint refresh_turns_pkey PRIMARY KEY (application_id)
+);
+
+create table run_days (
+  application_id text not null,
+  day date not null,
+  outcome text not null,
+  runs integer not null,
+  listed bigint not null,
+  inserted bigint not null,
+  updated bigint not null,
+  unchanged bigint not null,
+  invalid bigint not null,
+  failed bigint not null,
+  missing bigint not null,
+  withdrawn bigint not null,
+  constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome)
+);
+
+create table sign_in_attempts (
+  attempt_key text not null,
+  attempts integer not null,
+  window_ends_at timestamp with time zone not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (attempt_key)
+);
+
+create table sign_in_links (
+  link_hash bytea not null,
+  login text not null,
+  sets_password boolean default true not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_links_pkey PRIMARY KEY (link_hash)
+);
+
+create table sync_run_pages (
+  run_id uuid not null,
+  page_num integer not null,
+  kind text default 'listed'::text not null,
+  reason text,
+  row_count integer not null,
+  total bigint not null,
+  application_game_ids text[] not null,
+  unnamed integer default 0 not null,
+  open_games jsonb not null,
+  answered integer default 0 not null,
+  listed integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  unchanged integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  withdrawn integer default 0 not null,
+  listed_at timestamp with time zone default now() not null,
+  constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num)
+);
+
+create table sync_runs (
+  run_id uuid not null,
+  application_id text not null,
+  trigger text not null,
+  "full" boolean default false not null,
+  accept_withdrawals boolean default false not null,
+  outcome text,
+  fault text,
+  reason text,
+  note text,
+  fence integer default 1 not null,
+  next_page integer default 1 not null,
+  listing_end text,
+  row_count integer default 0 not null,
+  largest_page integer default 0 not null,
+  total_first bigint,
+  total_last bigint,
+  total_max bigint,
+  listed integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  unchanged integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  withdrawn integer default 0 not null,
+  listed_bytes bigint default 0 not null,
+  stored_bytes bigint default 0 not null,
+  storable_bytes bigint,
+  storable_games integer,
+  started_at timestamp with time zone default now() not null,
+  progress_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  constraint sync_runs_pkey PRIMARY KEY (run_id),
+  constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL))
+);
+
+create table vanishing_games (
+  run_id uuid not null,
+  game_id uuid not null,
+  constraint vanishing_games_run_id_game_id_pk PRIMARY KEY (run_id, game_id)
+);
+
+create table workers (
+  worker_id uuid not null,
+  host text not null,
+  pid integer not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint workers_pkey PRIMARY KEY (worker_id)
+);
+
+create table drizzle.__drizzle_migrations (
+  id serial,
+  hash text not null,
+  created_at bigint,
+  constraint __drizzle_migrations_pkey PRIMARY KEY (id)
+);
+
+create table drizzle.migration_progress (
+  created_at bigint not null,
+  statements integer not null,
+  constraint migration_progress_pkey PRIMARY KEY (created_at)
+);
+
+-- Rows
+
+insert into drizzle.__drizzle_migrations select r.* from (values
+  ('{"id":1,"hash":"7e9725a2bb8450a5199ca426afb71d25b3ecf8d33b04342f8348de5e81696c3b","created_at":1795509821388}'),
+  ('{"id":2,"hash":"e98577dadbacb6df88616eb36e5d507d2ecc1580a70f4a510f2083f44c429ee8","created_at":1795509822667}')
+) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
+
+insert into api_tokens select r.* from (values
+  (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\x347761bbcfec2bd2de6f5a2c36cb5ec8f0053b3764af1687715c70754c964eba","application_id":"acme","name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
+) as v (row), json_populate_record(null::api_tokens, row::json) as r;
+
+insert into application_checks select r.* from (values
+  ('{"check_id":"019b76da-a834-7000-8000-000000000034","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
+) as v (row), json_populate_record(null::application_checks, row::json) as r;
+
+insert into applications select r.* from (values
+  (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::applications, row::json) as r;
+
+insert into approvals select r.* from (values
+  ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","asked":{},"reason":"a request","asked_by":"kim","asked_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":"lee","approved_at":"2026-01-01T00:00:00+00:00","used_at":null,"closed_at":null,"closed_as":null}')
+) as v (row), json_populate_record(null::approvals, row::json) as r;
+
+insert into audit_head select r.* from (values
+  (E'{"is_single":true,"entry_id":6,"hash":"\\\\xf17c77c544fd8130cb6e85c985d49ce909a712789bb09a01222419531321318a"}')
+) as v (row), json_populate_record(null::audit_head, row::json) as r;
+
+insert into audit_log select r.* from (values
+  (E'{"entry_id":1,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a80f-7000-8000-00000000000f","reason":null,"details":{"audit_id": 1, "revision": 1},"previous_hash":"\\\\x0000000000000000000000000000000000000000000000000000000000000000","hash":"\\\\xbeb50d404d5cfb8ff3555bcbf176ac979bae94a7da525cdf2cec89c793896040"}'),
+  (E'{"entry_id":2,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a810-7000-8000-000000000010","reason":null,"details":{"audit_id": 2, "revision": 1},"previous_hash":"\\\\xbeb50d404d5cfb8ff3555bcbf176ac979bae94a7da525cdf2cec89c793896040","hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1"}'),
+  (E'{"entry_id":3,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a811-7000-8000-000000000011","reason":null,"details":{"audit_id": 3, "revision": 1},"previous_hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1","hash":"\\\\xe068d6212b9e18b441ba8fd1fda0508577acb0369b9ca489e215adc17668a921"}'),
+  (E'{"entry_id":4,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.reject","subject":"game:019b76da-a812-7000-8000-000000000012","reason":"other","details":{"audit_id": 4, "revision": 1},"previous_hash":"\\\\xe068d6212b9e18b441ba8fd1fda0508577acb0369b9ca489e215adc17668a921","hash":"\\\\xae64f22a53e62053733ec57e801eef85418a05588ff05d36b9ca0bccce81c0a7"}'),
+  (E'{"entry_id":5,"at":"2026-01-01T00:00:00+00:00","actor":"media","actor_kind":"system","os_user":null,"action":"game.reopen","subject":"game:019b76da-a810-7000-8000-000000000010","reason":"a picture has other bytes than the decision saw","details":{"audit_id": 2, "picture_id": "b12bb249-525a-ba4e-d9d2-4bba7b06a8c5"},"previous_hash":"\\\\xae64f22a53e62053733ec57e801eef85418a05588ff05d36b9ca0bccce81c0a7","hash":"\\\\xc785135aa8dbcd5a9a3b726ecc57ae92d4821998629a22e2643853bedebd3974"}'),
+  (E'{"entry_id":6,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"application.pause","subject":"application:acme","reason":null,"details":{},"previous_hash":"\\\\xc785135aa8dbcd5a9a3b726ecc57ae92d4821998629a22e2643853bedebd3974","hash":"\\\\xf17c77c544fd8130cb6e85c985d49ce909a712789bb09a01222419531321318a"}')
+) as v (row), json_populate_record(null::audit_log, row::json) as r;
+
+insert into changed_games select r.* from (values
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::changed_games, row::json) as r;
+
+insert into content_providers select r.* from (values
+  ('{"cp_id":"019b76da-a826-7000-8000-000000000026","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
+) as v (row), json_populate_record(null::content_providers, row::json) as r;
+
+insert into detail_turns select r.* from (values
+  ('{"application_id":"acme","ends_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::detail_turns, row::json) as r;
+
+insert into event_deliveries select r.* from (values
+  ('{"event_id":"019b7620-0000-7000-8000-000000000001","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000002","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000003","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000004","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000005","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
+) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
+
+insert into event_webhooks select r.* from (values
+  (E'{"application_id":"acme","url":"http://127.0.0.1:9/events","secret":"\\\\x02d5a64436396318787141bd7b93a3a6c08db8abf5fc29aec018500a5c8c097e8865dd4563c5fd44e62d794818a0827cdbd6f1c6887f88f1b0d1e96fd4d0746526bf6894ec5ced08a1e2febef8ea6e","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AWmovR0Hq3ewlKdzZwOte/Vh7RlCOKEi631370nFekN10eiMJlBryT3EklMjS3uskUX1aZrCX9r6Gxe4fQ=="}],"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::event_webhooks, row::json) as r;
+
+insert into events select r.* from (values
+  ('{"event_id":"019b7620-0000-7000-8000-000000000001","application_id":"acme","type":"game.passed","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "decided", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000002","application_id":"acme","type":"game.passed","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "decided", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000003","application_id":"acme","type":"game.passed","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "decided", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 1, "game_name": "纸船", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000004","application_id":"acme","type":"game.rejected","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "decided", "text": "Too wet.", "reason": "other", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "reason_label": "Another reason, see the text", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000005","application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}')
+) as v (row), json_populate_record(null::events, row::json) as r;
+
+insert into game_absences select r.* from (values
+  ('{"game_id":"019b76da-a813-7000-8000-000000000013","withdrawn_at":"2026-01-01T00:00:00+00:00","returned_at":null}')
+) as v (row), json_populate_record(null::game_absences, row::json) as r;
+
+insert into game_audits select r.* from (values
+  ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
+) as v (row), json_populate_record(null::game_audits, row::json) as r;
+
+insert into game_count_changes select r.* from (values
+  ('{"application_id":"acme","audit_status":"pending","bucket":13806450000,"games":1}')
+) as v (row), json_populate_record(null::game_count_changes, row::json) as r;
+
+insert into game_counts select r.* from (values
+  ('{"application_id":"","audit_status":"passed","level":0,"bucket":0,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"passed","level":1,"bucket":51,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"passed","level":2,"bucket":6583,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"passed","level":3,"bucket":842678,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"passed","level":4,"bucket":107862890,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"pending","level":0,"bucket":0,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"","audit_status":"pending","level":1,"bucket":51,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"","audit_status":"pending","level":2,"bucket":6583,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"","audit_status":"pending","level":3,"bucket":842678,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"","audit_status":"pending","level":4,"bucket":107862890,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"","audit_status":"rejected","level":0,"bucket":0,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"rejected","level":1,"bucket":51,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"rejected","level":2,"bucket":6583,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"rejected","level":3,"bucket":842678,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"","audit_status":"rejected","level":4,"bucket":107862890,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"passed","level":0,"bucket":0,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"passed","level":1,"bucket":51,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"passed","level":2,"bucket":6583,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"passed","level":3,"bucket":842678,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"pending","level":0,"bucket":0,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"acme","audit_status":"pending","level":1,"bucket":51,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"acme","audit_status":"pending","level":2,"bucket":6583,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"acme","audit_status":"pending","level":3,"bucket":842678,"games":2,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]}'),
+  ('{"application_id":"acme","audit_status":"rejected","level":0,"bucket":0,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"rejected","level":1,"bucket":51,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"rejected","level":2,"bucket":6583,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
+  ('{"application_id":"acme","audit_status":"rejected","level":3,"bucket":842678,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}')
+) as v (row), json_populate_record(null::game_counts, row::json) as r;
+
+insert into game_icon_hashes select r.* from (values
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","dhash":1}')
+) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
+
+insert into game_revisions select r.* from (values
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"game_name":"纸船","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"K6EuL7XLAp9sAg-9bMdovdxlD1IZ8yuQyr41V3nibiE","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","fetched_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a815-7000-8000-000000000015","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_revisions, row::json) as r;
+
+insert into game_viewers select r.* from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","viewer":"kim","seen_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_viewers, row::json) as r;
+
+insert into games select r.* from (values
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"passed","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a815-7000-8000-000000000015","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::games, row::json) as r;
+
+insert into ingest_failures select r.* from (values
+  ('{"application_id":"acme","operation":"query_game_detail","application_game_id":"new","kind":"timeout","reasons":[],"first_at":"2026-01-01T00:00:00+00:00","last_at":"2026-01-01T00:00:00+00:00","count":1,"final":false,"list_hash":""}')
+) as v (row), json_populate_record(null::ingest_failures, row::json) as r;
+
+insert into kyc_access_log select r.* from (values
+  ('{"entry_id":1,"application_id":"acme","record_id":null,"action":"reveal","accessed_by":"kim","reason":"a request","accessed_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::kyc_access_log, row::json) as r;
+
+insert into kyc_former_records select r.* from (values
+  (E'{"record_id":"019b76da-a81a-7000-8000-00000000001a","application_id":"acme","cp_id":"019b76da-a826-7000-8000-000000000026","cp_name":"\\\\x019e4dbe57dfb58b80339b4e5ee0e4d9780ed26d1047f6c1d3aa8c2d6ebb19ffd3e47ac5","cp_short_name":"\\\\x01869aa7035e902cc99641885c3c8a2500c2071fe6ddfcece4f6b86383567b9f6583a410","legal_entity":"\\\\x01fb7378d016e28635b1d857f3833361f41fcf1109d212b4eec944486f8c9f1b3d6c953faae8b348","id_type":"\\\\x01e910db3904158f5a32e7c9b06f8655e439e107b9863f191ab18b18b857b6fd35b5421535","id_number":"\\\\x0179f57ad6787af55b7703199c272ca98cf9721131aabc4b108762d7bd60bd","tax_id":"\\\\x01cd859d8bdfc9e4e8b74eff2d756c813b0b41dbe395e11745932ad56eb4db5a6ac3013723484e","registered_address":"\\\\x011bb65f0fa92f81ea417b953cca74a28880d7464cff81f1fe15c7b11b5aa4d135e10ba6a010def977f019","corporate_account":"\\\\x01303aae3b0c6ef40546b92079dab7b34e769fe97af9cab769039309c21d439f0bd538584653","opening_bank":"\\\\x01b792dfb46e150e56edbf684e8db4bd8600fa77ebd155d3ea997260f908f791100e2e95f5aa93c239","data_keys":[{"key_id": "test", "wrapped": "AZ7DJhYfDjxWx8/Pac+CTladvS9Za8a8WBzAJFwg5I1g6h9/xmlhFRUzl+iNSUdGNjYWXh9FnUARsemaAw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
+) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
+
+insert into kyc_keys select r.* from (values
+  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0kPuC3LVG/PtyTKdGAYnzxhsT+mSrJa+dcsIKXeM/0cqeTPPg6BOL/t16zarH5S+FA=="}]}')
+) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
+
+insert into kyc_records select r.* from (values
+  (E'{"application_id":"acme","record_id":"019b76da-a827-7000-8000-000000000027","cp_id":"019b76da-a826-7000-8000-000000000026","cp_name":"\\\\x01a1d650099ec75539ce9f078bba00bb2a2433eed941185a5d11e7e0fa4399f5eeb9e7b96a8741db97c2d7","cp_short_name":"\\\\x01eb97c89d7f66f9031983d367c6f57a2ef452c698f97eda6d9f335b472270899686432f","legal_entity":"\\\\x01d2e8c6f6e2b1a68c44a28aa78a4ac39504b18b304c82077f86b195ad9fc9d5ab7b085e1baf87b0","id_type":"\\\\x018fe61d34bc5d1d8a29a21054f3720ad4ac05ff12c7e67c108be84c98629db1f7b80876a7","id_number":"\\\\x0130b7ec04197a1eba2d1f8d92fbd58ed3acfb319a4b741a14b9398d9981a1","tax_id":"\\\\x010ff4216e07988a5d49f6da8ccd2582c60e6c620e89229530dc61aafce5548d68eb53dc55da10","registered_address":"\\\\x019d9a9e1bca33a9dc5c65894337f383e9a97bba1044afe253e3c794cad81477d445fe55c04811f6ed14c3","corporate_account":"\\\\x016d101d16b87a059463a4fa4712d680e6d85e3c9087103a4433d45ae5adde9de22a94cfbce5","opening_bank":"\\\\x01bd5293f9465da9accc5560b39d1c3d7934cc4cc9020a8deb7291f32d0c64336c018c197d8e012a59","data_keys":[{"key_id": "test", "wrapped": "AXI24N5ZqrfXSZD03nZP7OYkMx/qpvW+aT0PL4XFi4ouXLxVYoIXHOXDdslvLOtt064xcGMz0TKpmuau2Q=="}],"fingerprint":"\\\\x9132f4833f9298ab4ded1452aaee2f90c97c2a283e768fa9d04662568b5e8830","tax_id_fingerprint":"\\\\x6564af627b1d9784b795bfdebaa29a1ae55dba67108ac0299f7183228bb50ae6","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\x7b79d0a6146db01e8e10ac0d650e361d2f558651987ff9635456b26ec325f08a83a05f4a47f8719f8c7de2c74ceebb99787f7f15674fb670ff818c7a77177f8581c076f3e0378ad0f953269454ff3aad8de5248f4b846cc1ed7ba447601d8b7d6101cf63c9a727973172a4eb63cfff480a4ee51f6affeb9155e0b2d6e4138dcfed7f0823f557152106af51eb2e4d9250"}')
+) as v (row), json_populate_record(null::kyc_records, row::json) as r;
+
+insert into kyc_states select r.* from (values
+  ('{"application_id":"acme","state":"sealed","asked_at":"2026-01-01T00:00:00+00:00","refused_cp_id":null,"reason":null}')
+) as v (row), json_populate_record(null::kyc_states, row::json) as r;
+
+insert into oidc_flows select r.* from (values
+  (E'{"flow_hash":"\\\\xcc2dc8d8adb6439605fa188ed5f0d8a43930b8e1eb8fc46e63dd9ab6a643910d","state":"s","nonce":"n","code_verifier":"v","next":"/","expires_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::oidc_flows, row::json) as r;
+
+insert into operator_sessions select r.* from (values
+  (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
+
+insert into operators select r.* from (values
+  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
+  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
+) as v (row), json_populate_record(null::operators, row::json) as r;
+
+insert into picture_changes select r.* from (values
+  (E'{"game_id":"019b76da-a810-7000-8000-000000000010","found_at":"2026-01-01T00:00:00+00:00","picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","audit_id":2,"before":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","after":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795"}')
+) as v (row), json_populate_record(null::picture_changes, row::json) as r;
+
+insert into picture_contents select r.* from (values
+  (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":false,"looked_at":"2026-01-01T00:00:00+00:00"}'),
+  (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":true,"looked_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::picture_contents, row::json) as r;
+
+insert into picture_pins select r.* from (values
+  ('{"audit_id":1,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
+  ('{"audit_id":1,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
+  ('{"audit_id":1,"picture_id":"d410ef4c-55bb-6278-5ef0-1622d401d2ab","sha256":null}'),
+  (E'{"audit_id":2,"picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d"}'),
+  ('{"audit_id":2,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
+  ('{"audit_id":2,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
+  ('{"audit_id":3,"picture_id":"5e943c39-1b65-d27e-6100-a5e1a29dd5df","sha256":null}'),
+  ('{"audit_id":3,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
+  ('{"audit_id":3,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
+  ('{"audit_id":4,"picture_id":"b001f9a4-94ed-3c7a-e33d-c2b68cc5a78f","sha256":null}'),
+  ('{"audit_id":4,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
+  ('{"audit_id":4,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}')
+) as v (row), json_populate_record(null::picture_pins, row::json) as r;
+
+insert into picture_thumbnails select r.* from (values
+  (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","width":64,"webp":"\\\\x77656270"}'),
+  (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","width":64,"webp":"\\\\x77656270"}')
+) as v (row), json_populate_record(null::picture_thumbnails, row::json) as r;
+
+insert into pictures select r.* from (values
+  ('{"picture_id":"5e943c39-1b65-d27e-6100-a5e1a29dd5df","url":"https://cdn.example/changed.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"b001f9a4-94ed-3c7a-e33d-c2b68cc5a78f","url":"https://cdn.example/rejected.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  (E'{"picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","url":"https://cdn.example/drifted.png","sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","http_status":200,"note":null,"etag":null,"fetched_at":"2026-01-01T00:00:00+00:00","fresh_until":"2026-01-01T00:00:00+00:00","next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","url":"https://cdn.example/2.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","url":"https://cdn.example/1.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"d410ef4c-55bb-6278-5ef0-1622d401d2ab","url":"https://cdn.example/live.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::pictures, row::json) as r;
+
+insert into portal_sessions select r.* from (values
+  (E'{"session_hash":"\\\\x136d9fda60260db541102444f9d106652d4931737a832b2de40e0828feddc1f4","token_id":"019b76da-a808-7000-8000-000000000008","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::portal_sessions, row::json) as r;
+
+insert into reasons select r.* from (values
+  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","position":2,"retired_at":null}'),
+  ('{"code":"duplicate","label":"The game is in the catalogue already","position":6,"retired_at":null}'),
+  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","position":4,"retired_at":null}'),
+  ('{"code":"incomplete","label":"Information is missing or incomplete","position":1,"retired_at":null}'),
+  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","position":3,"retired_at":null}'),
+  ('{"code":"other","label":"Another reason, see the text","position":7,"retired_at":null}'),
+  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","position":5,"retired_at":null}')
+) as v (row), json_populate_record(null::reasons, row::json) as r;
+
+insert into refresh_requests select r.* from (values
+  ('{"application_id":"acme","application_game_id":"live","is_full":false,"requested_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::refresh_requests, row::json) as r;
+
+insert into refresh_turns select r.* from (values
+  ('{"application_id":"acme","next_at":"2026-01-01T00:00:00+00:00","stored_bytes":0,"day_started_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::refresh_turns, row::json) as r;
+
+insert into run_days select r.* from (values
+  ('{"application_id":"acme","day":"2026-01-01","outcome":"succeeded","runs":1,"listed":1,"inserted":1,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0}')
+) as v (row), json_populate_record(null::run_days, row::json) as r;
+
+insert into sign_in_attempts select r.* from (values
+  ('{"attempt_key":"login:kim","attempts":1,"window_ends_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::sign_in_attempts, row::json) as r;
+
+insert into sign_in_links select r.* from (values
+  (E'{"link_hash":"\\\\x172f84a65934fc29776758a22ad080b341b497b1967d89a20dbd8420f4d4507b","login":"lee","sets_password":true,"expires_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::sign_in_links, row::json) as r;
+
+insert into sync_run_pages select r.* from (values
+  ('{"run_id":"019b76da-a816-7000-8000-000000000016","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
+
+insert into sync_runs select r.* from (values
+  ('{"run_id":"019b76da-a816-7000-8000-000000000016","application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a817-7000-8000-000000000017","application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+) as v (row), json_populate_record(null::sync_runs, row::json) as r;
+
+insert into vanishing_games select r.* from (values
+  ('{"run_id":"019b76da-a816-7000-8000-000000000016","game_id":"019b76da-a813-7000-8000-000000000013"}')
+) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
+
+insert into workers select r.* from (values
+  ('{"worker_id":"019b76da-a835-7000-8000-000000000035","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::workers, row::json) as r;
+
+select setval('drizzle.__drizzle_migrations_id_seq', 2);
+
+select setval('public.event_positions', 7);
+
+select setval('public.game_audits_audit_id_seq', 4);
+
+select setval('public.kyc_access_log_entry_id_seq', 1);
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION add_upto(these integer[], those integer[])
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
+$function$;
+
+CREATE OR REPLACE FUNCTION approvals_of_kyc()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  writer constant text := case when new.kind = 'withdrawals' then 'catalogue_console' else 'catalogue_kyc_desk' end;
+begin
+  if new.kind is not null and cardinality(roles) > 0 and not roles && array[writer, 'catalogue_operator'] then
+    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_hash(entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sha256(entry.previous_hash || convert_to(jsonb_build_object(
+    'entry_id', entry.entry_id,
+    'at', to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'actor', entry.actor, 'actor_kind', entry.actor_kind, 'os_user', entry.os_user,
+    'action', entry.action, 'subject', entry.subject, 'reason', entry.reason, 'details', entry.details
+  )::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_actor()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  writers constant text[] := case new.actor_kind
+    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
+    when 'application' then array['catalogue_console']
+    when 'command_line' then array['catalogue_operator']
+    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
+      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
+  end;
+begin
+  if cardinality(roles) > 0 and not roles && writers then
+    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
+      current_user, new.actor_kind, new.action
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_chain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  head audit_head;
+begin
+  select * into strict head from audit_head where is_single for update;
+  new.entry_id := head.entry_id + 1;
+  new.at := clock_timestamp();
+  new.previous_hash := head.hash;
+  new.hash := audit_hash(new);
+  update audit_head set entry_id = new.entry_id, hash = new.hash where is_single;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_log_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_games()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  changes bigint;
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), case tg_op when 'INSERT' then count(*) else -count(*) end
+  from affected_games where withdrawn_at is null
+  group by 1, 2, 3;
+  get diagnostics changes = row_count;
+  if random() < changes / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_wraps()
+ RETURNS TABLE(table_name text, key_id text, wraps integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select 'kyc_keys', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_keys where data_keys <> '[]' group by 2
+  union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
+    from applications where access_token_keys <> '[]' group by 2
+  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_records where data_keys <> '[]' group by 2
+  union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
+    from kyc_former_records where data_keys <> '[]' group by 2
+$function$;
+
+CREATE OR REPLACE FUNCTION event_uuid()
+ RETURNS uuid
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+  ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION fold_game_counts()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not pg_try_advisory_xact_lock(7205311848) then
+    return;
+  end if;
+  with folded as (
+    delete from game_count_changes returning application_id, audit_status, bucket, games
+  )
+  insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+  select scope, audit_status, level, node, sum(games), games_upto(array_agg(child), array_agg(games))
+  from (
+    select scope, audit_status, level, bucket >> (rest + 7) as node, (bucket >> rest & 127)::integer as child,
+           sum(games)::bigint as games
+    from folded, nodes_of(application_id)
+    group by 1, 2, 3, 4, 5
+    having sum(games) <> 0
+  ) as children
+  group by 1, 2, 3, 4
+  on conflict (application_id, audit_status, level, bucket) do update
+    set games = counted.games + excluded.games, upto = add_upto(counted.upto, excluded.upto);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION game_bucket(game_id uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $function$;
+
+CREATE OR REPLACE FUNCTION game_totals(scope text)
+ RETURNS TABLE(audit_status text, games bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_status, games from game_counts
+  where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
+  union all
+  select audit_status, games from game_count_changes where scope in ('', application_id)
+$function$;
+
+CREATE OR REPLACE FUNCTION games_decided()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
+    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION games_upto(children integer[], games bigint[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  upto integer[] := array_fill(0, array[128]);
+  passed integer := 0;
+begin
+  for given in 1 .. cardinality(children) loop
+    upto[children[given] + 1] := games[given];
+  end loop;
+  for child in 1 .. 128 loop
+    passed := passed + upto[child];
+    upto[child] := passed;
+  end loop;
+  return upto;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
+               (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION nodes_of(application_id text)
+ RETURNS TABLE(scope text, level smallint, rest integer)
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
+         (application_id, 3::smallint, 7),
+         ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  place bigint;
+  changed boolean;
+  -- Pending games before the place: the number assumed, and the number found.
+  allowed bigint := 0;
+  waiting bigint := 0;
+begin
+  loop
+    -- Descends from the root to the child that contains the row; stops at a node of at most 64 games.
+    with recursive walk (level, bucket, left_over) as (
+      select 0::smallint, 0::bigint, least(skip - allowed, 2147483647)::integer
+      union all
+      select (level + 1)::smallint, bucket << 7 | child, left_over - coalesce(upto[child], 0)
+      from (
+        select level, bucket, left_over, upto, least(width_bucket(left_over, upto), 127) as child
+        -- A lateral lookup by the whole key: a join planned while the table was small uses a part of the key.
+        from walk cross join lateral (
+          select games, upto from game_counts
+          where application_id = scope and audit_status = status and level = walk.level and bucket = walk.bucket
+          limit 1
+        ) as node
+        where games > 64
+      ) as step
+    )
+    -- The last step has the largest place and the smallest remainder.
+    select max(bucket << (35 - 7 * level)), min(left_over),
+           exists (select from game_count_changes where audit_status = status and scope in ('', application_id))
+    into place, ahead, changed from walk;
+    exit when not changed;
+    waiting := (select coalesce(sum(games), 0) from game_count_changes
+      where audit_status = status and scope in ('', application_id) and bucket < place);
+    exit when waiting <= allowed;
+    allowed := waiting;
+  end loop;
+  ahead := ahead + allowed - waiting;
+  start := (lpad(to_hex(place << 7), 12, '0') || repeat('0', 20))::uuid;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_roles()
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case
+    when pg_has_role(current_user, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    then '{}'::text[]
+    else array(select rolname::text from pg_roles
+               where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                                 'catalogue_kyc_desk', 'catalogue_operator')
+                 and pg_has_role(current_user, oid, 'usage'))
+  end
+$function$;
+
+CREATE OR REPLACE FUNCTION record_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  id constant uuid := event_uuid();
+  event_type text := 'game.' || new.audit_status;
+  why text;
+  rejection jsonb := '{}';
+begin
+  if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
+    return null;
+  end if;
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    event_type := 'game.withdrawn';
+    why := 'not_listed';
+  elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
+    why := 'decision_undone';
+  elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
+    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    why := 'returned';
+  else
+    why := 'decided';
+  end if;
+  if new.audit_status = 'rejected' then
+    select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
+                              'text', coalesce(d.text, ''))
+    into rejection
+    from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
+    where d.audit_status = 'rejected';
+  end if;
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
+    'game_id', new.game_id,
+    'application_game_id', new.application_game_id,
+    'game_name', new.game_name,
+    'audit_status', new.audit_status,
+    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', new.revision,
+    'why', why
+  ) || coalesce(rejection, '{}'), clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION recount_game()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  select application_id, audit_status, game_bucket(game_id), games
+  from (values (old.application_id, old.audit_status, old.game_id, old.withdrawn_at, -1),
+               (new.application_id, new.audit_status, new.game_id, new.withdrawn_at, 1)
+       ) as moved (application_id, audit_status, game_id, withdrawn_at, games)
+  where withdrawn_at is null;
+  if random() < 1 / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION recount_games(repair boolean)
+ RETURNS TABLE(off_application_id text, off_audit_status text, games_off bigint, counters_off bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- No fold runs until this transaction ends; the next statement sees every earlier fold.
+  perform pg_advisory_xact_lock(7205311848);
+  return query
+  with leaves as (
+    select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games
+    from games g where g.withdrawn_at is null
+    group by 1, 2, 3
+    union all
+    -- Pending changes are not in the counters yet.
+    select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
+  ), expected as (
+    select application_id, audit_status, level, bucket, sum(games)::bigint as games,
+           games_upto(array_agg(child), array_agg(games)) as upto
+    from (
+      select scope as application_id, audit_status, level, bucket >> (rest + 7) as bucket,
+             (bucket >> rest & 127)::integer as child, sum(games)::bigint as games
+      from leaves, nodes_of(leaves.application_id)
+      group by 1, 2, 3, 4, 5
+    ) as children
+    group by 1, 2, 3, 4
+  ), off as (
+    select application_id, audit_status, level, bucket, coalesce(expected.games, 0) as games,
+           coalesce(expected.upto, games_upto('{}', '{}')) as upto,
+           coalesce(expected.games, 0) - coalesce(counted.games, 0) as games_off
+    from expected full join game_counts counted using (application_id, audit_status, level, bucket)
+    where (coalesce(expected.games, 0), coalesce(expected.upto, games_upto('{}', '{}')))
+      <> (coalesce(counted.games, 0), coalesce(counted.upto, games_upto('{}', '{}')))
+  ), repaired as (
+    insert into game_counts as counted (application_id, audit_status, level, bucket, games, upto)
+    select application_id, audit_status, level, bucket, off.games, upto from off where repair
+    on conflict (application_id, audit_status, level, bucket) do update
+      set games = excluded.games, upto = excluded.upto
+  )
+  select application_id, audit_status, coalesce(sum(off.games_off) filter (where level = 0), 0)::bigint, count(*)
+  from off group by 1, 2 order by 1, 2;
+  if repair then
+    delete from game_counts where games = 0;
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select audit_id, revision, audit_status, decided_by, reason, text from game_audits
+  where game_id = of_game and undone_at is null order by audit_id desc limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION track_review()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  decided_revision integer;
+  -- A game whose decision was undone returns to its place in the lane.
+  waiting_since timestamptz;
+begin
+  if old.withdrawn_at is null and new.withdrawn_at is not null then
+    insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
+  elsif old.withdrawn_at is not null and new.withdrawn_at is null then
+    update game_absences set returned_at = now() where game_id = new.game_id and returned_at is null;
+  end if;
+  if new.audit_status <> 'pending' or new.withdrawn_at is not null then
+    delete from changed_games where game_id = new.game_id;
+    return null;
+  end if;
+  decided_revision := (select revision from standing_decision(new.game_id));
+  if decided_revision is not null then
+    waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
+      from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
+    insert into changed_games (game_id, application_id, decided_revision, since)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
+    on conflict (game_id) do nothing;
+  end if;
+  return null;
+end
+$function$;
+
+-- Indexes
+
+CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
+CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX approvals_asked_at ON approvals USING btree (asked_at);
+CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, asked_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE INDEX audit_log_action ON audit_log USING btree (action, entry_id);
+CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
+CREATE INDEX audit_log_at ON audit_log USING btree (at);
+CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
+CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
+CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
+CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
+CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
+CREATE INDEX event_deliveries_failed ON event_deliveries USING btree (application_id) WHERE state = 'failed'::text;
+CREATE INDEX events_application ON events USING btree (application_id, event_id);
+CREATE INDEX events_created ON events USING brin (created_at);
+CREATE INDEX events_game ON events USING btree (game_id);
+CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
+CREATE INDEX events_without_position ON events USING btree (created_at) WHERE "position" IS NULL;
+CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
+CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
+CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
+CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (application_id);
+CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
+CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
+CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
+CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
+CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
+CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
+CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
+CREATE INDEX run_days_by_day ON run_days USING brin (day);
+CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
+CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
+CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_id);
+CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
+CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_id) WHERE outcome <> 'succeeded'::text;
+CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX workers_seen ON workers USING btree (seen_at);
+
+-- Foreign keys
+
+alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
+alter table approvals add constraint approvals_asked_by_operators_login_fk FOREIGN KEY (asked_by) REFERENCES operators(login);
+alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table event_deliveries add constraint event_deliveries_event_id_events_event_id_fk FOREIGN KEY (event_id) REFERENCES events(event_id) ON DELETE CASCADE;
+alter table event_webhooks add constraint event_webhooks_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table game_audits add constraint game_audits_keep_revision FOREIGN KEY (game_id, revision) REFERENCES game_revisions(game_id, revision);
+alter table game_audits add constraint game_audits_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
+alter table game_revisions add constraint game_revisions_game_id_games_game_id_fk FOREIGN KEY (game_id) REFERENCES games(game_id) ON DELETE CASCADE;
+alter table games add constraint games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table ingest_failures add constraint ingest_failures_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table kyc_access_log add constraint kyc_access_log_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_former_records add constraint kyc_former_records_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_former_records add constraint kyc_former_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
+alter table kyc_records add constraint kyc_records_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_records add constraint kyc_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
+alter table kyc_states add constraint kyc_states_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
+alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
+alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
+alter table sync_run_pages add constraint sync_run_pages_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
+alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
+
+-- Triggers
+
+CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
+  FOR EACH ROW
+  EXECUTE FUNCTION approvals_of_kyc();
+
+CREATE TRIGGER audit_head_follows BEFORE UPDATE ON audit_head
+  FOR EACH ROW
+  WHEN (pg_trigger_depth() < 1)
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_head_kept BEFORE DELETE ON audit_head
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_head_no_truncate BEFORE TRUNCATE ON audit_head
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_log_actor BEFORE INSERT ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_actor();
+
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER audit_log_chain BEFORE INSERT ON audit_log
+  FOR EACH ROW
+  EXECUTE FUNCTION audit_log_chain();
+
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER games_count_delete AFTER DELETE ON games
+  REFERENCING OLD TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION count_games();
+
+CREATE TRIGGER games_count_insert AFTER INSERT ON games
+  REFERENCING NEW TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION count_games();
+
+CREATE TRIGGER games_count_update AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.application_id IS DISTINCT FROM new.application_id OR old.game_id IS DISTINCT FROM new.game_id)
+  EXECUTE FUNCTION recount_game();
+
+CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
+  FOR EACH ROW
+  WHEN (new.audit_status <> 'pending'::text)
+  EXECUTE FUNCTION games_decided();
+
+CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
+  FOR EACH ROW
+  WHEN (new.audit_status <> 'pending'::text AND new.audit_status <> old.audit_status)
+  EXECUTE FUNCTION games_decided();
+
+CREATE TRIGGER games_events AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION record_event();
+
+CREATE TRIGGER games_review AFTER UPDATE ON games
+  FOR EACH ROW
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION track_review();
+
+-- Rights of the database roles, and of everybody (public)
+
+grant select, insert, update (revoked_at) on api_tokens to catalogue_operator;
+grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_console;
+grant select on application_checks to catalogue_operator;
+grant select, insert, update on application_checks to catalogue_console;
+grant select, insert, update, delete on application_checks to catalogue_worker;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update on applications to catalogue_operator;
+grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
+grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
+grant select on audit_head to catalogue_console, catalogue_operator;
+grant insert on audit_log to catalogue_media;
+grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on content_providers to catalogue_console;
+grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update on detail_turns to catalogue_worker;
+grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update on event_deliveries to catalogue_console;
+grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
+grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update, delete on event_webhooks to catalogue_operator;
+grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
+grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
+grant select, update ("position"), delete on events to catalogue_worker;
+revoke execute on function audit_log_chain() from public;
+revoke execute on function count_games() from public;
+grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+revoke execute on function count_wraps() from public;
+revoke execute on function fold_game_counts() from public;
+revoke execute on function record_event() from public;
+revoke execute on function recount_game() from public;
+grant execute on function recount_games(boolean) to catalogue_operator;
+revoke execute on function recount_games(boolean) from public;
+grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select on game_audits to catalogue_media, catalogue_worker;
+grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
+grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on game_icon_hashes to catalogue_console;
+grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select on game_revisions to catalogue_console, catalogue_operator;
+grant select, insert, delete on game_revisions to catalogue_worker;
+grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
+grant select on games to catalogue_api;
+grant select, insert, update on games to catalogue_worker;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
+grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
+grant select on ingest_failures to catalogue_console;
+grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
+grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
+grant select, delete on kyc_former_records to catalogue_kyc_desk;
+grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
+grant select on kyc_keys to catalogue_kyc_desk;
+grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
+grant select, update (data_keys) on kyc_keys to catalogue_operator;
+grant select, delete on kyc_records to catalogue_kyc_desk;
+grant select, insert, delete on kyc_records to catalogue_worker;
+grant select, update (data_keys), delete on kyc_records to catalogue_operator;
+grant select on kyc_states to catalogue_console;
+grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
+grant select, delete on operator_sessions to catalogue_operator;
+grant select, insert, update, delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
+grant select on picture_changes to catalogue_console, catalogue_operator;
+grant select, insert on picture_changes to catalogue_media;
+grant select, insert, update on picture_contents to catalogue_media;
+grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
+grant select, update (pinned) on picture_contents to catalogue_operator;
+grant select, update, delete on picture_contents to catalogue_worker;
+grant select, insert on picture_pins to catalogue_console, catalogue_operator;
+grant select, update (sha256) on picture_pins to catalogue_media;
+grant select on picture_thumbnails to catalogue_console;
+grant select, delete on picture_thumbnails to catalogue_worker;
+grant select, insert on picture_thumbnails to catalogue_media;
+grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator;
+grant select, insert, update on pictures to catalogue_media;
+grant select, insert, update, delete on portal_sessions to catalogue_console;
+grant select on reasons to catalogue_worker;
+grant select, insert, update on reasons to catalogue_console, catalogue_operator;
+grant select, insert, update (is_full, requested_at) on refresh_requests to catalogue_api;
+grant select, insert, update, delete on refresh_requests to catalogue_worker;
+grant select, insert, update on refresh_turns to catalogue_worker;
+grant select on run_days to catalogue_console, catalogue_operator;
+grant select, insert, update, delete on run_days to catalogue_worker;
+grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
+grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
+grant select, delete on sign_in_links to catalogue_kyc_desk;
+grant select, insert, delete on sign_in_links to catalogue_operator;
+grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, update, delete on sync_run_pages to catalogue_worker;
+grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
+grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update on sync_runs to catalogue_console, catalogue_operator;
+grant select, insert, update, delete on sync_runs to catalogue_worker;
+grant select, delete on vanishing_games to catalogue_console, catalogue_operator;
+grant select, insert, delete on vanishing_games to catalogue_worker;
+grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator;
+grant select, insert, update, delete on workers to catalogue_worker;
