@@ -5,7 +5,7 @@ import { type ApprovalRow, listApprovalPage, listWithdrawalRequestPage } from '#
 import type { ListPage } from '#db/queries/list-page.ts';
 import { APPROVAL_KINDS, type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { choice, flag } from '#src/lists/filters.ts';
-import { type Column, defineList } from '#src/lists/list.ts';
+import { column, defineList } from '#src/lists/list.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 
 const WHAT: Record<ApprovalKind, string> = {
@@ -21,45 +21,17 @@ export const describeRequest = ({ kind, version }: ApprovalRow): string =>
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
 
-const ID: Column<ApprovalRow> = {
-  key: 'approval_id',
-  title: 'Id',
-  kind: 'id',
-  value: ({ approval_id }) => approval_id,
-  on: 'terminal',
-};
-const STATE: Column<ApprovalRow> = {
-  key: 'state',
-  title: 'State',
-  kind: 'status',
-  value: ({ state }) => state,
-};
-const ASKED_BY: Column<ApprovalRow> = {
-  key: 'asked_by',
-  title: 'By',
-  kind: 'text',
-  value: ({ asked_by }) => asked_by,
-  note: ({ asked_at }) => asked_at,
-};
-const APPROVED_BY: Column<ApprovalRow> = {
-  key: 'approved_by',
-  title: 'Second person',
-  kind: 'text',
-  value: ({ approved_by }) => approved_by,
-};
-const REASON: Column<ApprovalRow> = {
-  key: 'reason',
-  title: 'Reason',
-  kind: 'text',
-  value: ({ reason }) => reason,
-};
-const ASKED: Column<ApprovalRow> = {
+const ID = column<ApprovalRow>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
+const STATE = column<ApprovalRow>({ key: 'state', kind: 'status' });
+const ASKED_BY = column<ApprovalRow>({ key: 'asked_by', title: 'By', note: ({ asked_at }) => asked_at });
+const APPROVED_BY = column<ApprovalRow>({ key: 'approved_by', title: 'Second person' });
+const REASON = column<ApprovalRow>({ key: 'reason' });
+const ASKED = column<ApprovalRow>({
   key: 'asked',
-  title: 'Asked',
   kind: 'time',
-  value: ({ asked_at }) => asked_at,
+  value: (row) => row.asked_at,
   sort: 'asked_at',
-};
+});
 
 const toDocument = ({ approval_id, kind, subject, version, asked, state, ...row }: ApprovalRow) => {
   const { reason, asked_by, asked_at, approved_by, approved_at, expires_at, used_at } = row;
@@ -102,8 +74,8 @@ export const approvalList = defineList({
   right: 'read_audit',
   columns: [
     ID,
-    { key: 'kind', title: 'Kind', kind: 'id', value: ({ kind }) => kind },
-    { key: 'subject', title: 'Subject', kind: 'id', value: ({ subject }) => subject },
+    { key: 'kind', kind: 'id' },
+    { key: 'subject', kind: 'id' },
     STATE,
     ASKED_BY,
     APPROVED_BY,
@@ -129,7 +101,7 @@ export const kycRequestList = defineList({
       value: idOf,
       link: (row) => ({ to: 'application', id: idOf(row) }),
     },
-    { key: 'request', title: 'Request', kind: 'text', value: describeRequest },
+    { key: 'request', value: describeRequest },
     STATE,
     ASKED_BY,
     APPROVED_BY,
@@ -150,8 +122,7 @@ export const runRequestList = defineList({
     {
       key: 'run_id',
       title: 'Withdrawals',
-      kind: 'text',
-      value: ({ version }) => version,
+      value: (row) => row.version,
       link: (row) => ({ to: 'run', id: idOf(row) }),
     },
     STATE,

@@ -3,7 +3,7 @@ import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
 import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { ACTOR, WHO } from '#src/lists/columns.ts';
 import { exactly, onlyApplication, parsed, since, until } from '#src/lists/filters.ts';
-import { type Column, defineList, type Link } from '#src/lists/list.ts';
+import { column, defineList, type Link } from '#src/lists/list.ts';
 
 const parseSubject = (text: string): string => {
   if (AUDIT_SUBJECTS.some((kind) => text.startsWith(`${kind}:`) && text.length > kind.length + 1))
@@ -34,7 +34,7 @@ const DETAILS_SHOWN = 400;
 const formatDetails = ({ details }: AuditRow): string | null =>
   Object.keys(details).length === 0 ? null : JSON.stringify(details).slice(0, DETAILS_SHOWN);
 
-const AT: Column<AuditRow> = { key: 'at', title: 'When', kind: 'time', value: ({ at }) => at };
+const AT = column<AuditRow>({ key: 'at', title: 'When', kind: 'time' });
 
 /** An entry in JSON: its hash is that of the chain. */
 const toDocument = ({ previous_hash: _previous, hash, ...entry }: AuditRow) => ({
@@ -67,32 +67,13 @@ export const auditList = defineList({
   sorts: ['entry_id'],
   order: '-entry_id',
   columns: [
-    {
-      key: 'entry_id',
-      title: '#',
-      kind: 'number',
-      value: ({ entry_id }) => entry_id,
-      sort: 'entry_id',
-      width: 'wide',
-    },
+    { key: 'entry_id', title: '#', kind: 'number', sort: 'entry_id', width: 'wide' },
     AT,
     ACTOR,
     WHO,
-    { key: 'action', title: 'Action', kind: 'id', value: ({ action }) => action },
-    {
-      key: 'subject',
-      title: 'On',
-      kind: 'id',
-      value: ({ subject }) => subject,
-      link: ({ subject }) => toSubject(subject),
-    },
-    {
-      key: 'reason',
-      title: 'Why, and what',
-      kind: 'text',
-      value: ({ reason }) => reason,
-      note: formatDetails,
-    },
+    { key: 'action', kind: 'id' },
+    { key: 'subject', title: 'On', kind: 'id', link: ({ subject }) => toSubject(subject) },
+    { key: 'reason', title: 'Why, and what', note: formatDetails },
   ],
   empty: 'No entries.',
   noMatch: 'No entry matches.',
@@ -121,11 +102,9 @@ export const revealList = defineList({
     },
     {
       key: 'second_person',
-      title: 'Second person',
-      kind: 'text',
       value: ({ details }) => (typeof details.second_person === 'string' ? details.second_person : null),
     },
-    { key: 'reason', title: 'Reason', kind: 'text', value: ({ reason }) => reason },
+    { key: 'reason' },
   ],
   empty: 'No record was revealed.',
   noMatch: 'No reveal matches.',

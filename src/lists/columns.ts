@@ -1,50 +1,46 @@
 /** Columns that several lists have. */
-import type { Column } from '#src/lists/list.ts';
+import { type Column, column } from '#src/lists/list.ts';
 
 type OfApplication = { application_id: string };
 
 /** The application of a row, by its id. */
-export const APPLICATION: Column<OfApplication> = {
+export const APPLICATION = column<OfApplication>({
   key: 'application_id',
   title: 'Application',
   kind: 'id',
-  value: ({ application_id }) => application_id,
   link: ({ application_id }) => ({ to: 'application', id: application_id }),
-};
+});
 
 type NamedGame = OfApplication & { game_id: string; application_game_id: string; game_name: string };
 
 /** The name of a game, which leads to the game. */
-export const GAME_NAME: Column<NamedGame> = {
+export const GAME_NAME = column<NamedGame>({
   key: 'game_name',
   title: 'Game',
-  kind: 'text',
-  value: ({ game_name }) => game_name,
   link: ({ application_id, application_game_id, game_id }) => ({
     to: 'application_game',
     application_id,
     application_game_id,
     game_id,
   }),
-};
+});
 
 /** A game with its revision, as decisions on the command line name it. */
-export const DECIDABLE: Column<{ game_id: string; revision: number }> = {
+export const DECIDABLE = column<{ game_id: string; revision: number }>({
   key: 'game',
-  title: 'Game',
   kind: 'id',
   value: ({ game_id, revision }) => `${game_id}@${revision}`,
   on: 'terminal',
-};
+});
 
 /** The game_id of the application. */
-export const APPLICATION_GAME: Column<{ application_game_id: string }> = {
+export const APPLICATION_GAME = column<{ application_game_id: string }>({
   key: 'their id',
   title: "Application's game_id",
   kind: 'id',
-  value: ({ application_game_id }) => application_game_id,
+  value: (row) => row.application_game_id,
   width: 'wide',
-};
+});
 
 /** A counter. @param title by default its name */
 export const countColumn = <Key extends string>(
@@ -61,20 +57,11 @@ const claimed = ({ actor_kind, os_user }: AuditRow): string | null => {
 };
 
 /** Who acted, for a page. */
-export const ACTOR: Column<AuditRow> = {
-  key: 'actor',
-  title: 'Who',
-  kind: 'text',
-  value: ({ actor }) => actor,
-  note: claimed,
-  on: 'page',
-};
+export const ACTOR = column<AuditRow>({ key: 'actor', title: 'Who', note: claimed, on: 'page' });
 
 /** The same for a terminal, which has no second line. */
-export const WHO: Column<AuditRow> = {
+export const WHO = column<AuditRow>({
   key: 'who',
-  title: 'Who',
-  kind: 'text',
   value: (row) => (row.actor_kind === 'command_line' ? `${row.actor} (${claimed(row)})` : row.actor),
   on: 'terminal',
-};
+});

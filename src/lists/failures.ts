@@ -10,7 +10,7 @@ import { formatReasons } from '#src/contract/format-reasons.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { APPLICATION, countColumn } from '#src/lists/columns.ts';
 import { choice, onlyApplication, search, since } from '#src/lists/filters.ts';
-import { type Column, defineList, type Link } from '#src/lists/list.ts';
+import { column, defineList, type Link } from '#src/lists/list.ts';
 
 type Failed = {
   application_id: string;
@@ -20,10 +20,10 @@ type Failed = {
 };
 
 /** What failed and why. Pages say it in words, under one head. */
-const WHAT: readonly Column<Failed>[] = [
-  { key: 'operation', title: 'Operation', kind: 'id', value: ({ operation }) => operation, on: 'terminal' },
-  { key: 'kind', title: 'Kind', kind: 'id', value: ({ kind }) => kind, on: 'terminal' },
-  { key: 'reasons', title: 'What to fix', kind: 'text', value: ({ reasons }) => formatReasons(reasons) },
+const WHAT = [
+  column<Failed>({ key: 'operation', kind: 'id', on: 'terminal' }),
+  column<Failed>({ key: 'kind', kind: 'id', on: 'terminal' }),
+  column<Failed>({ key: 'reasons', title: 'What to fix', value: ({ reasons }) => formatReasons(reasons) }),
 ];
 
 const toGame = (application_id: string, application_game_id: string): Link | null =>
@@ -49,29 +49,14 @@ export const failureList = defineList({
     APPLICATION,
     {
       key: 'game',
-      title: 'Game',
       kind: 'id',
-      value: ({ application_game_id }) => application_game_id,
+      value: (row) => row.application_game_id,
       link: ({ application_id, application_game_id }) => toGame(application_id, application_game_id),
     },
     ...WHAT,
     { ...countColumn('count', 'Times'), sort: 'count', width: 'medium' },
-    {
-      key: 'first',
-      title: 'First',
-      kind: 'age',
-      value: ({ first_at }) => first_at,
-      sort: 'first_at',
-      on: 'none',
-    },
-    {
-      key: 'last',
-      title: 'Last',
-      kind: 'age',
-      value: ({ last_at }) => last_at,
-      sort: 'last_at',
-      width: 'medium',
-    },
+    { key: 'first', kind: 'age', value: (row) => row.first_at, sort: 'first_at', on: 'none' },
+    { key: 'last', kind: 'age', value: (row) => row.last_at, sort: 'last_at', width: 'medium' },
   ],
   empty: 'No open failures.',
   noMatch: 'No open failure matches.',
@@ -92,27 +77,12 @@ export const failureGroupList = defineList({
       key: 'example',
       title: 'For example',
       kind: 'id',
-      value: ({ example }) => example,
       link: ({ application_id, example }) => toGame(application_id, example),
       width: 'wide',
     },
     { ...countColumn('games'), sort: 'games' },
-    {
-      key: 'first',
-      title: 'First',
-      kind: 'age',
-      value: ({ first_at }) => first_at,
-      sort: 'first_at',
-      width: 'wider',
-    },
-    {
-      key: 'last',
-      title: 'Last',
-      kind: 'age',
-      value: ({ last_at }) => last_at,
-      sort: 'last_at',
-      width: 'medium',
-    },
+    { key: 'first', kind: 'age', value: (row) => row.first_at, sort: 'first_at', width: 'wider' },
+    { key: 'last', kind: 'age', value: (row) => row.last_at, sort: 'last_at', width: 'medium' },
   ],
   empty: 'No open failures: every listed game was stored.',
   read: listFailureGroupPage,

@@ -20,6 +20,8 @@ export type Link =
   /** A game as its application names it; without `game_id` it may not be stored. */
   | { to: 'application_game'; application_id: string; application_game_id: string; game_id?: string };
 
+type Value = string | number | Date | null;
+
 // Methods, not properties: a list of rows of some type is then also a list of any rows.
 export type Column<Row> = {
   /** Its name for machines, and its head on the command line. */
@@ -27,7 +29,7 @@ export type Column<Row> = {
   /** Its head on a page. */
   title: string;
   kind: Kind;
-  value(row: Row): string | number | Date | null;
+  value(row: Row): Value;
   /** What a page shows in place of the value, which is then the small text below it: a name above its id. */
   label?(row: Row): string;
   /** Small text below the value, on a page. A time is shown as its age. */
@@ -41,10 +43,23 @@ export type Column<Row> = {
   on?: 'terminal' | 'page' | 'none';
 };
 
+/** A column as a list defines it. Its title is by default its key in words, its kind `text`, its value what it names. */
+type Given<Row> = Pick<Column<Row>, 'key'> & Partial<Column<Row>>;
+
+const inWords = (key: string): string => `${key[0]?.toUpperCase()}${key.slice(1)}`.replaceAll('_', ' ');
+
+/** Completes a column. */
+export const column = <Row>(given: Given<Row>): Column<Row> => ({
+  title: inWords(given.key),
+  kind: 'text',
+  value: (row) => row[given.key as keyof Row] as Value,
+  ...given,
+});
+
 /** A column, with "-" before it in descending order. */
 export type SortText<Sort extends string> = Sort | `-${Sort}`;
 
-export type List<Row extends object, Filter extends z.ZodObject, Sort extends string> = {
+type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort extends string> = {
   name: `${string}.${string}`;
   /** What one row is, and several. */
   nouns: readonly [one: string, many: string];
@@ -57,7 +72,7 @@ export type List<Row extends object, Filter extends z.ZodObject, Sort extends st
   sorts: readonly Sort[];
   /** How it is sorted by default. */
   order: SortText<NoInfer<Sort>>;
-  columns: readonly Column<NoInfer<Row>>[];
+  columns: readonly AnyColumn[];
   /** Said when there is no row at all, and when none matches the filter. */
   empty: string;
   noMatch?: string;
@@ -74,12 +89,19 @@ export type List<Row extends object, Filter extends z.ZodObject, Sort extends st
   ): Promise<Listed<Row>>;
 };
 
+export type List<Row extends object, Filter extends z.ZodObject, Sort extends string> = ListWith<
+  Column<Row>,
+  Row,
+  Filter,
+  Sort
+>;
+
 export type AnyList = List<object, z.ZodObject, string>;
 
 /** Defines a list. Its types come from its parts. */
 export const defineList = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
-  list: List<Row, Filter, Sort>,
-): List<Row, Filter, Sort> => list;
+  list: ListWith<Given<NoInfer<Row>>, Row, Filter, Sort>,
+): List<Row, Filter, Sort> => ({ ...list, columns: list.columns.map((given) => column<Row>(given)) });
 
 /** The columns that a front shows: those with these keys, in their order, or else its own. */
 export const columnsFor = <Row>(

@@ -48,8 +48,8 @@ export const queueList = defineList({
   order: 'name',
   read: readQueues,
   columns: [
-    { key: 'queue', title: 'Queue', kind: 'text', value: ({ name }) => name },
-    { key: 'state', title: 'State', kind: 'status', value: ({ paused }) => (paused ? 'paused' : 'running') },
+    { key: 'queue', value: (row) => row.name },
+    { key: 'state', kind: 'status', value: ({ paused }) => (paused ? 'paused' : 'running') },
     {
       key: 'backlog',
       title: 'Waiting',
@@ -76,15 +76,9 @@ export const workerList = defineList({
   order: 'started_at',
   read: (sql, _filter, page) => listWorkerPage(sql, page),
   columns: [
-    { key: 'worker', title: 'Worker', kind: 'text', value: ({ host, pid }) => `${host} ${pid}` },
-    {
-      key: 'started',
-      title: 'Started',
-      kind: 'time',
-      value: ({ started_at }) => started_at,
-      sort: 'started_at',
-    },
-    { key: 'seen', title: 'Seen', kind: 'time', value: ({ seen_at }) => seen_at },
+    { key: 'worker', value: ({ host, pid }) => `${host} ${pid}` },
+    { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
+    { key: 'seen', kind: 'time', value: (row) => row.seen_at },
   ],
   empty: 'No worker is running. Start one with: npx catalogue worker',
 });

@@ -3,13 +3,13 @@ import type { Database } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
-import { approve, requestApproval } from '#src/operations/requests.ts';
+import { approve } from '#src/operations/requests.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { addTestOperator } from '#test/console/support.ts';
 import { fillConsole } from '#test/console/world.ts';
 import { PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { answerBy, askBy } from '#test/operations/support.ts';
 import { KIM } from '#test/support/factories.ts';
-import { operateAs } from '#test/support/operate.ts';
 
 const KEYS = ringOf(['k1']);
 
@@ -42,21 +42,14 @@ const addSuspectRun = async (sql: Database): Promise<string> => {
 };
 
 const fillApprovals = async (sql: Database, run_id: string): Promise<void> => {
-  const as = (login: string) => ({ actor: login, actor_kind: 'operator' }) as const;
-  const request = (kind: 'reveal' | 'erase', application_id: string) => {
-    const given = { kind, subject: `application:${application_id}`, reason: 'ticket 4711' };
-    return operateAs(sql, as('kim'), requestApproval, given);
-  };
+  const request = (kind: 'reveal' | 'erase', application_id: string) =>
+    askBy(sql, 'kim', { kind, subject: `application:${application_id}`, reason: 'ticket 4711' });
   const { approval_id } = await request('reveal', 'lantern-works');
-  await operateAs(sql, as('lee'), approve, { kind: 'reveal', approval_id });
+  await answerBy(sql, 'lee', approve, approval_id);
   await request('erase', 'lantern-works');
   await request('reveal', 'studio-mizu');
   for (const login of ['olga', 'rui'])
-    await operateAs(sql, as(login), requestApproval, {
-      kind: 'withdrawals',
-      subject: `run:${run_id}`,
-      reason: 'they are gone',
-    });
+    await askBy(sql, login, { kind: 'withdrawals', subject: `run:${run_id}`, reason: 'they are gone' });
 };
 
 /** Filters of lists by name, for those that require one or have more columns with it. */
