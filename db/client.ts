@@ -100,8 +100,11 @@ export const openDatabase = (
  * Reads Postgres's clock once and continues it with this process's monotonic clock: the clocks of workers differ, and
  * these times are compared with rows that other workers wrote.
  */
-export const readClock = async (sql: Queryable): Promise<() => Date> =>
-  clockFrom(await onlyValue(sql<{ now: Date }[]>`select clock_timestamp() as now`));
+export const readClock = async (sql: Queryable): Promise<() => Date> => clockFrom(await readTime(sql));
+
+/** Reads Postgres's clock. */
+export const readTime = (sql: Queryable): Promise<Date> =>
+  onlyValue(sql<{ now: Date }[]>`select clock_timestamp() as now`);
 
 /** The clock that `readClock` returns, from a `clock_timestamp()` that was read just now. */
 export const clockFrom = (now: Date): (() => Date) => {

@@ -178,7 +178,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   portal_sessions: { console: EVERYTHING },
   reasons: { worker: 'select', console: 'select, insert, update', operator: 'select, insert, update' },
-  refresh_requests: { worker: EVERYTHING, api: 'select, insert, update (requested_at, is_full)' },
+  refresh_requests: {
+    worker: EVERYTHING,
+    api: 'select, insert (application_id, application_game_id, is_full), update (requested_at, is_full, attempts)',
+    console: 'select, insert, update (requested_at, by_operator, attempts)',
+    operator: EVERYTHING,
+  },
   refresh_turns: { worker: 'select, insert, update' },
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
@@ -201,7 +206,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
 };
 
 /** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
-export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'kyc_desk', 'operator'];
+export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'operator'];
 
 /**
  * Functions that run with the rights of their owner: who may call them. Triggers run their functions without this right,

@@ -175,6 +175,7 @@ create table event_webhooks (
 
 create table events (
   event_id uuid not null,
+  event_number bigserial,
   application_id text not null,
   type text not null,
   game_id uuid not null,
@@ -358,6 +359,7 @@ create table kyc_states (
   application_id text not null,
   state text default 'pending'::text not null,
   asked_at timestamp with time zone,
+  requested_at timestamp with time zone,
   refused_cp_id text,
   reason text,
   constraint kyc_states_pkey PRIMARY KEY (application_id),
@@ -473,12 +475,15 @@ create table refresh_requests (
   application_game_id text not null,
   is_full boolean default false not null,
   requested_at timestamp with time zone default now() not null,
+  by_operator boolean default false not null,
+  attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id)
 );
 
 create table refresh_turns (
   application_id text not null,
   next_at timestamp with time zone not null,
+  idle_turns smallint default 0 not null,
   stored_bytes bigint default 0 not null,
   day_started_at timestamp with time zone default now() not null,
   constraint refresh_turns_pkey PRIMARY KEY (application_id)
@@ -540,6 +545,7 @@ create table sync_run_pages (
 
 create table sync_runs (
   run_id uuid not null,
+  run_number bigserial,
   application_id text not null,
   trigger text not null,
   "full" boolean default false not null,
@@ -940,6 +946,12 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
+  if why = 'returned' and new.audit_status = 'passed' then
+    -- Pictures of a withdrawn game are not compared with its decision.
+    update pictures set next_check_at = now()
+    where picture_id in (
+      select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
+  end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
     'game_id', new.game_id,
@@ -1082,7 +1094,7 @@ CREATE INDEX events_application ON events USING btree (application_id, event_id)
 CREATE INDEX events_created ON events USING brin (created_at);
 CREATE INDEX events_game ON events USING btree (game_id);
 CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
-CREATE INDEX events_without_position ON events USING btree (created_at) WHERE "position" IS NULL;
+CREATE INDEX events_without_position ON events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
@@ -1094,17 +1106,20 @@ CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (applicati
 CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
 CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
+CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
 CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
 CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
+CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
-CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_id);
+CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
 CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
-CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_id) WHERE outcome <> 'succeeded'::text;
+CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
+CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
@@ -1198,7 +1213,7 @@ CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
-  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
@@ -1292,16 +1307,19 @@ grant select, insert, update on pictures to catalogue_media;
 grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator;
-grant select, insert, update (is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update, delete on refresh_requests to catalogue_worker;
+grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
+grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator;
 grant select, insert, update, delete on run_days to catalogue_worker;
 grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk;
 grant select, insert, delete on sign_in_links to catalogue_operator;

@@ -1,66 +1,144 @@
-import { readClock } from '#db/client.ts';
-import { findApplication, lockCalledApplication } from '#db/queries/applications.ts';
+import { type Queryable, readClock } from '#db/client.ts';
+import { type ApplicationRow, findApplication, lockCalledApplication } from '#db/queries/applications.ts';
 import type { Failure } from '#db/queries/failures.ts';
-import { addPulledBytes } from '#db/queries/refreshes.ts';
-import type { DetailCounts } from '#src/contract/words.ts';
-import { CatalogueError } from '#src/errors.ts';
+import {
+  addPulledBytes,
+  countAttempts,
+  deleteRefreshes,
+  type GameRequest,
+  listRequestedGames,
+  postponeRefreshes,
+  readIdleTurns,
+} from '#db/queries/refreshes.ts';
+import { DETAIL_COUNTERS, type DetailCounts } from '#src/contract/words.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
-import { explainFailedGames, longestRetryAfter } from '#src/ingest/explain-failures.ts';
+import { longestRetryAfter } from '#src/ingest/explain-failures.ts';
 import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { createJobPace } from '#src/ingest/for-each-paced.ts';
-import { pullGameDetail } from '#src/ingest/specs.ts';
-import { finalFailures, writeBatches, writeGames } from '#src/ingest/write-details.ts';
+import { PULL_MAX, pullGameDetail } from '#src/ingest/specs.ts';
+import {
+  type DetailResults,
+  finalFailures,
+  finalIds,
+  NO_COUNTS,
+  writeBatches,
+  writeGames,
+} from '#src/ingest/write-details.ts';
 import { defineJob } from '#src/queue/job.ts';
-
-const NOTHING_WRITTEN = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, missing: 0 };
+import { STORAGE } from '#src/rules/budgets.ts';
+import { postponeMs, WAITING } from '#src/rules/waiting.ts';
 
 const NO_APPLICATION = { skipped: 'no such application' };
 
-/** The details of single games that an operator pulls or the application has changed, outside any run. */
+/** Calls of one job last about this long: then other applications have their turn. */
+const SLICE_S = 5;
+/** Wait before the next turn of an application whose token does not open here. */
+const NO_TOKEN_MS = 60_000;
+
+/**
+ * The requested details of an application, outside any run: those that an operator pulls or the application has changed.
+ * Each request is deleted in the transaction that writes its result. Attempts and waits are in Postgres, because the queue
+ * may be lost. What is left is pulled by the next job (src/ingest/urgent-jobs.ts).
+ */
 export const pullGameDetailJob = defineJob(
   pullGameDetail,
-  async (
-    { application_id, application_game_ids, written: before = NOTHING_WRITTEN },
-    context: JobContext,
-  ) => {
-    const { deps, signal, lastAttempt, postpone, keepRest } = context;
-    const { sql } = deps;
+  async ({ application_id }, context: JobContext) => {
+    const { sql } = context.deps;
     const application = await findApplication(sql, application_id);
     if (application === undefined) return NO_APPLICATION;
-    const write = (batch: readonly DetailResult[], notRetried: readonly Failure[] = []) =>
-      sql.begin(async (tx): Promise<DetailCounts | undefined> => {
-        if (!(await lockCalledApplication(tx, application_id, application))) return undefined;
-        const written = await writeGames(tx, application_id, batch, notRetried, { hasFailures: true });
-        if (written.stored_bytes > 0) await addPulledBytes(tx, application_id, written.stored_bytes);
-        return written;
-      });
-
-    const target = await deps.openTarget(application);
-    const wanted = application_game_ids.map((id): WantedGame => [id, '']);
-    const pace = createJobPace(sql, application, signal);
-    const answers = deps.memory.track();
-    const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, await readClock(sql));
-    const results = await writeBatches(wanted, batches, answers, write);
-    signal.throwIfAborted();
-    if (results === undefined) return NO_APPLICATION;
-
-    const { counts, failures, open } = results;
-    const written = {
-      inserted: before.inserted + counts.inserted,
-      updated: before.updated + counts.updated,
-      unchanged: before.unchanged + counts.unchanged,
-      invalid: before.invalid + counts.invalid,
-      missing: before.missing + counts.missing,
-    };
-    if (open.length === 0) return written;
-    // A rate limit of the application may let through fewer calls than a job has games.
-    const hasProgressed = open.length < wanted.length;
-    if (hasProgressed) await keepRest({ application_id, application_game_ids: open, written });
-    const later = postpone(longestRetryAfter(failures), hasProgressed);
-    if (later !== undefined) throw later;
-    if (lastAttempt) await write([], finalFailures(results));
-    const reasons = explainFailedGames(failures.filter((each) => open.includes(each.application_game_id)));
-    const all = Object.values(written).reduce((sum, games) => sum + games, open.length);
-    throw new CatalogueError(`${open.length} of ${all} details failed: ${reasons}`);
+    const limit = Math.min(PULL_MAX, Math.max(1, Math.floor(application.rate * SLICE_S)));
+    const endMs = performance.now() + SLICE_S * 1_000;
+    const all = { ...NO_COUNTS };
+    for (let isFull = true; isFull && performance.now() < endMs; ) {
+      const requests = await listRequestedGames(sql, application_id, limit, STORAGE.bytesPerDay);
+      if (requests.length === 0) break;
+      const turn = await pullGames(context, application, requests);
+      if (turn === undefined) return NO_APPLICATION;
+      for (const counter of DETAIL_COUNTERS) all[counter] += turn.counts[counter];
+      isFull = turn.isDone && requests.length === limit;
+    }
+    return all;
   },
 );
+
+/** @returns what was written, and whether every request has its result; undefined if the application is removed */
+const pullGames = async (
+  { deps, signal }: JobContext,
+  application: ApplicationRow,
+  requests: readonly GameRequest[],
+): Promise<{ counts: DetailCounts; isDone: boolean } | undefined> => {
+  const { sql } = deps;
+  const { application_id } = application;
+  const byId = new Map(requests.map((request) => [request.application_game_id, request]));
+  /** Writes results, and deletes the requests of those that are final. */
+  const writeResults = async (
+    tx: Queryable,
+    batch: readonly DetailResult[],
+    notRetried: readonly Failure[] = [],
+  ): Promise<DetailCounts | undefined> => {
+    if (!(await lockCalledApplication(tx, application_id, application))) return undefined;
+    const written = await writeGames(tx, application_id, batch, notRetried, { hasFailures: true });
+    if (written.stored_bytes > 0) await addPulledBytes(tx, application_id, written.stored_bytes);
+    const ids = [...finalIds(batch), ...notRetried.map((failure) => failure.application_game_id)];
+    await deleteRefreshes(
+      tx,
+      application_id,
+      ids.flatMap((id) => byId.get(id) ?? []),
+    );
+    return written;
+  };
+  const target = await deps.openTarget(application).catch(async (error: unknown) => {
+    await postponeRefreshes(sql, application_id, NO_TOKEN_MS);
+    throw error;
+  });
+  const wanted = requests.map(({ application_game_id }): WantedGame => [application_game_id, '']);
+  const pace = createJobPace(sql, application, signal);
+  const answers = deps.memory.track();
+  const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, await readClock(sql));
+  const results = await writeBatches(wanted, batches, answers, (batch) =>
+    sql.begin((tx) => writeResults(tx, batch)),
+  );
+  signal.throwIfAborted();
+  if (results === undefined) return undefined;
+  const { counts, open } = results;
+  if (open.length === 0) {
+    await postponeRefreshes(sql, application_id, 0);
+    return { counts, isDone: true };
+  }
+  return sql.begin(async (tx) => {
+    const given = await planRetries(tx, application_id, requests, results);
+    const failed = given.length === 0 ? NO_COUNTS : await writeResults(tx, [], given);
+    return failed && { counts: { ...counts, failed: counts.failed + failed.failed }, isDone: false };
+  });
+};
+
+/**
+ * Decides when the open games of a turn are called again: after the delay that the application requests, which spends no
+ * attempt, or after a growing delay.
+ * @returns the failures of games whose attempts have ended
+ */
+const planRetries = async (
+  tx: Queryable,
+  application_id: string,
+  requests: readonly GameRequest[],
+  results: DetailResults,
+) => {
+  const { open, failures } = results;
+  const hasProgressed = open.length < requests.length;
+  const idleTurns = hasProgressed ? 0 : await readIdleTurns(tx, application_id);
+  const oldestMs = Math.max(...requests.map(({ age_ms }) => age_ms));
+  const requestedMs = longestRetryAfter(failures);
+  const postponed = { postponed_ms: oldestMs, postponed_times: idleTurns };
+  const delayMs = requestedMs === undefined ? undefined : postponeMs(requestedMs, postponed);
+  if (delayMs !== undefined) {
+    await postponeRefreshes(tx, application_id, delayMs, idleTurns + 1);
+    return [];
+  }
+  const { attempts, backoffMs } = pullGameDetail.options;
+  const waitMs = Math.min(backoffMs * 2 ** idleTurns, WAITING.retryAfterMaxMs);
+  await postponeRefreshes(tx, application_id, Math.max(waitMs, requestedMs ?? 0), idleTurns + 1);
+  await countAttempts(tx, application_id, open);
+  const made = new Map(requests.map((request) => [request.application_game_id, request.attempts]));
+  const ended = open.filter((id) => (made.get(id) ?? 0) + 1 >= attempts);
+  return finalFailures({ ...results, open: ended });
+};

@@ -1,5 +1,5 @@
 import { findApplication } from '#db/queries/applications.ts';
-import { findKycState } from '#db/queries/kyc.ts';
+import { findKycState, forgetKycRequest } from '#db/queries/kyc.ts';
 import { isWebhookError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
@@ -7,33 +7,33 @@ import { failureReasons } from '#src/ingest/explain-failures.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { type KycPull, recordKycFailure, storeKycRecord } from '#src/kyc/store-record.ts';
-import { defineJob, type JobResult } from '#src/queue/job.ts';
+import { defineJob } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 
-/** Pull the KYC record of one application (cp.queryKYC, section 4.3): fetch, validate, seal, store. */
+/**
+ * Pulls the KYC record of one application (cp.queryKYC, section 4.3): fetch, validate, seal, store. The request of the
+ * pull is deleted in the transaction that writes the result. A request that came after the pull began stays: it is the
+ * next job's (src/ingest/urgent-jobs.ts).
+ */
 export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, context: JobContext) => {
-  const result = await pullRecord(application_id, context);
-  if (result.state !== 'overtaken') return result;
-  // An erasure overtook this pull. If an operator has requested another one since, the queue merged it into this job.
-  const stored = await findKycState(context.deps.sql, application_id);
-  return stored?.state === 'pending' ? pullRecord(application_id, context) : result;
-});
-
-const pullRecord = async (application_id: string, context: JobContext): Promise<JobResult> => {
   const { deps, signal, log, postpone } = context;
   const [application, stored] = await Promise.all([
     findApplication(deps.sql, application_id),
     findKycState(deps.sql, application_id),
   ]);
   if (application === undefined || stored === undefined) return { skipped: 'no such application' };
-  // An erased record is pulled again only after `kyc pull`.
-  if (stored.state === 'erased') return { skipped: 'erased' };
   const pull = { application_id, asked_at: stored.now, called: application };
+  if (stored.state === 'erased') {
+    // It is pulled again only after `kyc pull`.
+    await forgetKycRequest(deps.sql, pull);
+    return { skipped: 'erased' };
+  }
   try {
     // No key, no KYC: without its key the process does not call the application.
     const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);
     const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
     const state = await storeKycRecord(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);
+    if (state === 'overtaken') await forgetKycRequest(deps.sql, pull);
     log.info({ application_id, state }, 'kyc pulled');
     return { state };
   } catch (thrown) {
@@ -42,7 +42,7 @@ const pullRecord = async (application_id: string, context: JobContext): Promise<
     if (later !== undefined) throw later;
     throw signal.aborted ? error : await recordFinalFailure(error, pull, context);
   }
-};
+});
 
 /** Record a failure that is not retried. @returns the error that the job throws */
 const recordFinalFailure = async (error: Error, pull: KycPull, context: JobContext): Promise<Error> => {

@@ -1,3 +1,5 @@
+import { findServerFault } from '#src/server-faults.ts';
+
 /** Exit codes of the CLI. */
 export const EXIT = {
   done: 0,
@@ -66,11 +68,13 @@ export const coerceError = (thrown: unknown): Error =>
 
 /**
  * The text of an error that a queue, a log or a table may keep: the message of our own errors; of others only the
- * class and the code, because their messages may quote values.
+ * class, the code, and our words for a fault of Postgres or Redis, because their messages may quote values.
  */
 export const safeMessage = (error: Error): string => {
   if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
-  // Replies of Redis begin with a code: OOM, READONLY.
+  const fault = findServerFault(error);
+  if (fault !== undefined) return `${fault.what} (${fault.code})`;
+  // Replies of Redis begin with a code.
   const reply = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
   if (reply !== undefined) return `Redis ${reply}`;
   const { code } = error as { code?: unknown };

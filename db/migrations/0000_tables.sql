@@ -119,6 +119,7 @@ CREATE TABLE "event_webhooks" (
 --> statement-breakpoint
 CREATE TABLE "events" (
 	"event_id" uuid PRIMARY KEY NOT NULL,
+	"event_number" bigint GENERATED ALWAYS AS IDENTITY (sequence name "events_event_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"application_id" text NOT NULL,
 	"type" text NOT NULL,
 	"game_id" uuid NOT NULL,
@@ -329,6 +330,7 @@ CREATE TABLE "kyc_states" (
 	"application_id" text PRIMARY KEY NOT NULL,
 	"state" text DEFAULT 'pending' NOT NULL,
 	"asked_at" timestamp with time zone,
+	"requested_at" timestamp with time zone,
 	"refused_cp_id" text,
 	"reason" text,
 	CONSTRAINT "kyc_states_known" CHECK ("kyc_states"."state" in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'))
@@ -420,12 +422,15 @@ CREATE TABLE "refresh_requests" (
 	"application_game_id" text NOT NULL,
 	"is_full" boolean DEFAULT false NOT NULL,
 	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"by_operator" boolean DEFAULT false NOT NULL,
+	"attempts" smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id")
 );
 --> statement-breakpoint
 CREATE TABLE "refresh_turns" (
 	"application_id" text PRIMARY KEY NOT NULL,
 	"next_at" timestamp with time zone NOT NULL,
+	"idle_turns" smallint DEFAULT 0 NOT NULL,
 	"stored_bytes" bigint DEFAULT 0 NOT NULL,
 	"day_started_at" timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -505,6 +510,7 @@ CREATE TABLE "sync_run_pages" (
 --> statement-breakpoint
 CREATE TABLE "sync_runs" (
 	"run_id" uuid PRIMARY KEY NOT NULL,
+	"run_number" bigint GENERATED ALWAYS AS IDENTITY (sequence name "sync_runs_run_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"application_id" text NOT NULL,
 	"trigger" text NOT NULL,
 	"full" boolean DEFAULT false NOT NULL,
@@ -581,7 +587,7 @@ CREATE INDEX "audit_log_at" ON "audit_log" USING btree ("at");--> statement-brea
 CREATE INDEX "event_deliveries_due" ON "event_deliveries" USING btree ("application_id","next_attempt_at") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "event_deliveries_failed" ON "event_deliveries" USING btree ("application_id") WHERE state = 'failed';--> statement-breakpoint
 CREATE UNIQUE INDEX "events_position" ON "events" USING btree ("application_id","position");--> statement-breakpoint
-CREATE INDEX "events_without_position" ON "events" USING btree ("created_at") WHERE "events"."position" is null;--> statement-breakpoint
+CREATE INDEX "events_without_position" ON "events" USING btree ("event_number") WHERE "events"."position" is null;--> statement-breakpoint
 CREATE INDEX "events_game" ON "events" USING btree ("game_id");--> statement-breakpoint
 CREATE INDEX "events_application" ON "events" USING btree ("application_id","event_id");--> statement-breakpoint
 CREATE INDEX "events_created" ON "events" USING brin ("created_at");--> statement-breakpoint
@@ -598,18 +604,21 @@ CREATE INDEX "kyc_access_log_application" ON "kyc_access_log" USING btree ("appl
 CREATE INDEX "kyc_former_records_application" ON "kyc_former_records" USING btree ("application_id");--> statement-breakpoint
 CREATE INDEX "kyc_former_records_replaced_at" ON "kyc_former_records" USING btree ("replaced_at");--> statement-breakpoint
 CREATE INDEX "kyc_records_tax_id" ON "kyc_records" USING btree ("tax_id_fingerprint");--> statement-breakpoint
+CREATE INDEX "kyc_states_requested" ON "kyc_states" USING btree ("requested_at") WHERE "kyc_states"."requested_at" is not null;--> statement-breakpoint
 CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole";--> statement-breakpoint
 CREATE INDEX "picture_pins_picture" ON "picture_pins" USING btree ("picture_id");--> statement-breakpoint
 CREATE INDEX "pictures_due" ON "pictures" USING btree ("next_check_at") WHERE "pictures"."next_check_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "application_checks_open" ON "application_checks" USING btree ("application_id") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "application_checks_latest" ON "application_checks" USING btree ("application_id","requested_at");--> statement-breakpoint
 CREATE INDEX "portal_sessions_token" ON "portal_sessions" USING btree ("token_id");--> statement-breakpoint
+CREATE INDEX "refresh_requests_by_operator" ON "refresh_requests" USING btree ("application_id") WHERE "refresh_requests"."by_operator";--> statement-breakpoint
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint
 CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint
-CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "sync_runs_by_number" ON "sync_runs" USING btree ("run_number");--> statement-breakpoint
+CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--> statement-breakpoint
-CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_id") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
+CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_number") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
 CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

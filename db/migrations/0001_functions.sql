@@ -369,6 +369,12 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
+  if why = 'returned' and new.audit_status = 'passed' then
+    -- Pictures of a withdrawn game are not compared with its decision.
+    update pictures set next_check_at = now()
+    where picture_id in (
+      select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
+  end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
     'game_id', new.game_id,
@@ -385,11 +391,13 @@ begin
 end
 $$;
 
--- A decision that replaces another one with the same status changes audit_time. A row trigger with a condition: ordinary
--- writes of a worker do not call it.
+-- A withdrawn game writes no event, because it is not in the catalogue, and its return tells its status. A decision that
+-- replaces another one with the same status changes audit_time. A row trigger with a condition: ordinary writes of a
+-- worker do not call it.
 create trigger games_events after update on games for each row
-  when (old.audit_status is distinct from new.audit_status or old.audit_time is distinct from new.audit_time
-    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null))
+  when ((old.withdrawn_at is null or new.withdrawn_at is null) and (
+    old.audit_status is distinct from new.audit_status or old.audit_time is distinct from new.audit_time
+    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null)))
   execute function record_event();
 
 -- ---------------------------------------------------------------------------------------------------------------------

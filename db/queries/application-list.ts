@@ -40,12 +40,13 @@ const SUSPECT_MAX = 5_000;
 /** The applications whose last run is suspect. Suspect runs are few, and the last runs of all applications are many. */
 const suspectApplications = (sql: Queryable) => sql`(
   with last_suspect as materialized (
-    select distinct on (application_id) application_id, run_id from (
-      select application_id, run_id from sync_runs where outcome = 'suspect' order by run_id desc limit ${SUSPECT_MAX}
-    ) as recent order by application_id, run_id desc
+    select distinct on (application_id) application_id, run_id, run_number from (
+      select application_id, run_id, run_number from sync_runs
+      where outcome = 'suspect' order by run_number desc limit ${SUSPECT_MAX}
+    ) as recent order by application_id, run_number desc
   )
   select * from last_suspect s where not exists (
-    select from sync_runs r where r.application_id = s.application_id and r.run_id > s.run_id
+    select from sync_runs r where r.application_id = s.application_id and r.run_number > s.run_number
       and r.finished_at is not null and r.outcome <> 'abandoned'))`;
 
 const CONDITIONS = {
@@ -68,7 +69,7 @@ export const listApplicationPage = (
     : sql``;
   const lastRuns = sql`left join lateral (
     select * from sync_runs where application_id = a.application_id and finished_at is not null
-    order by run_id desc limit 1) last on true`;
+    order by run_number desc limit 1) last on true`;
   const conditions = where(sql, [
     sql`a.status <> 'removed'`,
     status && CONDITIONS[status](sql),
@@ -92,13 +93,9 @@ export const listApplicationPage = (
       last.finished_at as last_finished_at,
       exists (select from sync_runs r where r.application_id = a.application_id and r.finished_at is null)
         as has_open_run,
-      (coalesce((select sum(games) from game_counts c where c.application_id = a.application_id
-          and c.level = 0 and c.bucket = 0), 0) + coalesce(changes.games, 0))::int as games,
+      (select coalesce(sum(games), 0)::int from game_totals(a.application_id)) as games,
       ${isTrouble ? sql`suspect.run_id` : sql`null`} as suspect_run`,
-    from: sql`applications a ${suspects} ${lastRuns}
-      left join (select application_id, sum(games) as games from game_count_changes group by 1) changes
-        on changes.application_id = a.application_id
-      ${conditions}`,
+    from: sql`applications a ${suspects} ${lastRuns} ${conditions}`,
     counted: sql`applications a ${suspects} ${outcome === undefined ? sql`` : lastRuns} ${conditions}`,
     sort_by: sorts[page.sort],
     id: sql`a.application_id`,

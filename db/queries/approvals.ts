@@ -63,7 +63,7 @@ export const findVersion = async (
             from vanishing_games v join sync_runs r using (run_id) join games g using (game_id)
             where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
               and not exists (select from sync_runs later
-                              where later.application_id = r.application_id and later.run_id > r.run_id)) now`,
+                              where later.application_id = r.application_id and later.run_number > r.run_number)) now`,
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     erase: sql`
@@ -180,7 +180,7 @@ export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'asked_
       join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
       join applications a using (application_id)
       where a.status <> 'removed' and not exists (
-        select from sync_runs later where later.application_id = r.application_id and later.run_id > r.run_id)`,
+        select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`,
     sort_by: sql`open.asked_at`,
     id: sql`open.approval_id`,
   });

@@ -22,7 +22,7 @@ export const insertPositions = (tx: Queryable, limit: number): Promise<number> =
     update events e set position = placed.position
     from (
       select event_id, nextval('event_positions') as position
-      from (select event_id from events where position is null order by created_at, event_id limit ${limit}) waiting
+      from (select event_id from events where position is null order by event_number limit ${limit}) waiting
     ) placed
     where e.event_id = placed.event_id`);
 

@@ -37,7 +37,7 @@ const failuresOfRuns = (sql: Queryable, application_id: string | undefined) => s
   from applications a
     cross join lateral (
       select * from sync_runs where application_id = a.application_id and finished_at is not null
-      order by run_id desc limit 1
+      order by run_number desc limit 1
     ) r
     cross join lateral (
       select coalesce(r.reason, r.outcome) as text where r.outcome in ('failed', 'abandoned', 'suspect')

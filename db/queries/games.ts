@@ -1,4 +1,5 @@
 import type { InferSelectModel } from 'drizzle-orm';
+import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
@@ -43,6 +44,9 @@ export const upsertGames = async (
   batch: readonly FetchedGame[],
 ): Promise<{ inserted: string[]; updated: string[] }> => {
   if (batch.length === 0) return { inserted: [], updated: [] };
+  // A detail that was requested in the future is from before the clock of Postgres was set back.
+  const isOlder = (than: Fragment) =>
+    sql`(g.fetched_at < ${than} or g.fetched_at > now() + interval '1 minute')`;
   const rows = await sql<{ application_game_id: string; revision: number }[]>`
     with fetched as (
       select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
@@ -60,7 +64,7 @@ export const upsertGames = async (
       set fetched_at = f.fetched_at, withdrawn_at = null,
           list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
       from existing e join fetched f on f.application_game_id = e.application_game_id and f.content_hash = e.content_hash
-      where g.game_id = e.game_id and g.content_hash = f.content_hash and g.fetched_at < f.fetched_at
+      where g.game_id = e.game_id and g.content_hash = f.content_hash and ${isOlder(sql`f.fetched_at`)}
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, content_hash, list_hash, fetched_at,
@@ -74,7 +78,7 @@ export const upsertGames = async (
       set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
           content_hash = excluded.content_hash, list_hash = excluded.list_hash,
           fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
-      where g.content_hash <> excluded.content_hash and g.fetched_at < excluded.fetched_at
+      where g.content_hash <> excluded.content_hash and ${isOlder(sql`excluded.fetched_at`)}
       returning g.*
     ), kept as (
       insert into game_revisions (game_id, revision, content_hash, fetched_at, ${sql.unsafe(CONTENT_NAMES)})

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
-import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readColumn, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -25,8 +25,8 @@ export const listKycStates = (sql: Queryable) =>
  */
 export const findKycState = (sql: Queryable, application_id: string) =>
   firstRow(sql<(KycStateRow & { now: Date })[]>`
-    select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.refused_cp_id, s.reason,
-           clock_timestamp() as now
+    select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.requested_at, s.refused_cp_id,
+           s.reason, clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
 
@@ -53,7 +53,7 @@ export const saveKycState = async (
 ): Promise<void> => {
   await tx`
     update kyc_states
-    set state = ${state}, asked_at = ${asked_at},
+    set state = ${state}, asked_at = ${asked_at}, requested_at = ${unlessAnswered(tx, asked_at)},
         reason = ${state === 'failed' ? (failure?.kind ?? null) : null},
         refused_cp_id = ${refused_cp_id === undefined ? tx`refused_cp_id` : refused_cp_id}
     where application_id = ${application_id}`;
@@ -62,10 +62,38 @@ export const saveKycState = async (
     await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
 };
 
-/** Allow pulls of an erased record. @returns whether it was erased */
+/** The request of a pull, unless a pull that began at `asked_at` answers it. */
+const unlessAnswered = (sql: Queryable, asked_at: Date | null) =>
+  sql`case when requested_at <= ${asked_at}::timestamptz then null else requested_at end`;
+
+/** Requests a pull: the next one that begins answers it. */
+export const requestKycPull = async (sql: Queryable, application_id: string): Promise<void> => {
+  await sql`
+    insert into kyc_states (application_id, requested_at) values (${application_id}, now())
+    on conflict (application_id) do update set requested_at = now()`;
+};
+
+/** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
+export const forgetKycRequest = async (
+  sql: Queryable,
+  { application_id, asked_at }: { application_id: string; asked_at: Date },
+): Promise<void> => {
+  await sql`
+    update kyc_states set requested_at = ${unlessAnswered(sql, asked_at)}
+    where application_id = ${application_id} and requested_at is not null`;
+};
+
+/** The applications whose record was requested, at most `limit`, the longest waiting first. */
+export const listRequestedKyc = (sql: Queryable, limit: number): Promise<string[]> =>
+  readColumn(sql<{ application_id: string }[]>`
+    select application_id from kyc_states join applications a using (application_id)
+    where requested_at is not null and a.status <> 'removed' order by requested_at limit ${limit}`);
+
+/** Allows pulls of an erased record, and requests one. @returns whether it was erased */
 export const reopenErased = (sql: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(sql`
-    update kyc_states set state = 'pending' where application_id = ${application_id} and state = 'erased'`);
+    update kyc_states set state = 'pending', requested_at = now()
+    where application_id = ${application_id} and state = 'erased'`);
 
 /** A provider, and the fingerprint of its stored record: null when there is none. */
 export type CurrentProvider = ContentProviderRow & { fingerprint: Uint8Array | null };

@@ -43,7 +43,8 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
 
 /** A pin's decision is the one that stands on its game, and the game is live. */
 const standsOnPassed = (sql: Queryable) => sql`
-  g.audit_status = 'passed' and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
+  g.audit_status = 'passed' and g.withdrawn_at is null
+  and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
 /** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
 export const fillPins = async (sql: Queryable, picture_id: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { isOneRow, onlyRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 
 /** The whole list of an application. */
 const WHOLE_LIST = '';
@@ -8,8 +8,9 @@ const WHOLE_LIST = '';
 const WAITING_MAX = 10_000;
 
 /**
- * Request that games be pulled. Requests of a game that arrive before its pull begins cause one pull. Ids that are not stored request the list instead: new
- * games come in by it, within the budgets of a run. No ids: the whole list, with every detail.
+ * Requests that games be pulled, for their application. Requests of a game that arrive before its pull begins cause one
+ * pull. Ids that are not stored request the list instead: new games come in by it, within the budgets of a run. No ids:
+ * the whole list, with every detail.
  * @returns the number of different requests; undefined if too many wait already: then none is accepted
  */
 export const insertRefreshes = async (
@@ -31,23 +32,44 @@ export const insertRefreshes = async (
       insert into refresh_requests as r (application_id, application_game_id, is_full)
       select ${application_id}, id, is_full from wanted
       where (select count(*) from (select from refresh_requests where application_id = ${application_id}
-                                   limit ${WAITING_MAX}) waiting) + (select count(*) from wanted) <= ${WAITING_MAX}
+                                     and not by_operator limit ${WAITING_MAX}) waiting)
+            + (select count(*) from wanted) <= ${WAITING_MAX}
       order by id
       on conflict (application_id, application_game_id) do update
-        set requested_at = now(), is_full = r.is_full or excluded.is_full
+        set requested_at = now(), attempts = 0, is_full = r.is_full or excluded.is_full
       returning 1
     )
     select (select count(*)::int from wanted) as wanted, (select count(*)::int from written) as written`);
   return row.written < row.wanted ? undefined : Math.max(ids.length, 1);
 };
 
-/** An application whose requests may be pulled now. */
-export type DueRefresh = Pick<ApplicationRow, 'application_id' | 'rate'> & { has_open_run: boolean };
+/** Requests that games be pulled, for an operator: also games that are not stored, and of a paused application. */
+export const requestGames = async (
+  tx: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<void> => {
+  await tx`
+    insert into refresh_requests (application_id, application_game_id, by_operator)
+    select ${application_id}, id, true from unnest(${application_game_ids as string[]}::text[]) as id order by id
+    on conflict (application_id, application_game_id) do update
+      set requested_at = now(), attempts = 0, by_operator = true`;
+};
 
-/**
- * The active applications with requests whose turn has come, at most `limit`. It reads one request of each application.
- * @param bytesMax what pulls outside runs may store in 24 hours
- */
+/** May what an application requested itself be pulled now? `bytesMax`: what pulls outside runs may store in 24 hours. */
+const mayPull = (sql: Queryable, bytesMax: number) => sql`
+  a.status = 'active' and coalesce(t.stored_bytes < ${bytesMax} or t.day_started_at < now() - interval '24 hours', true)`;
+
+/** An application whose requests may be pulled now. */
+export type DueRefresh = Pick<ApplicationRow, 'application_id'> & {
+  has_open_run: boolean;
+  /** Are there requests of games that may be pulled? */
+  has_games: boolean;
+  /** False: only what operators requested. */
+  may_pull: boolean;
+};
+
+/** The applications with requests whose turn has come, at most `limit`. It reads one request of each application. */
 export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number): Promise<DueRefresh[]> =>
   sql<DueRefresh[]>`
     with recursive waiting as (
@@ -56,41 +78,55 @@ export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number
       select (select r.application_id from refresh_requests r where r.application_id > w.application_id
               order by r.application_id limit 1)
       from waiting w where w.application_id is not null
+    ), due as (
+      select application_id, ${mayPull(sql, bytesMax)} as may_pull, t.next_at
+      from waiting join applications a using (application_id) left join refresh_turns t using (application_id)
+      where a.status <> 'removed' and coalesce(t.next_at <= now(), true)
+    ), facts as (
+      select due.*, exists (
+               select from refresh_requests r
+               where r.application_id = due.application_id
+                 and (r.by_operator or (may_pull and r.application_game_id <> ${WHOLE_LIST}))) as has_games
+      from due
     )
-    select application_id, rate, exists (
-             select from sync_runs r where r.application_id = a.application_id and finished_at is null) as has_open_run
-    from waiting join applications a using (application_id) left join refresh_turns t using (application_id)
-    where a.status = 'active' and coalesce(t.next_at <= now(), true)
-      and coalesce(t.stored_bytes < ${bytesMax} or t.day_started_at < now() - interval '24 hours', true)
-    order by t.next_at nulls first limit ${limit}`;
+    select application_id, may_pull, has_games, exists (
+             select from sync_runs r where r.application_id = facts.application_id and finished_at is null) as has_open_run
+    from facts where may_pull or has_games
+    order by next_at nulls first limit ${limit}`;
 
 /** A request as it was read: one that is repeated later has another time. */
 export type RefreshRequest = { application_game_id: string; is_full: boolean; requested_at: string };
+/** The request of a game. `age_ms`: how long it waits. */
+export type GameRequest = RefreshRequest & { attempts: number; age_ms: number };
 
-/** Requests of an application, the longest waiting first, and that of its list besides. */
-export const listRefreshes = async (
+/** Games that may be pulled now: those of operators first, then the longest waiting. */
+export const listRequestedGames = (
   sql: Queryable,
   application_id: string,
   limit: number,
-): Promise<{ games: RefreshRequest[]; list: RefreshRequest | undefined }> => {
-  const rows = await sql<RefreshRequest[]>`
-    (select application_game_id, is_full, requested_at::text from refresh_requests
-     where application_id = ${application_id} and application_game_id = ${WHOLE_LIST})
-    union all
-    (select application_game_id, is_full, requested_at::text from refresh_requests
-     where application_id = ${application_id} and application_game_id <> ${WHOLE_LIST}
-     order by requested_at limit ${limit})`;
-  const games = rows.filter((row) => row.application_game_id !== WHOLE_LIST);
-  return { games, list: rows.find((row) => row.application_game_id === WHOLE_LIST) };
-};
+  bytesMax: number,
+): Promise<GameRequest[]> =>
+  sql<GameRequest[]>`
+    select application_game_id, is_full, requested_at::text, attempts,
+           (extract(epoch from now() - requested_at) * 1000)::float8 as age_ms
+    from refresh_requests r join applications a using (application_id) left join refresh_turns t using (application_id)
+    where r.application_id = ${application_id} and application_game_id <> ${WHOLE_LIST}
+      and (by_operator or (${mayPull(sql, bytesMax)}))
+    order by by_operator desc, requested_at limit ${limit}`;
 
-/** Delete requests, except those that were repeated since they were read. */
+/** The request of an application's whole list. */
+export const findRequestedList = (sql: Queryable, application_id: string) =>
+  firstRow(sql<RefreshRequest[]>`
+    select application_game_id, is_full, requested_at::text from refresh_requests
+    where application_id = ${application_id} and application_game_id = ${WHOLE_LIST}`);
+
+/** Deletes requests, except those that were repeated since they were read. */
 export const deleteRefreshes = async (
-  sql: Queryable,
+  tx: Queryable,
   application_id: string,
   requests: readonly RefreshRequest[],
 ): Promise<void> => {
-  await sql`
+  await tx`
     delete from refresh_requests r
     using unnest(
       ${requests.map((each) => each.application_game_id)}::text[], ${requests.map((each) => each.requested_at)}::text[]
@@ -99,12 +135,51 @@ export const deleteRefreshes = async (
       and r.requested_at = read.at::timestamptz`;
 };
 
+/** Deletes every request of an application. */
+export const deleteRefreshesOf = async (tx: Queryable, application_id: string): Promise<void> => {
+  await tx`delete from refresh_requests where application_id = ${application_id}`;
+};
+
+/** Counts one more attempt of these games. */
+export const countAttempts = async (
+  tx: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<void> => {
+  await tx`
+    update refresh_requests set attempts = attempts + 1
+    where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])`;
+};
+
+/** Does one of these games wait? */
+export const hasWaitingGames = (
+  sql: Queryable,
+  application_id: string,
+  application_game_ids: readonly string[],
+): Promise<boolean> =>
+  isOneRow(sql`
+    select from refresh_requests
+    where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])
+    limit 1`);
+
+/** Turns in a row without a final result. */
+export const readIdleTurns = async (sql: Queryable, application_id: string): Promise<number> => {
+  const [row] = await sql<{ idle_turns: number }[]>`
+    select idle_turns from refresh_turns where application_id = ${application_id}`;
+  return row?.idle_turns ?? 0;
+};
+
 /** The application's next turn is after `waitMs`. */
-export const postponeRefreshes = async (sql: Queryable, application_id: string, waitMs: number) => {
+export const postponeRefreshes = async (
+  sql: Queryable,
+  application_id: string,
+  waitMs: number,
+  idleTurns = 0,
+) => {
   await sql`
-    insert into refresh_turns (application_id, next_at)
-    values (${application_id}, now() + ${waitMs} * interval '1 millisecond')
-    on conflict (application_id) do update set next_at = excluded.next_at`;
+    insert into refresh_turns (application_id, next_at, idle_turns)
+    values (${application_id}, now() + ${waitMs} * interval '1 millisecond', ${idleTurns})
+    on conflict (application_id) do update set next_at = excluded.next_at, idle_turns = excluded.idle_turns`;
 };
 
 /** Count what a pull outside a run has stored. */
@@ -123,4 +198,4 @@ export const hasRecentRefreshRun = (sql: Queryable, application_id: string, with
   isOneRow(sql`
     select from sync_runs
     where application_id = ${application_id} and trigger = 'refresh'
-      and started_at > now() - ${withinMs} * interval '1 millisecond' limit 1`);
+      and started_at > now() - ${withinMs} * interval '1 millisecond' and started_at <= now() limit 1`);

@@ -31,17 +31,17 @@ export const pruneRuns = async (
 ): Promise<{ deleted: number; last: FinishedRun | undefined }> => {
   const row = await firstRow(sql<(FinishedRun & { deleted: number })[]>`
     with batch as materialized (
-      select run_id, application_id, outcome, finished_at from sync_runs
+      select run_id, run_number, application_id, outcome, finished_at from sync_runs
       where finished_at < now() - ${ageMs} * interval '1 millisecond'
         and (finished_at, run_id) > (${after.finished_at}::text::timestamptz, ${after.run_id}::uuid)
       order by finished_at, run_id limit ${limit}
     ), old as materialized (
       select b.run_id from batch b cross join lateral (
-        select from sync_runs n where n.application_id = b.application_id and n.run_id > b.run_id
+        select from sync_runs n where n.application_id = b.application_id and n.run_number > b.run_number
         offset ${RUNS_KEPT - 1} limit 1
       ) as newer cross join lateral (
         select from sync_runs n
-        where n.application_id = b.application_id and n.run_id > b.run_id and n.outcome = b.outcome
+        where n.application_id = b.application_id and n.run_number > b.run_number and n.outcome = b.outcome
         limit 1
       ) as newer_of_outcome
       where not exists (select from sync_run_pages p where p.run_id = b.run_id)

@@ -14,14 +14,6 @@ export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
 
 export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
 
-const DAY_MS = 24 * 60 * 60_000;
-
-/** The first id that a run of this moment may have: ids are UUIDs of version 7, which begin with 48 bits of time. */
-export const firstRunId = (ms: number): string => {
-  const hex = ms.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-};
-
 /**
  * Inserts a run with what it may still store, unless one of its application is open: a partial unique index allows one.
  * Waits for a removal of the application; `removeApplication` waits for this statement and then finds the run.
@@ -34,7 +26,7 @@ export const insertRun = (sql: Queryable, run: NewRun) =>
     select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
       ${STORAGE.bytesPerDay} - coalesce((
         select sum(stored_bytes) from sync_runs d
-        where d.application_id = a.application_id and d.run_id >= ${firstRunId(Date.now() - DAY_MS)}), 0),
+        where d.application_id = a.application_id and d.started_at > now() - interval '24 hours'), 0),
       ${STORAGE.games}
         - (select coalesce(sum(games), 0) from game_totals(a.application_id))
         - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
@@ -155,7 +147,7 @@ export const sumPages = (sql: Queryable, run_id: string) =>
            coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
     from sync_run_pages p where p.run_id = ${run_id}`);
 
-/** The key of a page. It orders pages by the age of their runs, because run ids are UUIDs of version 7. */
+/** The key of a page. */
 export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;
 export const BEFORE_ALL_PAGES: PageKey = { run_id: '00000000-0000-0000-0000-000000000000', page_num: 0 };
 

@@ -94,11 +94,11 @@ export const readApplicationState = async (
   const [last_run, complete, open] = await Promise.all([
     firstRow(sql<EndedRun[]>`
       select run_id, outcome, reason, missing, finished_at from sync_runs
-      where application_id = ${application_id} and finished_at is not null order by run_id desc limit 1`),
+      where application_id = ${application_id} and finished_at is not null order by run_number desc limit 1`),
     firstRow(sql<{ finished_at: Date }[]>`
       select finished_at from sync_runs
       where application_id = ${application_id} and listing_end = 'complete' and outcome in ('succeeded', 'partial')
-      order by run_id desc limit 1`),
+      order by run_number desc limit 1`),
     firstRow(sql`select from sync_runs where application_id = ${application_id} and finished_at is null`),
   ]);
   return {

@@ -33,7 +33,7 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
              (count(*) filter (where kind = 'unlisted'))::int as "unlistedPages"
       from sync_run_pages where run_id = ${run_id}
     ), baseline as (
-      select coalesce(a.last_success_at, r.started_at) as at, r.started_at
+      select least(a.last_success_at, r.started_at) as at, r.started_at
       from sync_runs r join applications a using (application_id) where r.run_id = ${run_id}
     ), each as (
       select max(created_at) as came_at, count(*) = count(created_at) as unlisted, count(*) > count(created_at) as listed
@@ -111,15 +111,20 @@ export const moveToUnlistedPage = (tx: Queryable, run_id: string) =>
       and next.run_id = r.run_id and next.page_num = r.next_page and next.kind = 'unlisted'
     returning r.*`);
 
+/** Forgets the games of suspect runs of an application: a later run shows better which games are gone. */
+export const forgetVanishingGames = async (tx: Queryable, application_id: string) => {
+  await tx`
+    delete from vanishing_games
+    where run_id = any(array(select run_id from sync_runs where application_id = ${application_id}))`;
+};
+
 /**
- * Record the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run: an
+ * Records the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run: an
  * operator looks at them.
  */
 export const recordVanishingGames = async (tx: Queryable, run_id: string, application_id: string) => {
+  await forgetVanishingGames(tx, application_id);
   await tx`
-    with replaced as (
-      delete from vanishing_games where run_id in (select run_id from sync_runs where application_id = ${application_id})
-    )
     insert into vanishing_games (run_id, game_id)
     select ${run_id}, game_id from (${unlistedGames(tx, run_id, application_id)}) as unlisted`;
 };

@@ -38,7 +38,7 @@ export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> &
 export const findLaterRun = (sql: Queryable, run_id: string): Promise<string | undefined> =>
   readValue(sql<{ run_id: string }[]>`
     select later.run_id from sync_runs r join sync_runs later using (application_id)
-    where r.run_id = ${run_id} and later.run_id > r.run_id order by later.run_id desc limit 1`);
+    where r.run_id = ${run_id} and later.run_number > r.run_number order by later.run_number desc limit 1`);
 
 /** Lock the application of a run, so that no other run of it ends, and read whether the run is its latest. */
 export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<SuspectRun | undefined> => {
@@ -47,7 +47,8 @@ export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<Sus
     where application_id = (select application_id from sync_runs where run_id = ${run_id}) for update`;
   return firstRow(tx<SuspectRun[]>`
     select run_id, application_id, outcome, not exists (
-             select from sync_runs later where later.application_id = r.application_id and later.run_id > r.run_id
+             select from sync_runs later
+             where later.application_id = r.application_id and later.run_number > r.run_number
            ) as is_latest
     from sync_runs r where run_id = ${run_id}`);
 };

@@ -46,6 +46,8 @@ export const events = pgTable(
   {
     /** UUID v7, also the `webhook-id`. */
     event_id: uuid().primaryKey(),
+    /** The order in which events were written. Of one game, it is the order of the changes; the clock may be set back. */
+    event_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     application_id: text().notNull(),
     type: text({ enum: EVENT_TYPES }).notNull(),
     game_id: uuid().notNull(),
@@ -56,7 +58,7 @@ export const events = pgTable(
   },
   (table) => [
     uniqueIndex('events_position').on(table.application_id, table.position),
-    index('events_without_position').on(table.created_at).where(sql`${table.position} is null`),
+    index('events_without_position').on(table.event_number).where(sql`${table.position} is null`),
     index('events_game').on(table.game_id),
     index('events_application').on(table.application_id, table.event_id),
     index('events_created').using('brin', table.created_at),

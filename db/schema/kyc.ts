@@ -103,12 +103,15 @@ export const kycStates = pgTable(
     state: text({ enum: KYC_STATES }).notNull().default('pending'),
     /** When the pull behind this state began; an earlier pull never overwrites it. */
     asked_at: moment('asked_at'),
+    /** When a schedule or an operator requested the next pull. Null once a pull that began later has ended. */
+    requested_at: moment('requested_at'),
     /** The `cp_id` that waits to be accepted. */
     refused_cp_id: text(),
     /** Kind of the failure in state `failed`. */
     reason: text(),
   },
   (table) => [
+    index('kyc_states_requested').on(table.requested_at).where(sql`${table.requested_at} is not null`),
     check(
       'kyc_states_known',
       sql`${table.state} in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased')`,

@@ -7,6 +7,7 @@ import {
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   uniqueIndex,
   uuid,
@@ -15,9 +16,9 @@ import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 
-// What applications request themselves: to be pulled, to be checked, to see their pages.
+// What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
 
-/** Games that an application has changed and wants to be pulled (`game/refresh`), each once. */
+/** Games to be pulled, each once: applications have changed them (`game/refresh`), or operators want them (`pull`). */
 export const refreshRequests = pgTable(
   'refresh_requests',
   {
@@ -27,14 +28,23 @@ export const refreshRequests = pgTable(
     /** Of the whole list: every detail, not only those of new and changed entries. */
     is_full: boolean().notNull().default(false),
     requested_at: moment('requested_at').notNull().defaultNow(),
+    /** Operators' requests come first, also of a paused application, and beyond its budget. */
+    by_operator: boolean().notNull().default(false),
+    /** Calls that failed in a way that may pass. */
+    attempts: smallint().notNull().default(0),
   },
-  (table) => [primaryKey({ columns: [table.application_id, table.application_game_id] })],
+  (table) => [
+    primaryKey({ columns: [table.application_id, table.application_game_id] }),
+    index('refresh_requests_by_operator').on(table.application_id).where(sql`${table.by_operator}`),
+  ],
 );
 
-/** When the next refreshes of an application may be pulled, so that they keep to its rate and to its budget. */
+/** When the next requested games of an application may be pulled, and what they may store. */
 export const refreshTurns = pgTable('refresh_turns', {
   application_id: text().primaryKey(),
   next_at: moment('next_at').notNull(),
+  /** Turns in a row in which no call had a final result: each doubles the wait. */
+  idle_turns: smallint().notNull().default(0),
   /** Content that pulls outside runs have stored since `day_started_at`, at most 24 hours ago. */
   stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
   day_started_at: moment('day_started_at').notNull().defaultNow(),

@@ -33,6 +33,8 @@ export const syncRuns = pgTable(
   'sync_runs',
   {
     run_id: uuid().primaryKey(),
+    /** The order in which runs were opened, from 1. Ids and times are of clocks, which may be wrong. */
+    run_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     application_id: text()
       .notNull()
       .references(() => applications.application_id, { onDelete: 'cascade' }),
@@ -77,10 +79,13 @@ export const syncRuns = pgTable(
   },
   (table) => [
     uniqueIndex('sync_runs_one_open').on(table.application_id).where(sql`${table.finished_at} is null`),
-    index('sync_runs_by_application').on(table.application_id, table.run_id),
+    uniqueIndex('sync_runs_by_number').on(table.run_number),
+    index('sync_runs_by_application').on(table.application_id, table.run_number),
     index('sync_runs_by_finish').on(table.finished_at),
     // Runs that did not succeed are few, and operators list them.
-    index('sync_runs_by_outcome').on(table.outcome, table.run_id).where(sql`${table.outcome} <> 'succeeded'`),
+    index('sync_runs_by_outcome')
+      .on(table.outcome, table.run_number)
+      .where(sql`${table.outcome} <> 'succeeded'`),
     check('sync_runs_closed', sql`(${table.finished_at} is null) = (${table.outcome} is null)`),
   ],
 );

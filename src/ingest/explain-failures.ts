@@ -32,17 +32,6 @@ export const explainFailedCalls = (failures: readonly FailedCall[]): string => {
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ');
 };
 
-const GAMES_NAMED = 5;
-
-/** Which games failed, and why: `g-9: ret_code 9 "no such game"; g-12: timeout`, at most five. */
-export const explainFailedGames = (failures: readonly FailedCall[]): string => {
-  const named = failures
-    .slice(0, GAMES_NAMED)
-    .map(({ application_game_id, error }) => `${application_game_id}: ${explainWebhookError(error)}`);
-  if (failures.length > named.length) named.push(`and ${failures.length - named.length} more`);
-  return named.join('; ') || 'not fetched';
-};
-
 /** The longest delay that the application requested (Retry-After), in milliseconds. */
 export const longestRetryAfter = (failures: readonly FailedCall[]): number | undefined => {
   const waits = failures.flatMap(({ error }) => error.retryAfterMs ?? []);

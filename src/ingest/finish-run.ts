@@ -5,6 +5,7 @@ import { failOpenGames } from '#db/queries/run-pages.ts';
 import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import {
   clearUnlistedFailures,
+  forgetVanishingGames,
   insertUnlistedPages,
   moveToUnlistedPage,
   recordVanishingGames,
@@ -90,6 +91,7 @@ export const finishRun = (
     const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
     const verdict = runVerdict(listing, verified);
     if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
+    else if (isComplete(listing)) await forgetVanishingGames(tx, application_id);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
       await clearUnlistedFailures(tx, run_id, application_id);
     const closed = await closeRun(tx, fence, { ...verdict, withdrawn });

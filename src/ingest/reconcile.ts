@@ -1,10 +1,13 @@
 import type { Logger } from 'pino';
-import type { Database } from '#db/client.ts';
+import { type Database, readTime } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
+import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { deleteSilentWorkers, endSilentSessions } from '#db/queries/workers.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { FIRST_SCHEDULE, reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
+import { tick } from '#src/ingest/specs.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
+import { redateDelayedJobs } from '#src/queue/misdated-jobs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /** A session that has sent only a part of a statement for this time is ended: its process was stopped. */
@@ -26,7 +29,7 @@ type Options = {
 
 /**
  * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
- * is lost, end silent sessions, free job locks with a wrong expiry, and delete surplus finished jobs and the rows of
+ * is lost, end silent sessions, correct what wrong clocks did to jobs, and delete surplus finished jobs and the rows of
  * killed workers. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
@@ -64,20 +67,31 @@ const runPass = async (
   idleMs: number | undefined,
 ): Promise<SchedulePosition> => {
   const sessionsEnded = await endSilentSessions(sql, idleMs ?? SILENT_MS);
-  // If one of the four fails, the others still run to their end.
-  const [locks, trimmed, runs, schedules] = await Promise.allSettled([
+  const timesCorrected = await correctTimesAhead(sql);
+  const now = (await readTime(sql)).getTime();
+  // If one of the five fails, the others still run to their end.
+  const [locks, redated, trimmed, runs, schedules] = await Promise.allSettled([
     backend.freeMisdatedLocks(),
+    redateDelayedJobs(backend, producer, tick, now, signal),
     producer.trim(signal),
     recoverRuns(sql, producer, signal, { idleMs }),
     reconcileSchedules(sql, producer, signal, from),
   ]);
   if (locks.status === 'rejected') throw locks.reason;
+  if (redated.status === 'rejected') throw redated.reason;
   if (trimmed.status === 'rejected') throw trimmed.reason;
   if (runs.status === 'rejected') throw runs.reason;
   if (schedules.status === 'rejected') throw schedules.reason;
   await deleteSilentWorkers(sql);
   const { next, isComplete, ...counts } = schedules.value;
-  const changes = { ...counts, ...runs.value, sessionsEnded, locksFreed: locks.value };
+  const changes = {
+    ...counts,
+    ...runs.value,
+    sessionsEnded,
+    timesCorrected,
+    locksFreed: locks.value,
+    redated: redated.value,
+  };
   if (!isComplete || Object.values(changes).some((count) => count > 0))
     logger.info({ ...changes, isComplete }, 'reconciled');
   return next;

@@ -35,9 +35,8 @@ const jobActiveSince = async (jobs: Jobs, id: string, now: number): Promise<numb
   const { timestamp = 0, processedOn = timestamp, delay = 0 } = (await jobs.queue.getJob(id)) ?? {};
   const isAhead = processedOn >= now + CLOCK_SKEW_MS;
   if (state === 'active') return isAhead ? 0 : processedOn;
-  // Delayed by a worker whose clock is ahead: the job would wait for hours.
-  if (isAhead) return undefined;
-  return processedOn + delay <= now ? now : processedOn;
+  // A job that a wrong clock has delayed for hours is dated again (src/queue/misdated-jobs.ts).
+  return processedOn + delay <= now || isAhead ? now : processedOn;
 };
 
 /** The same for a run. All its possible jobs are checked, because a failover may lose one of two. */

@@ -5,6 +5,7 @@ import { listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
 import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
+import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
 import { type Producer, retryOptions } from '#src/queue/producer.ts';
 import type { KeepOptions } from '#src/queue/retention.ts';
 
@@ -141,17 +142,30 @@ type WatchedQueue = {
   now: number;
   /** Reads the unfinished jobs at the first call; later calls return the same. */
   readJobs: () => Promise<ReadonlyMap<string, QueuedState>>;
+  /** The ids of the delayed ones among them, by scheduler. */
+  readDelayed: () => Promise<ReadonlyMap<string, readonly string[]>>;
   signal: AbortSignal;
 };
 
 const watchQueue = (queue: Queue, now: number, signal: AbortSignal): WatchedQueue => {
   let jobs: ReturnType<WatchedQueue['readJobs']> | undefined;
+  let delayed: ReturnType<WatchedQueue['readDelayed']> | undefined;
   const readJobs = () => {
     jobs ??= readQueuedJobs(queue, signal);
     return jobs;
   };
-  return { queue, now, readJobs, signal };
+  const readDelayed = () => {
+    delayed ??= readJobs().then(groupDelayed);
+    return delayed;
+  };
+  return { queue, now, readJobs, readDelayed, signal };
 };
+
+const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<string, string[]> =>
+  Map.groupBy(
+    [...jobs].filter(([, state]) => state === 'delayed').map(([id]) => id),
+    (id) => parseSchedulerJobId(id)?.scheduler_id ?? '',
+  );
 
 /** Set or remove one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
 const reconcileScheduler = async (
@@ -180,14 +194,17 @@ const reconcileScheduler = async (
  * Finds out why a scheduler would not tick in time. Each tick adds the next one.
  * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
  * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
- *   A tick that an operator promoted moves the next one by one interval only.
+ *   Ticks that were taken too early wait for their time (jobs/tick.ts): while one waits, the schedule is in time.
  */
 const findFault = async (
-  { queue, now, readJobs, signal }: WatchedQueue,
+  { queue, now, readJobs, readDelayed, signal }: WatchedQueue,
   { key, next = now, every = 0 }: JobSchedulerJson,
 ): Promise<'late' | 'ahead' | undefined> => {
-  if (next > now + 2 * every) return 'ahead';
-  if (next >= now - LOST_AFTER_MS || (await readJobs()).has(`repeat:${key}:${next}`)) return undefined;
+  if (next > now + 2 * every) {
+    const waiting = (await readDelayed()).get(key) ?? [];
+    return waiting.some((id) => id !== schedulerJobId(key, next)) ? undefined : 'ahead';
+  }
+  if (next >= now - LOST_AFTER_MS || (await readJobs()).has(schedulerJobId(key, next))) return undefined;
   // The scheduler may have ticked while the jobs were read. An aborted read misses jobs.
   return !signal.aborted && (await queue.getJobScheduler(key))?.next === next ? 'late' : undefined;
 };

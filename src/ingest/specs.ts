@@ -52,26 +52,17 @@ export const queryCpKyc = defineSpec({
   title: ({ application_id }) => `${application_id} kyc`,
 });
 
-/** Games that one pull job fetches at most: as many as a page has. */
+/** Games that one turn of a pull fetches at most: as many as a page has. */
 export const PULL_MAX = PAGE_SIZE_MAX;
 
-/** The details of single games, outside any run. */
+/** The requested details of an application, outside any run. */
 export const pullGameDetail = defineSpec({
   name: 'pull-game-detail',
-  payload: z.object({
-    application_id: z.string(),
-    application_game_ids: z.array(z.string().min(1)).min(1).max(PULL_MAX),
-    /** Results of the games that earlier attempts have written; `application_game_ids` are the others. */
-    written: z
-      .object({ inserted: z.int(), updated: z.int(), unchanged: z.int(), invalid: z.int(), missing: z.int() })
-      .optional(),
-  }),
-  // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
+  payload: z.object({ application_id: z.string() }),
+  // Attempts of a game, counted in the database: the queue may be lost. A job waits for its application nearly all of its
+  // time: those that do not answer must leave room for others.
   options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },
-  title: ({ application_id, application_game_ids }) =>
-    application_game_ids.length === 1
-      ? `${application_id} game ${application_game_ids[0]}`
-      : `${application_id} ${application_game_ids.length} games`,
+  title: ({ application_id }) => application_id,
 });
 
 /** Events of one application that are due. */

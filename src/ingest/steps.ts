@@ -5,7 +5,7 @@ import { findPage } from '#db/queries/run-pages.ts';
 import type { StoredPage } from '#db/queries/run-steps.ts';
 import { findOpenRun, insertRun, type NewRun, type RunRow } from '#db/queries/runs.ts';
 import { PermanentError } from '#src/errors.ts';
-import { queryCpKyc, queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
+import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 
 /**
@@ -59,12 +59,6 @@ export const enqueueNextStep = async (
     { job: queryGameList, payload: { ...run, page_num, details_again }, id: stepId(run, page_num) },
     { job: queryGameDetail, payload: { ...run, page_num: earlier }, id: stepId(run, earlier) },
   );
-};
-
-/** Adds a job that pulls the KYC record of an application, unless the queue has one. @returns the id of the job */
-export const enqueueKycPull = async (producer: Producer, application_id: string): Promise<string> => {
-  const { id = '' } = await producer.add(queryCpKyc, { application_id }, { once: application_id });
-  return id;
 };
 
 /**

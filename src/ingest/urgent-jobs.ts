@@ -1,17 +1,19 @@
 import type { Database } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
+import { listRequestedKyc } from '#db/queries/kyc.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
-import { deliverEvent } from '#src/ingest/specs.ts';
+import { deliverEvent, queryCpKyc } from '#src/ingest/specs.ts';
+import type { JobSpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** Applications with due events that one call serves; the next call serves the others. */
+/** Applications of one kind that one call serves; the next call serves the others. */
 const BATCH = 1_000;
 
 /**
- * Assign positions to new events, then add the jobs that must start within seconds: jobs that send due events, and the
- * jobs and runs that applications request by `game/refresh`. Each application has at most one job of each kind.
+ * Assigns positions to new events, then adds the jobs that must start within seconds: jobs that send due events, and the
+ * jobs and runs that applications and operators have requested. Each application has at most one job of each kind.
  *
  * Workers call this about once a second; only the one with the lock does it. The transaction of the lock does nothing
  * else. Due work is read from the database, so a lost queue or a killed worker loses nothing.
@@ -21,10 +23,12 @@ export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<
     if (!(await tryLock(session, 'urgentJobs'))) return;
     await placeEvents(sql);
     const due = await listDueApplications(sql, BATCH);
+    const requested = await listRequestedKyc(sql, BATCH);
+    const addOnce = (spec: JobSpec<{ application_id: string }>) => (application_id: string) =>
+      producer.add(spec, { application_id }, { once: application_id });
     await Promise.all([
-      ...due.map((application_id) =>
-        producer.add(deliverEvent, { application_id }, { once: application_id }),
-      ),
+      ...due.map(addOnce(deliverEvent)),
+      ...requested.map(addOnce(queryCpKyc)),
       addRefreshes({ sql, producer }),
     ]);
   });

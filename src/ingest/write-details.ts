@@ -20,7 +20,14 @@ export type DetailResults = {
   open: string[];
 };
 
-const NO_COUNTS: DetailCounts = { inserted: 0, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 };
+export const NO_COUNTS: DetailCounts = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  invalid: 0,
+  failed: 0,
+  missing: 0,
+};
 
 /** No retry follows: the call succeeded, or a retry would fail in the same way. */
 const isFinal = ({ error }: DetailResult): boolean => error?.retryable !== true;
@@ -29,6 +36,9 @@ const isFailedCall = (result: DetailResult): result is FailedCall => result.erro
 
 const idsOf = (items: readonly { application_game_id: string }[]): string[] =>
   items.map(({ application_game_id }) => application_game_id);
+
+/** The games among these results that are not retried. */
+export const finalIds = (results: readonly DetailResult[]): string[] => idsOf(results.filter(isFinal));
 
 /** The failure of a game that is not retried. */
 export type LastFailure = Failure & { isAnswered?: boolean };
@@ -72,7 +82,7 @@ export const writeBatches = async (
   for await (const batch of batches) {
     failures.push(...batch.filter(isFailedCall));
     unwritten.push(...batch);
-    const ids = idsOf(unwritten.filter(isFinal));
+    const ids = finalIds(unwritten);
     if (ids.length === 0) continue;
     try {
       const written = await write(unwritten);

@@ -1,11 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 
 export type MetricsAppOptions = {
   registry: Registry;
-  /** Rejects or resolves to false if the process cannot work. */
-  ready: () => Promise<boolean>;
+  /** Resolves to why the process cannot work, or rejects; resolves to undefined if it can. */
+  findFault: () => Promise<string | undefined>;
   logger: FastifyBaseLogger;
 };
 
@@ -19,7 +20,7 @@ const BOUNDS = { bodyMaxBytes: 1_024, connectionsMax: 100 };
  */
 export const buildMetricsApp = async ({
   registry,
-  ready,
+  findFault,
   logger,
 }: MetricsAppOptions): Promise<FastifyInstance> => {
   // Less than Prometheus's default scrape timeout, 10 s.
@@ -30,8 +31,8 @@ export const buildMetricsApp = async ({
   });
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    const isReady = await ready().catch(() => false);
-    return reply.code(isReady ? 200 : 503).send(isReady ? 'ready\n' : 'not ready\n');
+    const fault = await findFault().catch((thrown: unknown) => safeMessage(coerceError(thrown)));
+    return fault === undefined ? 'ready\n' : reply.code(503).send(`not ready: ${fault}\n`);
   });
   await app.ready();
   return app;

@@ -11,15 +11,19 @@ import {
   lockKycState,
   mapContentProvider,
   reopenErased,
+  requestKycPull,
   saveKycState,
 } from '#db/queries/kyc.ts';
 import { findDeveloper } from '#db/queries/kyc-list.ts';
 import { storableText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
-import { enqueueKycPull } from '#src/ingest/steps.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
+import {
+  applicationSubject,
+  oneApplication,
+  requireActiveApplication,
+} from '#src/operations/applications.ts';
 import { type Context, defineOperation } from '#src/operations/operation.ts';
 
 const REASON_MAX = 1_000;
@@ -55,8 +59,9 @@ export const pullKycRecord = defineOperation({
   input: withReason,
   subject: applicationSubject,
   run: async (tx, { application_id, reason }) => {
+    await requireActiveApplication(tx, application_id);
     const { state } = await requireState(tx, application_id);
-    if (state !== 'erased') return;
+    if (state !== 'erased') return requestKycPull(tx, application_id);
     if (reason === undefined)
       throw new UsageError(
         `The KYC record of ${application_id} was erased. To pull it again, give a reason: the audit log needs it.`,
@@ -64,10 +69,6 @@ export const pullKycRecord = defineOperation({
     await reopenErased(tx, application_id);
   },
   log: (_, { reason }) => ({ reason: reason ?? null }),
-  after: async (_, { application_id }, { producer }) => ({
-    application_id,
-    job: await enqueueKycPull(await producer(), application_id),
-  }),
 });
 
 /**
@@ -142,7 +143,7 @@ export const eraseKycRecord = defineOperation({
   after: async ({ application_id, versions }) => ({ application_id, versions }),
 });
 
-/** Maps it to a new platform `cp_id`, or to its former one, and pulls its record. */
+/** Maps it to a new platform `cp_id`, or to its former one, and requests its record. */
 export const acceptCpId = defineOperation({
   name: 'kyc.accept_cp_id',
   title: 'Accept a new cp_id of an application',
@@ -163,6 +164,7 @@ export const acceptCpId = defineOperation({
         `The cp_id of ${application_id} that waits to be accepted is ${refused_cp_id}, not ${cp_id}: look at it, then decide again.`,
       );
     await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
+    await requestKycPull(tx, application_id);
     return mapContentProvider(tx, {
       cp_id: randomUUIDv7(),
       application_id,
@@ -174,10 +176,9 @@ export const acceptCpId = defineOperation({
     reason: reason ?? approval?.reason ?? null,
     details: { cp_id },
   }),
-  after: async ({ cp_id, application_cp_id }, { application_id }, { producer }) => ({
+  after: async ({ cp_id, application_cp_id }, { application_id }) => ({
     application_id,
     cp_id,
     application_cp_id,
-    job: await enqueueKycPull(await producer(), application_id),
   }),
 });

@@ -1,39 +1,29 @@
-/** Details that operators request. */
+/** Details that operators request. The request is in Postgres when the operation ends; a worker pulls them. */
 import { z } from 'zod';
+import type { Queryable } from '#db/client.ts';
 import { listFailedGameIds } from '#db/queries/failures.ts';
+import { type GamesBefore, readGamesBefore } from '#db/queries/pulled-games.ts';
+import { requestGames } from '#db/queries/refreshes.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { identifier } from '#src/contract/text.ts';
-import { PULL_MAX, pullGameDetail } from '#src/ingest/specs.ts';
 import {
   applicationSubject,
   oneApplication,
   requireActiveApplication,
 } from '#src/operations/applications.ts';
-import { type Context, defineOperation } from '#src/operations/operation.ts';
+import { defineOperation } from '#src/operations/operation.ts';
 
-/** The games that were requested, and the ids of the jobs that pull them. */
-export type PulledGames = { games: number; jobs: string[] };
+/** Requested games as they were before; `countPulled` compares. */
+export type RequestedGames = GamesBefore & { application_id: string };
 
-/**
- * Adds jobs that pull these games, 100 a job. The jobs run one after another: at once, they would only share the
- * application's rate. A request for the games of a job that waits joins that job.
- */
-const addPulls = async (
-  { producer: open }: Context,
+const request = async (
+  tx: Queryable,
   application_id: string,
   ids: readonly string[],
-): Promise<PulledGames> => {
-  const payloads = [];
-  for (let start = 0; start < ids.length; start += PULL_MAX)
-    payloads.push({ application_id, application_game_ids: ids.slice(start, start + PULL_MAX) });
-  const [only, ...others] = payloads;
-  if (only === undefined) return { games: 0, jobs: [] };
-  const producer = await open();
-  const jobs =
-    others.length === 0
-      ? [await producer.addOrJoin(pullGameDetail, only)]
-      : await producer.addInTurn(pullGameDetail, payloads);
-  return { games: ids.length, jobs: jobs.flatMap(({ id }) => id ?? []) };
+): Promise<RequestedGames> => {
+  const before = await readGamesBefore(tx, application_id, ids);
+  if (ids.length > 0) await requestGames(tx, application_id, ids);
+  return { application_id, ...before };
 };
 
 export const pullGames = defineOperation({
@@ -44,10 +34,12 @@ export const pullGames = defineOperation({
   subject: applicationSubject,
   run: async (tx, { application_id, application_game_ids }) => {
     await requireActiveApplication(tx, application_id);
-    return [...new Set(application_game_ids)].sort();
+    return request(tx, application_id, [...new Set(application_game_ids)].sort());
   },
-  log: (ids) => ({ details: { games: ids.length, application_game_ids: ids.slice(0, LOGGED_IDS_MAX) } }),
-  after: (ids, { application_id }, context) => addPulls(context, application_id, ids),
+  log: ({ games }) => {
+    const application_game_ids = games.slice(0, LOGGED_IDS_MAX).map((game) => game.application_game_id);
+    return { details: { games: games.length, application_game_ids } };
+  },
 });
 
 export const retryFailures = defineOperation({
@@ -58,8 +50,7 @@ export const retryFailures = defineOperation({
   subject: applicationSubject,
   run: async (tx, { application_id }) => {
     await requireActiveApplication(tx, application_id);
-    return listFailedGameIds(tx, application_id);
+    return request(tx, application_id, await listFailedGameIds(tx, application_id));
   },
-  log: (ids) => (ids.length === 0 ? [] : { details: { games: ids.length } }),
-  after: (ids, { application_id }, context) => addPulls(context, application_id, ids),
+  log: ({ games }) => (games.length === 0 ? [] : { details: { games: games.length } }),
 });

@@ -1,6 +1,7 @@
 import { markRemoved } from '#db/queries/applications.ts';
 import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { deleteFailuresOf } from '#db/queries/failures.ts';
+import { deleteRefreshesOf } from '#db/queries/refreshes.ts';
 import { closeRun, findOpenRun, lockOpenRun } from '#db/queries/runs.ts';
 import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { withdrawAllGames } from '#db/queries/unlisted-games.ts';
@@ -11,7 +12,7 @@ import { defineOperation } from '#src/operations/operation.ts';
 
 /**
  * Ends everything of an application: no more calls, its access token and the secrets of its events deleted, its open run
- * closed, its games withdrawn, its failures deleted, its API tokens revoked. Games, revisions and decisions stay readable.
+ * closed, its games withdrawn, its failures and requests deleted, its API tokens revoked. Games, revisions and decisions stay readable.
  *
  * The transaction locks run, application and games in this order, as every other one. A run that opens between the locks
  * on the run and on the application is not locked in this order, so the transaction starts again: afterwards no run can
@@ -34,6 +35,7 @@ export const removeApplication = defineOperation({
     await revokeTokensOf(tx, application_id);
     await deleteEventWebhook(tx, application_id);
     await deleteFailuresOf(tx, application_id);
+    await deleteRefreshesOf(tx, application_id);
     return { application_id, status: 'removed' as const };
   },
 });

@@ -1,4 +1,5 @@
 import {
+  RedisConnection as BullConnection,
   createPostgresBackend,
   FlowProducer,
   type Processor,
@@ -10,7 +11,7 @@ import {
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
-import { openRedis, type RedisConnection } from '#src/queue/redis.ts';
+import { MINIMUM_VERSION, openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
 /** The store of the queues: Redis or PostgreSQL. Only src/queue distinguishes the two. */
 export type QueueBackend = {
@@ -26,13 +27,15 @@ export type QueueBackend = {
   ping: () => Promise<void>;
   /** Rejects if Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
   probe: () => Promise<void>;
-  /** Checks the version and settings of Redis. @returns warnings. @throws CatalogueError if it is too old */
-  check: () => Promise<string[]>;
+  /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
+  check: () => Promise<void>;
   /**
    * Frees jobs whose lock expiry, which workers write by their own clocks, is far from the clock of PostgreSQL.
    * @returns the number of jobs; 0 on Redis, which expires locks by its own clock
    */
   freeMisdatedLocks: () => Promise<number>;
+  /** The ids of a queue's delayed jobs that are due after this moment, in milliseconds since 1970. */
+  listDelayedAfter: (queue: string, moment: number, limit: number) => Promise<string[]>;
   close: () => Promise<void>;
 };
 
@@ -58,22 +61,46 @@ export const openQueueBackend = (options: BackendOptions): QueueBackend =>
 /** The classes of `withBackend` have different types, with the same methods. */
 const asPlain = <T>(value: unknown): T => value as T;
 
+/** BullMQ's scores of delayed jobs are milliseconds times this. */
+const SCORES_A_MS = 0x1000;
+
+/**
+ * BullMQ asks Redis for its version when it opens a queue, and keeps a failed answer for the life of the process: every
+ * later command then fails with that error. So it does not ask, and takes the version that `check` requires.
+ */
+const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
+BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
+
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
   const { prefix, role, telemetry } = options;
-  const shared = { connection: redis.client, prefix, ...(telemetry && { telemetry }) };
+  const shared = {
+    connection: redis.client,
+    prefix,
+    ...WITHOUT_VERSION_CHECK,
+    ...(telemetry && { telemetry }),
+  };
   const producing = { ...shared, skipWaitingForReady: role === 'producer' };
   return {
     kind: 'redis',
     createQueue: (name) => new Queue(name, producing),
     createWorker: (name, processor, own) => new Worker(name, processor, { ...shared, ...own }),
     createFlowProducer: () => new FlowProducer(producing),
-    migrate: async () => void (await redis.check()),
+    migrate: redis.check,
     redis: redis.client,
     ping: redis.ping,
     probe: async () => void (await redis.client.set(`${prefix}:probe`, '', 'EX', 60)),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
+    listDelayedAfter: (queue, moment, limit) =>
+      redis.client.zrangebyscore(
+        `${prefix}:${queue}:delayed`,
+        moment * SCORES_A_MS,
+        '+inf',
+        'LIMIT',
+        0,
+        limit,
+      ),
     close: redis.close,
   };
 };
@@ -93,6 +120,9 @@ const FREE_MISDATED_LOCKS = `
       where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
   update job set locked_until_ms = 0 from clock
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
+
+const LIST_DELAYED_AFTER =
+  "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms limit $3";
 
 /**
  * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
@@ -169,8 +199,10 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     redis: undefined,
     ping,
     probe: ping,
-    check: async () => [],
+    check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
+    listDelayedAfter: async (queue, moment, limit) =>
+      (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit])).rows.map(({ id }) => id),
     close: () => pool.end(),
   };
 };

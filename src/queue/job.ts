@@ -23,6 +23,16 @@ export type JobSpec<Payload = unknown> = {
   title: (payload: Payload) => string;
 };
 
+/** BullMQ's id of the job that a scheduler adds for a moment. */
+export const schedulerJobId = (scheduler_id: string, plannedAt: number): string =>
+  `repeat:${scheduler_id}:${plannedAt}`;
+
+/** Which scheduler added the job with this id, and when it planned it; undefined for jobs that no scheduler added. */
+export const parseSchedulerJobId = (id: string): { scheduler_id: string; plannedAt: number } | undefined => {
+  const [, scheduler_id, plannedAt] = /^repeat:(.*):(\d+)$/.exec(id) ?? [];
+  return scheduler_id === undefined ? undefined : { scheduler_id, plannedAt: Number(plannedAt) };
+};
+
 // biome-ignore lint/suspicious/noExplicitAny: no other type covers the specifications of all payloads
 export type AnySpec = JobSpec<any>;
 
@@ -46,8 +56,12 @@ export type JobContext<Deps> = {
    *   (src/rules/waiting.ts)
    */
   postpone: (requestedMs: number | undefined, hasProgressed?: boolean) => RetryAfter | undefined;
-  /** Replaces the job's payload: a later attempt does only what is left. @throws on an invalid payload */
-  keepRest: (payload: object) => Promise<void>;
+  /** When the scheduler planned this job, in milliseconds since 1970; undefined for a job that no scheduler added. */
+  plannedAt: number | undefined;
+  /** @returns the error that delays the job until this moment, in milliseconds since 1970 by the clock of Postgres */
+  delayUntil: (moment: number) => RetryAfter;
+  /** The clock of Postgres, in milliseconds since 1970. */
+  now: () => number;
 };
 
 /** A handler throws it to postpone its job by `ms`. It does not count as an attempt. Made by `postpone`. */

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
+import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 
 const CHECK_MS = 10_000;
 /** Longer than two checks: a single failed check does not end readiness. */
@@ -12,10 +14,11 @@ const READY_MS = 30_000;
 /** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
 const STUCK_CHECKS = 6;
 const CHECK_TIMEOUT_MS = 5_000;
+const NO_ANSWER = `database or queue did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
 
 export type Liveness = {
-  /** Did database and queue answer within the last 30 s? */
-  isReady: () => boolean;
+  /** Why the process is not ready. Undefined if database and queue have accepted writes within the last 30 s. */
+  fault: () => string | undefined;
   stop: () => Promise<void>;
 };
 
@@ -25,7 +28,8 @@ export type Stuck = { queue: string; active: number };
 type Options = {
   backend: Pick<QueueBackend, 'probe'>;
   producer: Pick<Producer, 'queue'>;
-  runner: Pick<Runner, 'loads'>;
+  runner: Pick<Runner, 'loads' | 'followClock'>;
+  clock: TrustedClock;
   /** Writes to the database that this worker is alive. */
   recordHeartbeat: () => Promise<void>;
   /** Called once. */
@@ -35,26 +39,35 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, records a heartbeat, and checks that this process takes jobs. A BullMQ worker can stop
+ * Every 10 s: probes the queue, compares the clock with Postgres's, records a heartbeat, and checks that this process
+ * takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker can stop
  * fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it takes
  * none. An unreachable server resets the count. Checks are counted instead of time: a process that was suspended is
  * not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
-  const { backend, producer, runner, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
+  const { backend, producer, runner, clock, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
   let answeredAt = Number.NEGATIVE_INFINITY;
+  let failure = NO_ANSWER;
   const stopped = new AbortController();
   const findStuck = createStuckDetector();
 
   const readQueues = async (): Promise<QueueCheck[]> => {
     await backend.probe();
+    await clock.read();
+    await runner.followClock();
+    if (clock.fault() !== undefined) return [];
     await recordHeartbeat();
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
   const check = async (): Promise<void> => {
+    failure = NO_ANSWER;
     const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, message: false }).catch(
-      () => undefined,
+      (thrown: unknown) => {
+        failure = safeMessage(coerceError(thrown));
+        return undefined;
+      },
     );
     if (queues !== undefined) answeredAt = performance.now();
     const stuck = findStuck(queues);
@@ -71,7 +84,10 @@ export const startLiveness = (options: Options): Liveness => {
   };
   const watching = watch();
   return {
-    isReady: () => performance.now() - answeredAt < READY_MS && !stopped.signal.aborted,
+    fault: () => {
+      if (stopped.signal.aborted) return 'the process ends';
+      return performance.now() - answeredAt < READY_MS ? clock.fault() : failure;
+    },
     stop: () => {
       stopped.abort();
       return watching;

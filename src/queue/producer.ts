@@ -1,5 +1,5 @@
-import { hash, randomUUID } from 'node:crypto';
-import type { FlowJob, FlowProducer, Job, JobNode, JobsOptions, Queue } from 'bullmq';
+import { randomUUID } from 'node:crypto';
+import type { FlowJob, FlowProducer, Job, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobSpec } from '#src/queue/job.ts';
 import { deleteSurplus, type KeepOptions, keepOptions } from '#src/queue/retention.ts';
@@ -7,7 +7,10 @@ import { deleteSurplus, type KeepOptions, keepOptions } from '#src/queue/retenti
 export type Placement = {
   /** A second job with this id is not added. BullMQ forbids ":" and ids of digits only. */
   id?: string;
-  /** A second job with this key is not added until the first has ended. */
+  /**
+   * A second job with this key is not added until the first has ended. If the first is no longer in the queue, because
+   * somebody deleted keys of Redis, another call of `add` finds it out within ten seconds and adds the job.
+   */
   once?: string;
   /** Delay before the job may run. */
   delayMs?: number;
@@ -21,15 +24,8 @@ type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
 /** Adds jobs. Each method throws on an invalid payload. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
-  /** Adds a job, unless an equal one waits: then it returns that one. A job that has begun is never returned. */
-  addOrJoin: <Payload>(job: JobSpec<Payload>, payload: Payload) => Promise<Job>;
   /** Adds both in one step; `parent` runs when `child` has completed or failed. */
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
-  /**
-   * Adds jobs that run one at a time, in this order, each when the one before has completed or failed. More than
-   * `CHAIN_MAX` jobs form several chains, which run in parallel.
-   */
-  addInTurn: <Payload>(job: JobSpec<Payload>, payloads: readonly Payload[]) => Promise<Job[]>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
   /** How a queue keeps its finished jobs: options of each job. */
@@ -39,16 +35,8 @@ export type Producer = {
   close: () => Promise<void>;
 };
 
-/** States of a job that runs later. */
-const WAITING_STATES: ReadonlySet<string> = new Set([
-  'waiting',
-  'delayed',
-  'prioritized',
-  'waiting-children',
-]);
-
-/** BullMQ walks a flow on the stack: 5,000 levels overflow it. */
-const CHAIN_MAX = 1_000;
+/** Between two looks at a job that others are merged into. */
+const LOOK_UP_MS = 10_000;
 
 /** Backoff after this many attempts. */
 const backoffMs = (job: AnySpec, attemptsMade: number): number =>
@@ -96,45 +84,43 @@ export const createProducer = (
     if (found === undefined) throw new Error(`no queue for the job ${job.name}: is it listed in jobSpecs?`);
     return found;
   };
-  const node = (job: AnySpec, payload: unknown, placement?: Placement): FlowJob => {
+  const node = <Payload>({ job, payload, id }: Link<Payload>): FlowJob => {
     const data = job.payload.parse(payload);
-    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, keep, placement) };
+    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, keep, { id }) };
   };
-  /** Adds jobs that run in this order, each when the one before has ended, in one step. */
-  const addChain = async (links: readonly FlowJob[]): Promise<Job[]> => {
-    flows ??= backend.createFlowProducer().on('error', onError);
-    const added: Job[] = [];
-    let tree: JobNode | undefined = await flows.add(links.reduce(after));
-    for (; tree !== undefined; tree = tree.children?.[0]) added.unshift(tree.job);
+  /** When the job of each key was looked up last, in milliseconds of the monotonic clock. */
+  const lookedUpAt = new Map<string, number>();
+  /**
+   * Removes the key of a job that is gone: a job with this key was merged into it. Looks it up at most every 10 s, because
+   * Redis searches its lists for it. The keys have no expiry: BullMQ would keep one that has until then.
+   * @returns whether the key was removed
+   */
+  const freeLostKey = async (merged: Job, key: string): Promise<boolean> => {
+    const last = lookedUpAt.get(key) ?? performance.now();
+    lookedUpAt.set(key, last);
+    if (performance.now() - last < LOOK_UP_MS) return false;
+    lookedUpAt.set(key, performance.now());
+    // A job whose hash was deleted runs without its key, so the key stays when the job has ended.
+    const state = await merged.getState();
+    return ['unknown', 'completed', 'failed'].includes(state) && merged.removeDeduplicationKey();
+  };
+  const add: Producer['add'] = async (job, payload, placement = {}) => {
+    const data = job.payload.parse(payload);
+    const insert = (id: string | undefined) =>
+      queue(job).add(job.title(data), data, jobOptions(job, keep, { ...placement, id }));
+    if (placement.once === undefined) return insert(placement.id);
+    const key = `${job.name} ${placement.once}`;
+    const id = placement.id ?? randomUUID();
+    const added = await insert(id);
+    if (added.id !== id) return (await freeLostKey(added, key)) ? insert(id) : added;
+    lookedUpAt.delete(key);
     return added;
-  };
-  const add: Producer['add'] = async (job, payload, placement) => {
-    const data = job.payload.parse(payload);
-    return queue(job).add(job.title(data), data, jobOptions(job, keep, placement));
   };
   return {
     add,
-    addOrJoin: async (job, payload) => {
-      const content = hash('sha256', JSON.stringify(payload), 'base64url');
-      const id = randomUUID();
-      for (let turn = 1; ; turn += 1) {
-        const added = await add(job, payload, { id, once: `${content}.${turn}` });
-        if (added.id === id) return added;
-        // A job that has begun, and waits for another attempt, may have read what has changed since: the request needs a
-        // later one.
-        const state = await added.getState();
-        const { attemptsStarted = 1 } = (await queue(job).getJob(added.id ?? '')) ?? {};
-        if (attemptsStarted === 0 && WAITING_STATES.has(state)) return added;
-      }
-    },
-    addAfter: async (parent, child) =>
-      void (await addChain([child, parent].map(({ job, payload, id }) => node(job, payload, { id })))),
-    addInTurn: async (job, payloads) => {
-      const links = payloads.map((payload) => node(job, payload));
-      const added: Job[] = [];
-      for (let from = 0; from < links.length; from += CHAIN_MAX)
-        added.push(...(await addChain(links.slice(from, from + CHAIN_MAX))));
-      return added;
+    addAfter: async (parent, child) => {
+      flows ??= backend.createFlowProducer().on('error', onError);
+      await flows.add(after(node(child), node(parent)));
     },
     queue,
     queues: () => [...queues.values()],

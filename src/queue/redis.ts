@@ -7,8 +7,8 @@ export type RedisConnection = {
   client: Redis | Cluster;
   /** @throws CatalogueError with the reason why Redis does not answer */
   ping: () => Promise<void>;
-  /** Checks version and settings. @returns warnings. @throws CatalogueError if Redis is too old */
-  check: () => Promise<string[]>;
+  /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
+  check: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -18,8 +18,13 @@ const PRODUCER_COMMAND_MS = 10_000;
 const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
 const PING_MS = 5_000;
+/** During a failover of a cluster, a command is repeated this often: a producer's 16 times, a worker's until it succeeds. */
+const FAILOVER_RETRY_MS = 200;
+/** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
+const SLOTS_REFRESH_MS = 5_000;
 
-const MINIMUM_VERSION = [6, 2] as const;
+/** Major and minor version of the oldest Redis that the queues work with. */
+export const MINIMUM_VERSION = [6, 2] as const;
 
 /**
  * Opens the Redis of the URL. Reports connection errors to `onError` and reconnects after at most 3 s.
@@ -53,8 +58,14 @@ export const openRedis = (
     target.kind === 'cluster'
       ? new Cluster(target.nodes, {
           redisOptions: options,
-          enableReadyCheck: true,
+          // With it, `connect` of ioredis 6 never settles after the check has failed once, as it does during a failover: a
+          // worker of BullMQ that waits for it fetches no job again. Commands wait while the cluster is down.
+          enableReadyCheck: false,
           clusterRetryStrategy: retryStrategy,
+          ...(worker ? { maxRedirections: Number.MAX_SAFE_INTEGER } : {}),
+          retryDelayOnFailover: FAILOVER_RETRY_MS,
+          retryDelayOnClusterDown: FAILOVER_RETRY_MS,
+          slotsRefreshInterval: SLOTS_REFRESH_MS,
           // Connects by the host names that the cluster announces, not by IP address: TLS certificates contain names.
           dnsLookup: (address, found) => found(null, address),
         })
@@ -84,9 +95,10 @@ export const openRedis = (
       if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined);
     },
     check: async () => {
-      const info = await client.info();
+      await client.ping();
       if (noDatabase !== undefined) throw explain(noDatabase);
-      return checkServer(info);
+      const servers = client instanceof Cluster ? client.nodes('master') : [client];
+      for (const server of servers) checkServer(await server.info());
     },
     close: async () => {
       client.disconnect();
@@ -120,8 +132,8 @@ const explainSilence = (
   );
 };
 
-/** Checks the reply to INFO. @returns warnings */
-const checkServer = (info: string): string[] => {
+/** Checks the reply to INFO. @throws CatalogueError */
+const checkServer = (info: string): void => {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const version = field('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -131,8 +143,8 @@ const checkServer = (info: string): string[] => {
     );
   }
   const policy = field('maxmemory_policy');
-  if (policy === undefined || policy === 'noeviction') return [];
-  return [
-    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and loses jobs with them: set maxmemory-policy to noeviction`,
-  ];
+  if (policy === undefined || policy === 'noeviction') return;
+  throw new CatalogueError(
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and loses jobs with them. Set it to noeviction: redis-cli config set maxmemory-policy noeviction, and the same in redis.conf.`,
+  );
 };

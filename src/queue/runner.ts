@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
+import { type AnyJob, parseSchedulerJobId, RetryAfter } from '#src/queue/job.ts';
+import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
 /**
@@ -47,6 +48,8 @@ export type Runner = {
    */
   stop: (drainMs: number) => Promise<void>;
   loads: () => Load[];
+  /** Takes no further job while the clock of this process is wrong, and takes jobs again once it is right. */
+  followClock: () => Promise<void>;
 };
 
 /** The error that BullMQ stores and the board shows: our own messages only. */
@@ -57,18 +60,38 @@ const storedError = (error: Error): Error => {
   return stored;
 };
 
-/** Starts one BullMQ worker for each job. @param options.lockMs shorter in tests of crashes */
+/**
+ * Starts one BullMQ worker for each job.
+ * @param clock a process whose clock is far from it runs no job
+ * @param options.lockMs shorter in tests of crashes
+ */
 export const startRunner = <Deps>(
   backend: QueueBackend,
   jobs: readonly AnyJob<Deps>[],
   deps: Deps,
+  clock: TrustedClock,
   logger: Logger,
   onError: (error: Error) => void,
   { lockMs = LOCK_MS }: { lockMs?: number } = {},
 ): Runner => {
   const shutdown = new AbortController();
-  const context = { deps, logger, shutdown: shutdown.signal };
+  const context = { deps, clock, logger, shutdown: shutdown.signal };
   const loads: Load[] = [];
+  let isPaused = false;
+  const followClock = async (): Promise<void> => {
+    const fault = clock.fault();
+    if (isPaused === (fault !== undefined)) return;
+    isPaused = fault !== undefined;
+    if (isPaused)
+      logger.error({ clock_offset_ms: Math.round(clock.offsetMs()) }, `no job is taken: ${fault}`);
+    else logger.info('the clock is right again: jobs are taken');
+    await Promise.all(workers.map((worker) => (isPaused ? worker.pause(true) : worker.resume())));
+  };
+  /** A machine that was suspended has a monotonic clock that is behind: the clock of Postgres is read again. */
+  const isClockRight = async (): Promise<boolean> => {
+    if (clock.fault() !== undefined) await clock.read().catch(() => {});
+    return clock.fault() === undefined;
+  };
   const workers = jobs.map((job): Worker => {
     const { name, options } = job.spec;
     const load: Load = { name, active: 0, concurrency: options.concurrency, taken: 0 };
@@ -76,6 +99,11 @@ export const startRunner = <Deps>(
     const worker = backend.createWorker(
       name,
       async (queued, token, lockSignal) => {
+        if (!(await isClockRight())) {
+          await followClock();
+          await queued.moveToWait(token);
+          throw new WaitingError();
+        }
         load.active += 1;
         load.taken += 1;
         try {
@@ -85,6 +113,7 @@ export const startRunner = <Deps>(
         }
       },
       {
+        autorun: false,
         concurrency: options.concurrency,
         maxStalledCount: MAX_STALLED,
         lockDuration: lockMs,
@@ -97,8 +126,10 @@ export const startRunner = <Deps>(
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock lost');
     });
+    if (clock.fault() === undefined) worker.run().catch(onError);
     return worker;
   });
+  void followClock();
   return {
     ready: async () => {
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
@@ -113,17 +144,18 @@ export const startRunner = <Deps>(
       clearTimeout(deadline);
     },
     loads: () => loads.map((load) => ({ ...load })),
+    followClock,
   };
 };
 
-type Context<Deps> = { deps: Deps; logger: Logger; shutdown: AbortSignal };
+type Context<Deps> = { deps: Deps; clock: TrustedClock; logger: Logger; shutdown: AbortSignal };
 
 const runJob = async <Deps>(
   { spec, handler }: AnyJob<Deps>,
   job: QueuedJob,
   token: string | undefined,
   lockSignal: AbortSignal | undefined,
-  { deps, logger, shutdown }: Context<Deps>,
+  { deps, clock, logger, shutdown }: Context<Deps>,
 ): Promise<unknown> => {
   const parsed = spec.payload.safeParse(job.data);
   if (!parsed.success) {
@@ -146,12 +178,14 @@ const runJob = async <Deps>(
       log,
       lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? spec.options.attempts),
       postpone,
-      keepRest: async (payload) => job.updateData(spec.payload.parse(payload)),
+      plannedAt: parseSchedulerJobId(job.id ?? '')?.plannedAt,
+      delayUntil: (moment) => new RetryAfter(moment - clock.now(), { ...before, postponed_ms }),
+      now: clock.now,
     });
   } catch (thrown) {
     if (thrown instanceof RetryAfter) {
       await job.updateProgress(thrown.postponed);
-      await job.moveToDelayed(Date.now() + thrown.ms, token);
+      await job.moveToDelayed(Math.round(clock.now() + thrown.ms), token);
       throw new DelayedError();
     }
     if (shutdown.aborted) {

@@ -1,28 +1,24 @@
 import type { Logger } from 'pino';
+import { openDatabase } from '#db/client.ts';
 import type { Config } from '#src/config.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 5;
+/** At the end, connections that are still busy after this time are closed. */
+const CLOSE_S = 5;
 
 /** Starts the KYC desk: the only web process that has keys. */
 export const startKycDesk = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
   const { host, port, url: publicUrl } = config.kycDesk;
   const { fourEyes } = config;
   await using started = new AsyncDisposableStack();
-  const { sql, producer } = started.use(
-    openFoundation(config, databaseUrl, {
-      role: 'producer',
-      name: 'kyc-desk',
-      maxConnections: DATABASE_CONNECTIONS,
-      logger,
-    }),
-  );
+  const sql = openDatabase(databaseUrl, { max: DATABASE_CONNECTIONS, applicationName: 'catalogue kyc-desk' });
+  started.defer(() => sql.end({ timeout: CLOSE_S }));
   const keys = await openKeyRing(config);
   if (keys.records.length === 0)
     logger.warn('no key for KYC records: set ENCRYPTION_KEYS. Until then the desk opens none.');
@@ -31,7 +27,6 @@ export const startKycDesk = async (config: Config, databaseUrl: string, logger: 
   let address = '';
   const app = await buildKycDesk({
     sql,
-    producer,
     keys,
     fourEyes,
     url: () => publicUrl ?? address,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { readTime } from '#db/client.ts';
 import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
@@ -11,6 +12,7 @@ import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
@@ -36,8 +38,8 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
       logger,
     }),
   );
-  await sql`select 1`;
-  for (const warning of await backend.check()) logger.warn(warning);
+  const clock = await openTrustedClock(() => readTime(sql));
+  await backend.check();
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   const egress = createEgressPolicy(config.webhooks);
@@ -52,13 +54,14 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   started.defer(() => pictures.close());
   const deps: MediaDependencies = { sql, pictures, recheckMs };
 
-  const runner = startRunner(backend, mediaJobs, deps, logger, createQueueErrorLog(logger));
+  const runner = startRunner(backend, mediaJobs, deps, clock, logger, createQueueErrorLog(logger));
   started.defer(() => runner.stop(DRAIN_MS));
   await runner.ready();
   const liveness = startLiveness({
     backend,
     producer,
     runner,
+    clock,
     recordHeartbeat: async () => void (await sql`select 1`),
     onStuck: () => process.exit(EXIT.failed),
     logger,
@@ -73,8 +76,9 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   });
   started.defer(() => {
     chores.abort();
-    return checking;
+    return checking.ended;
   });
   const all = started.move();
-  return { name: 'media', address: null, isReady: liveness.isReady, stop: () => all.disposeAsync() };
+  const fault = () => liveness.fault() ?? checking.fault();
+  return { name: 'media', address: null, fault, stop: () => all.disposeAsync() };
 };

@@ -11,17 +11,20 @@ import { listen, stopListening } from '#src/roles/listen.ts';
 /** A separate pool: metrics do not wait for the connections of the role. */
 const DATABASE_CONNECTIONS = 2;
 
+/** Why a process is not ready before its roles have started. */
+export const STARTING = 'the process starts';
+
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
  * another worker on this machine uses the port, it listens on a free port and logs it.
  * @param role `worker`, `api`, `console` or `up`
- * @param isReady are the roles ready? Database and queue are checked here
+ * @param fault why the roles are not ready; undefined if they are. Database and queue are checked here
  */
 export const startMetrics = async (
   config: Config,
   databaseUrl: string,
   logger: Logger,
-  { role, isReady }: { role: string; isReady: () => boolean },
+  { role, fault }: { role: string; fault: () => string | undefined },
 ): Promise<{ address: string; stop: () => Promise<void> }> => {
   const { host, port } = config.metrics;
   await using started = new AsyncDisposableStack();
@@ -36,11 +39,11 @@ export const startMetrics = async (
   const { registry } = started.use(createProcessMetrics(role));
   addFleetMetrics(registry, sql);
   addQueueMetrics(registry, producer.queues(), backend.ping);
-  const ready = async (): Promise<boolean> => {
+  const findFault = async (): Promise<string | undefined> => {
     await Promise.all([sql`select 1`, backend.ping()]);
-    return isReady();
+    return fault();
   };
-  const app = await buildMetricsApp({ registry, ready, logger });
+  const app = await buildMetricsApp({ registry, findFault, logger });
   started.defer(() => stopListening(app));
   const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
     if (!(error instanceof UsageError)) throw error;

@@ -2,24 +2,59 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
+/** A chore without a success for this time makes its process unready. Longer than any pass of the reconciler. */
+const OVERDUE_MS = 5 * 60_000;
+/** A chore that fails each second is logged this often. */
+const LOG_MS = 10_000;
+
+export type Chore = {
+  /** Why the process is not ready: the chore has not succeeded for five minutes. Undefined while it does. */
+  fault: () => string | undefined;
+  /** Resolves after the abort. It does not wait for the running chore, which may wait for an unreachable queue. */
+  ended: Promise<void>;
+};
+
 /**
- * Runs a chore at once, and again `everyMs` after each end, until aborted. Logs its errors. The abort does not wait for
- * the running chore, which may wait for an unreachable queue.
+ * Runs a chore at once, and again `everyMs` after each end, until aborted. Logs its errors, at most one every 10 s.
+ * @param options.overdueMs shorter in tests
  */
-export const repeatUntilAborted = async (
+export const repeatUntilAborted = (
   everyMs: number,
   signal: AbortSignal,
   logger: Logger,
   name: string,
   chore: () => Promise<void>,
-): Promise<void> => {
+  { overdueMs = OVERDUE_MS }: { overdueMs?: number } = {},
+): Chore => {
+  let succeededAt = performance.now();
+  let silentUntil = Number.NEGATIVE_INFINITY;
+  let error: string | undefined;
+  const onFailure = (thrown: unknown): void => {
+    if (signal.aborted) return;
+    error = safeMessage(coerceError(thrown));
+    const now = performance.now();
+    if (now < silentUntil) return;
+    silentUntil = now + LOG_MS;
+    const forSeconds = Math.round((now - succeededAt) / 1_000);
+    logger.warn({ chore: name, error, for_seconds: forSeconds }, 'chore failed');
+  };
+  const onSuccess = (): void => {
+    succeededAt = performance.now();
+    error = undefined;
+  };
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  while (!signal.aborted) {
-    const done = chore().catch((thrown: unknown) => {
-      if (!signal.aborted)
-        logger.warn({ chore: name, error: safeMessage(coerceError(thrown)) }, 'chore failed');
-    });
-    await Promise.race([done, aborted]);
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
-  }
+  const repeat = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await Promise.race([chore().then(onSuccess, onFailure), aborted]);
+      await sleep(everyMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  return {
+    ended: repeat(),
+    fault: () => {
+      const forMs = performance.now() - succeededAt;
+      if (forMs < overdueMs) return undefined;
+      return `the chore "${name}" has not succeeded for ${Math.round(forMs / 1_000)} s: ${error ?? 'it does not end'}`;
+    },
+  };
 };

@@ -3,8 +3,8 @@ export type Role = {
   name: 'worker' | 'api' | 'console' | 'media' | 'kyc-desk';
   /** The URL of its HTTP server; null for worker and media, which have none. */
   address: string | null;
-  /** Of worker and media: did database and queue answer within the last 30 s? The other roles are ready once started. */
-  isReady?: () => boolean;
+  /** Why worker or media cannot work now; undefined if they can. The other roles are ready once started. */
+  fault?: () => string | undefined;
   /** Stops what was started, in reverse order. Running jobs are aborted after 20 s. */
   stop: () => Promise<void>;
 };

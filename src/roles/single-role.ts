@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { requireCurrentSchema } from '#db/schema-version.ts';
 import type { Config } from '#src/config.ts';
-import { startMetrics } from '#src/roles/metrics.ts';
+import { compareClock } from '#src/roles/compare-clock.ts';
+import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startTracing } from '#src/tracing/start.ts';
@@ -11,10 +12,12 @@ export type StartRole = (config: Config, databaseUrl: string, logger: Logger) =>
 
 const CLOSE_S = 2;
 
-const checkSchema = async (databaseUrl: string): Promise<void> => {
+/** @throws CatalogueError if the database has another version of the schema */
+export const checkDatabase = async (databaseUrl: string, logger: Logger): Promise<void> => {
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue start' });
   try {
     await requireCurrentSchema(sql);
+    await compareClock(sql, logger);
   } finally {
     await sql.end({ timeout: CLOSE_S });
   }
@@ -34,12 +37,12 @@ export const startSingleRole = async (
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
   for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
-  await checkSchema(databaseUrl);
+  await checkDatabase(databaseUrl, logger);
   let role: Role | undefined;
   let stopping = false;
   const metrics = await startMetrics(config, databaseUrl, logger, {
     role: name,
-    isReady: () => !stopping && role !== undefined && (role.isReady?.() ?? true),
+    fault: () => (stopping ? 'the process ends' : role === undefined ? STARTING : role.fault?.()),
   });
   started.defer(() => metrics.stop());
   const running = await start(config, databaseUrl, logger);

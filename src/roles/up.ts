@@ -4,10 +4,11 @@ import { startApi } from '#src/roles/api.ts';
 import { startConsole } from '#src/roles/console.ts';
 import { startKycDesk } from '#src/roles/kyc-desk.ts';
 import { startMedia } from '#src/roles/media.ts';
-import { startMetrics } from '#src/roles/metrics.ts';
+import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
 import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
+import { checkDatabase } from '#src/roles/single-role.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { startTracing } from '#src/tracing/start.ts';
 
@@ -45,10 +46,12 @@ export const startEverything = async (
   }
   for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
+  await checkDatabase(databaseUrl, logger);
   await beforeRoles(databaseUrl);
   const roles: Role[] = [];
-  const isReady = () => roles.length > 0 && roles.every((role) => role.isReady?.() ?? true);
-  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', isReady });
+  const fault = () =>
+    roles.length === 0 ? STARTING : roles.map((role) => role.fault?.()).find((text) => text !== undefined);
+  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', fault });
   started.defer(() => metrics.stop());
   for (const start of [startWorker, startApi, startMedia, startConsole, startKycDesk]) {
     const role = await start(config, databaseUrl, logger);

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
+import { readTime } from '#db/client.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
@@ -20,6 +21,7 @@ import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { engineOperations } from '#src/operations/engine-operations.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
@@ -94,8 +96,8 @@ export const startWorker = async (
     }),
   );
   const { sql, backend, producer } = foundation;
-  await sql`select 1`;
-  for (const warning of await backend.check()) logger.warn(warning);
+  const clock = await openTrustedClock(() => readTime(sql));
+  await backend.check();
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
@@ -131,7 +133,7 @@ export const startWorker = async (
   const onError = createQueueErrorLog(logger);
   started.defer(logRuns(logger));
   started.defer(recordSealed.subscribe((ids) => logger.info(ids, 'kyc record sealed')));
-  const runner = startRunner(backend, jobs, deps, logger, onError, { lockMs });
+  const runner = startRunner(backend, jobs, deps, clock, logger, onError, { lockMs });
   started.defer(() => runner.stop(drainMs));
   await runner.ready();
 
@@ -140,6 +142,7 @@ export const startWorker = async (
     backend,
     producer,
     runner,
+    clock,
     recordHeartbeat: () => recordHeartbeat(sql, worker),
     onStuck: () => process.exit(EXIT.failed),
     logger,
@@ -154,21 +157,29 @@ export const startWorker = async (
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
   let from = FIRST_SCHEDULE;
+  // A worker whose clock is wrong leaves both to the others: BullMQ plans schedules by the clock of the process.
   const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', async () => {
-    from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
+    if (clock.fault() === undefined)
+      from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
   });
-  const addingUrgentJobs = repeatUntilAborted(URGENT_JOBS_MS, chores.signal, logger, 'urgent jobs', () =>
-    addUrgentJobs(sql, queues.producer),
+  const addingUrgentJobs = repeatUntilAborted(
+    URGENT_JOBS_MS,
+    chores.signal,
+    logger,
+    'urgent jobs',
+    async () => {
+      if (clock.fault() === undefined) await addUrgentJobs(sql, queues.producer);
+    },
   );
   started.defer(async () => {
     chores.abort();
-    await Promise.all([reconciling, addingUrgentJobs]);
+    await Promise.all([reconciling.ended, addingUrgentJobs.ended]);
   });
   const all = started.move();
   return {
     name: 'worker',
     address: null,
-    isReady: liveness.isReady,
+    fault: () => liveness.fault() ?? addingUrgentJobs.fault() ?? reconciling.fault(),
     stop: () => all.disposeAsync(),
   };
 };

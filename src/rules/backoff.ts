@@ -66,7 +66,15 @@ export const afterFailedRun = (
 
 /**
  * Does this tick open a run? The tick nearest to `next_attempt_at` does: ticks come every `everyMs` and a little late,
- * so waiting for the exact moment would cost a whole interval.
+ * so waiting for the exact moment would cost a whole interval. A moment that is farther away than the backoff delays is
+ * from before the clock of Postgres was set back.
  */
-export const isDue = (next_attempt_at: Date | null, everyMs: number, nowMs: number): boolean =>
-  next_attempt_at === null || next_attempt_at.getTime() - nowMs < everyMs / 2;
+export const isDue = (
+  { failed_runs, next_attempt_at }: Pick<Backoff, 'failed_runs' | 'next_attempt_at'>,
+  everyMs: number,
+  nowMs: number,
+): boolean => {
+  if (next_attempt_at === null) return true;
+  const waitMs = next_attempt_at.getTime() - nowMs;
+  return waitMs < everyMs / 2 || waitMs > delayMs(failed_runs, everyMs);
+};

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { operatorOf } from '#src/site/answers.ts';
@@ -16,16 +17,17 @@ const callerOf = (request: FastifyRequest): Caller => {
   return { actor: operatorActor(login), roles, session };
 };
 
+/** A site with what its operations need: the console has queues, the KYC desk has keys. */
+type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
+
 /** What the operations of a site use. */
-export const platformOf = ({
+export const platformOf = ({ sql, fourEyes, producer, keys }: OperatingSite): Platform => ({
   sql,
   fourEyes,
-  producer,
-  keys,
-}: SiteOptions & { keys?: KeyRing }): Platform => ({
-  sql,
-  fourEyes,
-  producer: async () => producer,
+  producer: async () => {
+    if (producer !== undefined) return producer;
+    throw new Error('this process has no queues');
+  },
   keys: async () => {
     if (keys !== undefined) return keys;
     throw new KeyError('no_key', 'This process has no keys: use the command line where they are.');
@@ -35,7 +37,7 @@ export const platformOf = ({
 /** Runs an operation for the signed-in operator of a request. */
 export const operateFor = <Schema extends z.ZodType, Result, Final>(
   request: FastifyRequest,
-  options: SiteOptions,
+  options: OperatingSite,
   operation: Operation<Schema, Result, Final>,
   given: Given<Schema>,
 ): Promise<Final> => operate(operation, given, callerOf(request), platformOf(options));

@@ -7,7 +7,6 @@ import type { Producer } from '#src/queue/producer.ts';
 /** Of every site for operators. */
 export type SiteOptions = {
   sql: Database;
-  producer: Producer;
   /** The public address (CONSOLE_URL, KYC_DESK_URL), or where the site listens. */
   url: () => string;
   /** Addresses and CIDRs whose `X-Forwarded-*` is trusted (CONSOLE_TRUSTED_PROXIES). */
@@ -18,4 +17,4 @@ export type SiteOptions = {
   logger: FastifyBaseLogger;
 };
 
-export type ConsoleOptions = SiteOptions;
+export type ConsoleOptions = SiteOptions & { producer: Producer };

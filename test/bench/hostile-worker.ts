@@ -15,6 +15,7 @@ import { localKey } from '#src/sealing/key-provider.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createPace } from '#src/webhooks/pace.ts';
+import { localClock } from '#test/support/clock.ts';
 
 const key = localKey('bench', new Uint8Array(32).fill(7));
 export const keys = { records: [key], tokens: [key] };
@@ -55,7 +56,7 @@ if (import.meta.main) {
     kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
     pageCap: 100,
   };
-  const runner = startRunner(backend, jobs, deps, pino({ level: 'silent' }), onError);
+  const runner = startRunner(backend, jobs, deps, localClock, pino({ level: 'silent' }), onError);
   await runner.ready();
   process.stdout.write('ready\n');
   await once(process.stdin.resume(), 'end');

@@ -72,7 +72,7 @@ const makeRunsOverdue = async (home: string): Promise<number> => {
       logger: pino({ level: 'silent' }),
     });
     const ticks = await foundation.producer.queue(tick).getDelayed();
-    for (const job of ticks) await job.promote();
+    for (const { data } of ticks) await foundation.producer.add(tick, data);
     return ticks.length;
   } finally {
     await instance.stop();

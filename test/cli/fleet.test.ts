@@ -115,7 +115,7 @@ onBothBackends('The command line of a fleet', (kind) => {
       server.games.update(game.game_id, { game_info: 'Changed at the source.' });
       expect(await ask('pull', 'acme', game.game_id, '--wait')).toMatchObject({
         exit: 0,
-        answer: { results: [{ inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 }] },
+        answer: { application_id: 'acme', inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 },
       });
       const { answer: list } = await ask('game', 'list', '--application', 'acme', '--limit', '1000');
       expect(list.games).toHaveLength(130);

@@ -18,7 +18,7 @@ describe.runIf(hasBrowser())('Bull Board in Chromium', () => {
     await addTestOperator(fleet.sql, 'vera', 'viewer');
     // A payload that does not parse fails at the first attempt.
     const worker = await fleet.startWorker();
-    const { id } = await fleet.producer.queue(pullGameDetail).add('broken', { application_id: 'absent' });
+    const { id } = await fleet.producer.queue(pullGameDetail).add('broken', {});
     const job = await fleet.jobEnded(pullGameDetail, id);
     expect(await job.isFailed()).toBe(true);
     await worker.stop(5_000);

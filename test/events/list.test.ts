@@ -142,3 +142,14 @@ it('misses no event of fifty transactions that commit out of order, one of them 
   expect(seen.at(-1)).toBe(held);
   expect(seen).toHaveLength(51);
 });
+
+it('keeps the order of the changes, although the clock of Postgres was set back between them', async () => {
+  const { application_id, game_ids, list } = await withGames(1);
+  await pass(game_ids[0] ?? '');
+  await served.api.sql`
+    update events set created_at = created_at + interval '1 hour' where application_id = ${application_id}`;
+  const rejection = { audit_status: 'rejected', reason: 'duplicate' } as const;
+  await decideGame(served.api.sql, { game_id: game_ids[0] ?? '', ...rejection });
+  const types = (await list('')).body.data.list.map(({ type }: { type: string }) => type);
+  expect(types).toEqual(['game.passed', 'game.rejected']);
+});

@@ -205,3 +205,24 @@ it('the removal of an application writes none: no token may read them', async ()
   await removeApplication(fleet.sql, application_id);
   expect(await written()).toEqual([]);
 });
+
+it('an undo on a withdrawn game writes no event; the game has the status that follows when it returns', async () => {
+  const game = await aGame();
+  await decideGame(fleet.sql, { game_id: game.game_id, audit_status: 'passed' });
+  await decideGame(fleet.sql, { game_id: game.game_id, audit_status: 'rejected', reason: 'duplicate' });
+  await fleet.sql`update games set withdrawn_at = now() where game_id = ${game.game_id}`;
+  expect(short(await written())).toEqual([
+    'game.passed decided',
+    'game.rejected decided',
+    'game.withdrawn not_listed',
+  ]);
+  const [last] = await fleet.sql<{ audit_id: number }[]>`
+    select max(audit_id) as audit_id from game_audits where game_id = ${game.game_id}`;
+  const undone = await undoGameDecisions(fleet.sql, [last?.audit_id ?? 0], KIM);
+  expect(undone).toMatchObject([{ result: 'undone', game: { audit_status: 'passed' } }]);
+  expect(await written()).toEqual([]);
+  await fleet.sql`update games set withdrawn_at = null where game_id = ${game.game_id}`;
+  expect(await written()).toMatchObject([
+    { type: 'game.passed', data: { why: 'returned', audit_status: 'passed' } },
+  ]);
+});

@@ -1,13 +1,16 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { insertRefreshes } from '#db/queries/refreshes.ts';
+import { insertRefreshes, requestGames } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { buildApi } from '#src/api/app.ts';
 import { LIST_EVENTS_PATH, REFRESH_PATH } from '#src/contract/events.ts';
+import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { pullGames } from '#src/operations/pull-games.ts';
 import { addToken, post } from '#test/api/support.ts';
+import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
-import { decideGame } from '#test/support/operate.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { listRuns } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
@@ -56,6 +59,8 @@ it('a changed description of a decided game is pending again, and says so', asyn
   expect(await ping([id, id])).toMatchObject({ status: 200, body: { ret_code: 0, data: { accepted: 1 } } });
   await addJobs();
   await until('the game is pending', async () => (await game())?.audit_status === 'pending');
+  // The request went with the transaction that wrote the detail.
+  expect(await waiting('acme')).toEqual([]);
   expect(server.calls).toEqual({ ...before, query_game_detail: before.query_game_detail + 1 });
   const { body } = await post(url, LIST_EVENTS_PATH, token, { after: '' });
   expect(body.data.list.at(-1)).toMatchObject({
@@ -72,22 +77,19 @@ it('a thousand pings cost the application its own rate, and others nothing', asy
   for (let n = 0; n < 1_000; n += 1) await insertRefreshes(fleet.sql, 'busy', [busy.ids[n % 40] ?? '']);
   await busy.ping(busy.ids);
   expect(await waiting('busy')).toHaveLength(40);
+  const jobs = () => fleet.producer.queue(pullGameDetail).getJobCountByTypes('waiting', 'active', 'delayed');
   await Promise.all([addJobs(), addJobs()]);
   await addJobs();
-  // Five seconds of its rate.
-  expect(await waiting('busy')).toHaveLength(20);
-  const [turn] = await fleet.sql<{ wait_s: number }[]>`
-    select extract(epoch from next_at - now())::float8 as wait_s from refresh_turns where application_id = 'busy'`;
-  expect(turn?.wait_s).toBeGreaterThan(0);
-  expect(turn?.wait_s).toBeLessThanOrEqual(5);
-  await passTurn('busy');
-  // The first job still runs, so there is no second one.
-  await addJobs();
-  expect(await waiting('busy')).toHaveLength(20);
-  await until(
-    'the first job ends',
-    async () => busy.server.calls.query_game_detail === (callsBefore[0] ?? 0) + 20,
-  );
+  expect(await jobs()).toBe(1);
+  const began = performance.now();
+  await until('all are pulled', async () => {
+    await addJobs();
+    expect(await jobs()).toBeLessThanOrEqual(1);
+    return (await waiting('busy')).length === 0;
+  });
+  // 40 calls at four a second.
+  expect(performance.now() - began).toBeGreaterThan(8_000);
+  expect(busy.server.calls.query_game_detail).toBe((callsBefore[0] ?? 0) + 40);
   expect(quiet.server.calls.query_game_detail).toBe(callsBefore[1]);
   const runs = await listRuns(fleet.sql, { application_id: 'busy', limit: 10 });
   expect(runs).toHaveLength(1);
@@ -106,6 +108,7 @@ it('ids that are not stored, also those of another application, request the list
     ),
   );
   expect(run).toMatchObject({ full: false, outcome: 'succeeded', listed: 2 });
+  await until('the game is pulled', async () => (await waiting('mine')).length === 0);
   // The next list is read a minute later.
   await mine.ping([]);
   await addJobs();
@@ -150,5 +153,29 @@ it('a paused application is not called; what pulls have stored counts against a 
   await fleet.sql`
     update refresh_turns set day_started_at = now() - interval '25 hours' where application_id = 'paused'`;
   await addJobs();
-  expect(await count()).toBe(0);
+  await until('both are pulled', async () => (await count()) === 0);
+});
+
+it('what an operator requests is pulled first, of a paused application and beyond its budget too', async () => {
+  const { ping, ids, server } = await aSynced('wanted', 3);
+  const [first = '', second = '', third = ''] = ids;
+  await fleet.sql`update applications set status = 'paused' where application_id = 'wanted'`;
+  await fleet.sql`
+    insert into refresh_turns (application_id, next_at, stored_bytes) values ('wanted', now(), 2147483648)`;
+  await ping([first, second]);
+  const application_game_ids = [second, third, 'not-there'];
+  await operateAs(fleet.sql, KIM, pullGames, { application_id: 'wanted', application_game_ids });
+  const before = server.calls.query_game_detail;
+  await addJobs();
+  await until('they are pulled', async () => (await waiting('wanted')).length === 1);
+  expect(await waiting('wanted')).toEqual([first]);
+  expect(server.calls.query_game_detail).toBe(before + 3);
+  // Ten thousand requests of operators leave room for those of the application.
+  await requestGames(
+    fleet.sql,
+    'wanted',
+    Array.from({ length: 10_000 }, (_, n) => `many-${n}`),
+  );
+  expect((await ping([second])).body.data).toEqual({ accepted: 1 });
+  await fleet.sql`delete from refresh_requests`;
 });

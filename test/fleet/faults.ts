@@ -1,4 +1,5 @@
 import { CLOCK_FAULTS } from '#test/fleet/faults/clocks.ts';
+import { CLUSTER_FAULTS } from '#test/fleet/faults/cluster.ts';
 import type { Fault } from '#test/fleet/faults/fault.ts';
 import { LATENCY_FAULTS } from '#test/fleet/faults/latency.ts';
 import { OUTAGE_FAULTS } from '#test/fleet/faults/outages.ts';
@@ -15,6 +16,7 @@ const FAULTS = [
   ...PROCESS_FAULTS,
   ...REDIS_FAULTS,
   ...SILENCE_FAULTS,
+  ...CLUSTER_FAULTS,
   ...POSTGRES_FAULTS,
   ...LATENCY_FAULTS,
   ...QUEUE_FAULTS,

@@ -11,6 +11,7 @@ import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
 import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
+import { localClock } from '#test/support/clock.ts';
 import { until } from '#test/support/until.ts';
 
 const logger = pino({ level: 'silent' });
@@ -68,12 +69,13 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       onError,
     });
     const producer = createProducer(backend, [nothing], onError);
-    const runner = startRunner(backend, [nothingJob], undefined, logger, onError);
+    const runner = startRunner(backend, [nothingJob], undefined, localClock, logger, onError);
     const stuck: Stuck[] = [];
     const liveness = startLiveness({
       backend,
       producer,
       runner,
+      clock: localClock,
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,
@@ -94,8 +96,8 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
 
   test('is ready once queue and database have answered', async () => {
     const { liveness } = await startAlone();
-    expect(liveness.isReady()).toBe(false);
-    await until('it is ready', () => liveness.isReady());
+    expect(liveness.fault()).toBeDefined();
+    await until('it is ready', () => liveness.fault() === undefined);
   });
 
   test('that receives no jobs after a reconnect is found stuck, though Redis responds', async () => {
@@ -121,17 +123,17 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     });
     expect(stuck).toEqual([{ queue: nothing.name, active: 0 }]);
     expect(taken()).toBe(added - 1);
-    expect(liveness.isReady()).toBe(false);
+    expect(liveness.fault()).toBeDefined();
   });
 
   test('is not found stuck while Redis is down, and goes on when it is back', async () => {
     const { liveness, server, stuck } = await startAlone();
-    await until('it is ready', () => liveness.isReady());
+    await until('it is ready', () => liveness.fault() === undefined);
     await server.end('SIGKILL');
     // An outage of many looks: what must not happen has no condition to wait for.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await server.start();
-    await until('it is ready', () => liveness.isReady());
+    await until('it is ready', () => liveness.fault() === undefined);
     expect(stuck).toEqual([]);
   });
 
@@ -158,7 +160,11 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
         },
       },
       producer,
-      runner: { loads: () => [{ name: nothing.name, active: 0, concurrency: 1, taken: 0 }] },
+      runner: {
+        loads: () => [{ name: nothing.name, active: 0, concurrency: 1, taken: 0 }],
+        followClock: async () => {},
+      },
+      clock: localClock,
       recordHeartbeat: async () => {},
       onStuck: (what) => stuck.push(what),
       logger,
@@ -171,7 +177,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       admin.disconnect();
     });
     await until('it has looked often', () => looks > 20);
-    expect(liveness.isReady()).toBe(false);
+    expect(liveness.fault()).toBeDefined();
     expect(stuck).toEqual([]);
     await admin.config('SET', 'maxmemory', '0');
     await until('it is found stuck', () => stuck.length > 0);

@@ -20,6 +20,8 @@ export type TcpProxy = {
    * whose first words match.
    */
   pause: (of?: RegExp) => void;
+  /** The same for each connection that is opened after this many. */
+  pauseAfter: (connections: number) => void;
   /** What waited goes on. */
   resume: () => void;
   /** End every connection, and refuse new ones (or all above a number). */
@@ -39,6 +41,9 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
   const pairs = new Map<readonly [Socket, Socket], string>();
   let most = Number.POSITIVE_INFINITY;
   let paused: RegExp | undefined;
+  let pausedAfter = Number.POSITIVE_INFINITY;
+  let opened = 0;
+  const silent = new Set<readonly [Socket, Socket]>();
   let watcher: Watcher = {};
   let replyDelayMs = 0;
 
@@ -70,6 +75,8 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
     const onward = connect(port(), '127.0.0.1');
     const pair = [client, onward] as const;
     pairs.set(pair, '');
+    opened += 1;
+    if (opened > pausedAfter) silent.add(pair);
     client.once('data', (chunk: Buffer) => {
       if (pairs.has(pair)) pairs.set(pair, chunk.toString('latin1'));
       pauseIfMeant(pair);
@@ -87,7 +94,7 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
     pauseIfMeant(pair);
   });
   const pauseIfMeant = (pair: readonly [Socket, Socket]) => {
-    if (paused?.test(pairs.get(pair) ?? '')) for (const socket of pair) socket.pause();
+    if (silent.has(pair) || paused?.test(pairs.get(pair) ?? '')) for (const socket of pair) socket.pause();
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -102,8 +109,14 @@ export const startProxy = async (port: () => number): Promise<TcpProxy> => {
       paused = of;
       for (const pair of pairs.keys()) pauseIfMeant(pair);
     },
+    pauseAfter: (connections) => {
+      opened = 0;
+      pausedAfter = connections;
+    },
     resume: () => {
       paused = undefined;
+      pausedAfter = Number.POSITIVE_INFINITY;
+      silent.clear();
       each((socket) => socket.resume());
     },
     cut: ({ refuse = false, most: allowed } = {}) => {

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Redis } from 'ioredis';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { startRedisCluster } from '#test/fleet/redis-cluster.ts';
 import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
@@ -106,23 +106,8 @@ describe.skipIf(withoutRedis('forms of REDIS_URL'))('a whole run goes through', 
   });
 
   test('a cluster of three nodes', async () => {
-    await using stack = new AsyncDisposableStack();
-    const nodes: RedisServer[] = [];
-    for (let index = 0; index < 3; index += 1) {
-      nodes.push(
-        stack.use(
-          await startRedisServer({ args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] }),
-        ),
-      );
-    }
-    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes']);
-    for (const node of nodes) {
-      await until('the cluster is whole', async () =>
-        (await redisCli(node, 'cluster', 'info')).stdout.includes('cluster_state:ok'),
-      );
-    }
-    await wholeRun({ REDIS_URL: `redis+cluster://${addresses.join(',')}` });
+    await using cluster = await startRedisCluster(3, 0);
+    await wholeRun({ REDIS_URL: cluster.url });
   });
 });
 
@@ -192,14 +177,5 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
   test('that a prefix without a hash tag does not go with a cluster', async () => {
     const said = await catalogue({ REDIS_URL: 'redis+cluster://127.0.0.1:1', QUEUE_PREFIX: 'fleet' });
     expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining('QUEUE_PREFIX={fleet}') });
-  });
-
-  test('that Redis would evict jobs', async () => {
-    await using world = await openWorld(sharedGround(), { applications: 1, games: 1 });
-    const redis = new Redis(world.redis.server.url);
-    onTestFinished(() => redis.disconnect());
-    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    const worker = await world.startWorker();
-    expect(worker.log()).toContain('set maxmemory-policy to noeviction');
   });
 });

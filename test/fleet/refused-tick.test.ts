@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { SCHEDULES } from '#src/contract/words.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { scheduled } from '#test/fleet/schedules.ts';
@@ -19,7 +20,7 @@ test.skipIf(withoutRedis('refused ticks'))(
     const { producer } = open.use(openProducer(world.databaseUrl, world.queue.redisUrl));
     world.toPostgres.cut({ refuse: true });
     const refusedAt = performance.now();
-    for (const job of await producer.queue(tick).getDelayed()) await job.promote();
+    for (const schedule of SCHEDULES) await producer.add(tick, { application_id: 'app-0', schedule });
     const failed = () => worker.log().match(/"job":"tick".*"attempt":\d.*/g) ?? [];
     await until('ten seconds have passed, with failed attempts of both ticks', () => {
       const titles = ['games', 'kyc'].every((name) =>

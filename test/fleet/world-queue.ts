@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
+import { type RedisCluster, startRedisCluster } from '#test/fleet/redis-cluster.ts';
 import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
 
 export const QUEUE_PREFIX = '{fleet}';
@@ -17,6 +18,8 @@ export type WorldQueue = {
   /** What workers are told. */
   env: Record<string, string>;
   redis: RedisSide | undefined;
+  /** The cluster, if the queues are in one. */
+  cluster?: RedisCluster;
   /** Keep what workers say to the queue on its way, and nothing else. */
   pause: () => void;
   /** Lets it continue, on new connections. */
@@ -52,6 +55,31 @@ export const openRedisQueue = async (
     rewrite: async (queue, job_id, payload) =>
       void (await client.hset(`${QUEUE_PREFIX}:${queue}:${job_id}`, 'data', JSON.stringify(payload))),
     describe: () => describeRedis(client),
+  };
+};
+
+/** Queues in a cluster of their own: three masters, each with a replica. Workers connect to it directly. */
+export const openClusterQueue = async (stack: AsyncDisposableStack): Promise<WorldQueue> => {
+  const cluster = stack.use(await startRedisCluster());
+  const withoutNetwork = () => {
+    throw new Error('no network stands before the nodes of a cluster: disturb the nodes');
+  };
+  return {
+    kind: 'redis',
+    redisUrl: cluster.url,
+    env: { REDIS_URL: cluster.url, QUEUE_PREFIX },
+    redis: undefined,
+    cluster,
+    pause: withoutNetwork,
+    resume: withoutNetwork,
+    flush: async () => {
+      for (const master of await cluster.masters()) await cluster.cli(master, 'flushall');
+    },
+    rewrite: async (queue, job_id, payload) => {
+      const key = `${QUEUE_PREFIX}:${queue}:${job_id}`;
+      await cluster.cli(await cluster.masterOf(key), 'hset', key, 'data', JSON.stringify(payload));
+    },
+    describe: async () => cluster.cli(await cluster.masterOf(QUEUE_PREFIX), 'cluster', 'nodes'),
   };
 };
 

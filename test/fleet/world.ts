@@ -8,10 +8,12 @@ import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
 import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
+import type { RedisCluster } from '#test/fleet/redis-cluster.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
 import { PATIENT, startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
 import {
+  openClusterQueue,
   openPostgresQueue,
   openRedisQueue,
   QUEUE_PREFIX,
@@ -46,6 +48,8 @@ export type World = {
   queue: WorldQueue;
   /** The queue's Redis. @throws in a world that has none */
   redis: RedisSide;
+  /** The queue's cluster. @throws in a world that has none */
+  cluster: RedisCluster;
   /** What the database lies on, if the world asked for a small one. @throws in a world that did not */
   disk: SmallDisk;
   ground: Ground;
@@ -81,6 +85,8 @@ export type WorldOptions = {
   games?: number;
   latencyMs?: number;
   redisArgs?: readonly string[];
+  /** The queues are in a Redis Cluster. */
+  cluster?: boolean;
   /** Lay the database on a disk that can be filled. */
   smallDisk?: boolean;
   /** Waits closer to production's, for servers that answer late and for machines that many worlds share. */
@@ -102,10 +108,11 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     pool.end({ timeout: 1 }),
   );
   const toPostgres = opened.use(await startProxy(ground.postgresPort));
-  const queue =
-    kind === 'redis'
-      ? await openRedisQueue(opened, options.redisArgs)
-      : await openPostgresQueue(sql, databaseUrl, toPostgres);
+  const openQueue = (): Promise<WorldQueue> => {
+    if (kind === 'postgres') return openPostgresQueue(sql, databaseUrl, toPostgres);
+    return options.cluster ? openClusterQueue(opened) : openRedisQueue(opened, options.redisArgs);
+  };
+  const queue = await openQueue();
   const home = opened.adopt(await mkdtemp(join(tmpdir(), 'catalogue-world-')), (directory) =>
     rm(directory, { recursive: true, force: true }),
   );
@@ -142,6 +149,10 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     get redis() {
       if (queue.redis === undefined) throw new Error('this world has no Redis');
       return queue.redis;
+    },
+    get cluster() {
+      if (queue.cluster === undefined) throw new Error('this world has no cluster');
+      return queue.cluster;
     },
     get disk() {
       if (disk === undefined) throw new Error('this world has no small disk');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { requestGames } from '#db/queries/refreshes.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import {
@@ -91,8 +92,8 @@ test('--full, a pull and a changed list entry fetch at once a game that failed o
   expect((await nextRun(fleet, state)).fetched).toBe(false);
 
   const before = state.calls;
-  const pull = { application_id: 'acme', application_game_ids: [BROKEN] };
-  const { id } = await fleet.producer.add(pullGameDetail, pull);
+  await requestGames(fleet.sql, 'acme', [BROKEN]);
+  const { id } = await fleet.producer.add(pullGameDetail, { application_id: 'acme' });
   await until(
     'the pull ends',
     async () => (await fleet.producer.queue(pullGameDetail).getJob(id ?? ''))?.finishedOn,

@@ -43,8 +43,8 @@ const tick = async (
   reason?: string,
   fault: RunFault = 'unreachable',
 ): Promise<RunRow | undefined> => {
-  const { next_attempt_at, every_ms, status } = await application(application_id);
-  if (status !== 'active' || !isDue(next_attempt_at, every_ms, Date.now())) return undefined;
+  const row = await application(application_id);
+  if (row.status !== 'active' || !isDue(row, row.every_ms, Date.now())) return undefined;
   return runOnce(application_id, reason, fault);
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { findKycState } from '#db/queries/kyc.ts';
+import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
@@ -37,9 +38,12 @@ onBothBackends('A call that is in flight', (kind) => {
   test.each([
     [
       'is removed and registered again',
-      async (fleet: TestFleet, url: string) => {
+      async (fleet: TestFleet, url: string, game_id: string) => {
         await removeApplication(fleet.sql, 'acme');
         await addApplication(fleet.sql, 'acme', webhooksAt(url));
+        // The request of the former registration is gone with it.
+        expect(await hasWaitingGames(fleet.sql, 'acme', [game_id])).toBe(false);
+        await requestGames(fleet.sql, 'acme', [game_id]);
       },
     ],
     [
@@ -58,11 +62,11 @@ onBothBackends('A call that is in flight', (kind) => {
     await addApplication(fleet.sql, 'acme', webhooksAt(gate.url));
     await fleet.startWorker();
     gate.block(() => true);
-    const application_game_ids = [former.game_id];
-    const pull = await fleet.producer.add(pullGameDetail, { application_id: 'acme', application_game_ids });
+    await requestGames(fleet.sql, 'acme', [former.game_id]);
+    const pull = await fleet.producer.add(pullGameDetail, { application_id: 'acme' });
     const kyc = await fleet.producer.add(queryCpKyc, { application_id: 'acme' });
     await gate.blocked(2);
-    await move(fleet, next.server.url);
+    await move(fleet, next.server.url, former.game_id);
     gate.release();
     expect((await fleet.jobEnded(pullGameDetail, pull.id)).returnvalue).toMatchObject({ inserted: 1 });
     expect((await fleet.jobEnded(queryCpKyc, kyc.id)).returnvalue).toEqual({ state: 'sealed' });

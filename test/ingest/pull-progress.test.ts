@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { pullGameDetail } from '#src/ingest/specs.ts';
+import { countPulled, readGamesBefore } from '#db/queries/pulled-games.ts';
+import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { goodDetail, idsOf, raw, startHostileApplication } from '#test/hostile/support.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
 
 onBothBackends('A pull of more games than its application answers at once', (kind) => {
   test('fetches each game once, and its result counts them all', async () => {
@@ -29,10 +32,17 @@ onBothBackends('A pull of more games than its application answers at once', (kin
       { concurrency: 1 },
     );
     await fleet.startWorker();
-    const payload = { application_id: 'acme', application_game_ids: ids };
-    const { id } = await fleet.producer.add(pullGameDetail, payload);
-    const { returnvalue } = await fleet.jobEnded(pullGameDetail, id);
+    const before = await readGamesBefore(fleet.sql, 'acme', ids);
+    await requestGames(fleet.sql, 'acme', ids);
+    await until('all are pulled', async () => {
+      await addUrgentJobs(fleet.sql, fleet.producer);
+      return !(await hasWaitingGames(fleet.sql, 'acme', ids));
+    });
     expect(answered.toSorted()).toEqual(ids);
-    expect(returnvalue).toEqual({ inserted: 10, updated: 0, unchanged: 0, invalid: 0, missing: 0 });
+    const counts = await countPulled(fleet.sql, 'acme', before);
+    expect(counts).toEqual({ inserted: 10, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 });
+    expect(await fleet.sql`select max(attempts) as attempts from refresh_requests`).toEqual([
+      { attempts: null },
+    ]);
   });
 });

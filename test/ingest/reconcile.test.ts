@@ -148,17 +148,48 @@ onBothBackends('Reconcilers', (kind) => {
 it('goes on with a chore that failed, and ends when it is aborted', async () => {
   const aborter = new AbortController();
   let done = 0;
-  await repeatUntilAborted(1, aborter.signal, silent, 'chore', async () => {
+  const chore = repeatUntilAborted(1, aborter.signal, silent, 'chore', async () => {
     done += 1;
     if (done === 3) aborter.abort();
     throw new Error('not this time');
   });
+  await chore.ended;
   expect(done).toBe(3);
 });
 
 it('ends a chore that waits for something that never comes, when it is aborted', async () => {
   const aborter = new AbortController();
-  const ended = repeatUntilAborted(1, aborter.signal, silent, 'chore', () => new Promise(() => {}));
+  const { ended } = repeatUntilAborted(1, aborter.signal, silent, 'chore', () => new Promise(() => {}));
   aborter.abort();
   await ended;
+});
+
+it('says what a chore without success lacks, from a deadline on until it succeeds again', async () => {
+  const aborter = new AbortController();
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  let isWell = false;
+  const work = async () => {
+    if (!isWell) throw Object.assign(new Error('secret value'), { name: 'PostgresError', code: '25006' });
+  };
+  const chore = repeatUntilAborted(1, aborter.signal, logger, 'urgent jobs', work, { overdueMs: 300 });
+  expect(chore.fault()).toBeUndefined();
+  const fault = await until('it is overdue', chore.fault);
+  expect(fault).toMatch(
+    /^the chore "urgent jobs" has not succeeded for \d+ s: Postgres is read-only \(25006\)$/,
+  );
+  expect(lines).toMatchObject([{ chore: 'urgent jobs', error: 'Postgres is read-only (25006)' }]);
+  isWell = true;
+  await until('it is well', () => chore.fault() === undefined);
+  aborter.abort();
+  await chore.ended;
+});
+
+it('says that a chore does not end', async () => {
+  const aborter = new AbortController();
+  const work = () => new Promise<void>(() => {});
+  const chore = repeatUntilAborted(1, aborter.signal, silent, 'reconcile', work, { overdueMs: 0 });
+  expect(chore.fault()).toContain('it does not end');
+  aborter.abort();
+  await chore.ended;
 });

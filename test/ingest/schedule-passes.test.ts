@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { setApplicationStatus } from '#db/queries/applications.ts';
 import { reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
 import { tick } from '#src/ingest/specs.ts';
+import { schedulerJobId } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';
@@ -122,27 +123,24 @@ onBothBackends('A pass over schedules', (kind) => {
     expect(await ticks.getDelayedCount()).toBe(200);
   });
 
-  it('stay as they are after one tick was promoted, and return to their moments after many were', async () => {
+  it('stay as they are after ticks were taken too early, because those wait for their time', async () => {
     await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     await reconcile();
-    const placed = await schedulers();
     const worker = await world.fleet.startWorker();
-    const promote = async () => {
-      const ticks = world.fleet.producer.queue(tick);
-      const next = async () => (await ticks.getJobScheduler('games.one'))?.next ?? 0;
+    const ticks = world.fleet.producer.queue(tick);
+    const next = async () => (await ticks.getJobScheduler('games.one'))?.next ?? 0;
+    const first = await next();
+    for (let taken = 1; taken <= 4; taken += 1) {
       const before = await next();
-      for (const job of await ticks.getDelayed()) if (job.data.schedule === 'games') await job.promote();
-      await until('it has ticked', async () => (await next()) > before);
-      return schedulers();
-    };
-    const once = await promote();
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
-    expect(await schedulers()).toEqual(once);
-    for (let again = 0; again < 3; again += 1) await promote();
+      await (await ticks.getJob(schedulerJobId('games.one', before)))?.promote();
+      await until('it was taken', async () => (await next()) > before);
+      expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    }
     await worker.stop(5_000);
-    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
-    expect(await schedulers()).toEqual(placed);
-    expect(await reconcile()).toEqual({ set: 0, removed: 0 });
+    const moments = [0, 1, 2, 3, 4].map((hours) => first + hours * HOUR_MS);
+    const states = moments.map((moment) => ticks.getJobState(schedulerJobId('games.one', moment)));
+    expect(await Promise.all(states)).toEqual(Array(5).fill('delayed'));
+    expect(await next()).toBe(moments[4]);
   });
 
   it('are set although one of them cannot be, and a queue that is down ends the pass', async () => {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
+import { listRequestedKyc } from '#db/queries/kyc.ts';
+import { SCHEDULES } from '#src/contract/words.ts';
 import { tickOffset } from '#src/ingest/schedules.ts';
-import { prune, queryCpKyc, tick } from '#src/ingest/specs.ts';
+import { prune, tick } from '#src/ingest/specs.ts';
+import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
 import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends } from '#test/support/fleet.ts';
@@ -130,16 +133,12 @@ onBothBackends('Schedules', (kind) => {
       grant usage on sequence answers to catalogue_worker`);
     try {
       const worker = await world.fleet.startWorker();
-      const due = await world.fleet.producer.queue(tick).getDelayed();
-      expect(due).toHaveLength(2);
-      for (const job of due) await job.promote();
+      for (const schedule of SCHEDULES)
+        await world.fleet.producer.add(tick, { application_id: 'one', schedule });
       await until('both ticks have come through', async () => {
         const runs = await world.fleet
           .sql`select from sync_runs where application_id = 'one' and trigger = 'schedule'`;
-        const kyc = await world.fleet.producer
-          .queue(queryCpKyc)
-          .getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
-        return runs.length === 1 && kyc === 1;
+        return runs.length === 1 && (await listRequestedKyc(world.fleet.sql, 9)).length === 1;
       });
       await worker.stop(5_000);
     } finally {
@@ -147,6 +146,28 @@ onBothBackends('Schedules', (kind) => {
         'drop view applications; alter table stored_applications rename to applications; drop function answer; drop sequence answers',
       );
     }
+  });
+
+  it('do nothing before their time, although a worker takes their tick', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS, kyc_every_ms: HOUR_MS });
+    await reconcile();
+    const ticks = world.fleet.producer.queue(tick);
+    const planned = (await schedulers()).map(({ key, next = 0 }) => schedulerJobId(key, next)).sort();
+    const worker = await world.fleet.startWorker();
+    // As a worker does whose clock is ahead.
+    for (const id of planned) await (await ticks.getJob(id))?.promote();
+    const taken = () => worker.loads().find(({ name }) => name === tick.name)?.taken;
+    await until('both were taken', () => taken() === 2);
+    await worker.stop(5_000);
+    const states = await Promise.all(planned.map((id) => ticks.getJobState(id)));
+    expect(states).toEqual(['delayed', 'delayed']);
+    for (const id of planned) {
+      const { processedOn = 0, delay = 0, attemptsMade } = (await ticks.getJob(id)) ?? {};
+      expect(attemptsMade).toBe(0);
+      expect(Math.abs(processedOn + delay - (parseSchedulerJobId(id)?.plannedAt ?? 0))).toBeLessThan(5_000);
+    }
+    expect(await world.fleet.sql`select from sync_runs where application_id = 'one'`).toHaveLength(0);
+    expect(await listRequestedKyc(world.fleet.sql, 9)).toEqual([]);
   });
 
   it('really fire a run, and the next after it', async () => {

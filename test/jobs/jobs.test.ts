@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setApplicationStatus } from '#db/queries/applications.ts';
+import { requestGames } from '#db/queries/refreshes.ts';
 import { findOpenRun } from '#db/queries/runs.ts';
 import { jobs, mediaJobs } from '#jobs/index.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
@@ -25,10 +26,7 @@ describe('The list of jobs', () => {
       'acme page 3',
     );
     expect(tick.title({ application_id: 'acme', schedule: 'games' })).toBe('acme games');
-    expect(pullGameDetail.title({ application_id: 'acme', application_game_ids: ['a'] })).toBe('acme game a');
-    expect(pullGameDetail.title({ application_id: 'acme', application_game_ids: ['a', 'b'] })).toBe(
-      'acme 2 games',
-    );
+    expect(pullGameDetail.title({ application_id: 'acme' })).toBe('acme');
   });
 
   it('is refused when two jobs share a name, or a specification has no handler', () => {
@@ -41,6 +39,12 @@ describe('The list of jobs', () => {
 
 onBothBackends('A job', (kind) => {
   const fleet = useTestFleet(kind, 1);
+
+  /** Requests games as an operator does, and runs the job that pulls them. */
+  const pull = async (application_id: string, ids: readonly string[]): Promise<JobResult> => {
+    await requestGames(fleet.sql, application_id, ids);
+    return finish(pullGameDetail, { application_id });
+  };
 
   /** Add a job and wait for its end. */
   const finish = async (definition: AnySpec, payload: object): Promise<JobResult> => {
@@ -100,15 +104,13 @@ onBothBackends('A job', (kind) => {
     const games = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail, ...unknown[]];
     const [good, bad] = [games[0], games[1]];
     server.games.update(bad.game_id, { game_icon: 'none' as never });
-    const payload = {
-      application_id: 'pulled',
-      application_game_ids: [good.game_id, bad.game_id, 'not-there'],
-    };
-    expect(await finish(pullGameDetail, payload)).toEqual({
+    const pullAll = () => pull('pulled', [good.game_id, bad.game_id, 'not-there']);
+    expect(await pullAll()).toEqual({
       inserted: 1,
       updated: 0,
       unchanged: 0,
       invalid: 1,
+      failed: 0,
       missing: 1,
     });
     expect((await gamesOf(fleet.sql, 'pulled')).size).toBe(1);
@@ -118,7 +120,8 @@ onBothBackends('A job', (kind) => {
     ]);
 
     server.games.update(bad.game_id, { game_icon: [] });
-    expect(await finish(pullGameDetail, payload)).toMatchObject({ inserted: 1, unchanged: 1, missing: 1 });
+    expect(await pullAll()).toMatchObject({ inserted: 1, unchanged: 1, missing: 1 });
+    expect(await fleet.sql`select from refresh_requests where application_id = 'pulled'`).toHaveLength(0);
     expect(await listFailures(fleet.sql, { application_id: 'pulled', limit: 5 })).toEqual([]);
     expect(await fleet.sync('pulled')).toMatchObject({ outcome: 'succeeded', inserted: 3 });
   });
@@ -130,10 +133,7 @@ onBothBackends('A job', (kind) => {
     const gate = await startGate(server.url);
     await moveWebhooks(fleet.sql, 'leaving', webhooksAt(gate.url));
     gate.block(() => true);
-    const pulled = finish(pullGameDetail, {
-      application_id: 'leaving',
-      application_game_ids: [known.game_id, 'not-there'],
-    });
+    const pulled = pull('leaving', [known.game_id, 'not-there']);
     await gate.blocked(2);
     await removeApplication(fleet.sql, 'leaving');
     gate.release();
@@ -142,15 +142,22 @@ onBothBackends('A job', (kind) => {
     await gate.close();
   });
 
-  it('pull fails after its last attempt when the application is down, and records why', async () => {
+  it('pull records why it failed after its last attempt when the application is down', async () => {
     const { server } = await fleet.addApplication('down', 1);
     await server.close();
-    const result = await finish(pullGameDetail, { application_id: 'down', application_game_ids: ['g-1'] });
-    expect(result.failed).toBe('1 of 1 details failed: g-1: connect_failed');
-    expect(await listFailures(fleet.sql, { application_id: 'down', limit: 5 })).toMatchObject([
+    const failures = () => listFailures(fleet.sql, { application_id: 'down', limit: 5 });
+    const results = [await pull('down', ['g-1']), await finish(pullGameDetail, { application_id: 'down' })];
+    expect(results.map(({ failed }) => failed)).toEqual([0, 0]);
+    expect(await failures()).toEqual([]);
+    expect(await fleet.sql`select attempts from refresh_requests where application_id = 'down'`).toEqual([
+      { attempts: 2 },
+    ]);
+    expect(await finish(pullGameDetail, { application_id: 'down' })).toMatchObject({ failed: 1 });
+    expect(await failures()).toMatchObject([
       { application_game_id: 'g-1', kind: 'connect_failed', count: 1 },
     ]);
-    expect(await finish(pullGameDetail, { application_id: 'gone', application_game_ids: ['g-1'] })).toEqual({
+    expect(await fleet.sql`select from refresh_requests where application_id = 'down'`).toHaveLength(0);
+    expect(await finish(pullGameDetail, { application_id: 'gone' })).toEqual({
       skipped: 'no such application',
     });
   });

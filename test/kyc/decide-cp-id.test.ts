@@ -1,7 +1,10 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
 import { runCli } from '#test/kyc/run-cli.ts';
 import { addApplication, keysText, PLANTED, ringOf } from '#test/kyc/support.ts';
@@ -20,6 +23,8 @@ let env: Record<string, string>;
 let cp_id = 'cp-first';
 let calls = 0;
 let gate: Promise<void> | undefined;
+const over = new AbortController();
+let stopChore: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   sql = database.sql;
@@ -31,6 +36,13 @@ beforeAll(async () => {
   });
   await addApplication(sql, 'acme', keys, server.url);
   fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
+  const adding = repeatUntilAborted(50, over.signal, pino({ level: 'silent' }), 'urgent jobs', () =>
+    addUrgentJobs(sql, fleet.producer),
+  );
+  stopChore = () => {
+    over.abort();
+    return adding.ended;
+  };
   env = {
     ...asOperator(database.databaseUrl),
     ENCRYPTION_KEYS: keysText('k1'),
@@ -38,6 +50,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
+  await stopChore?.();
   await fleet.stop();
   await server.close();
 });
@@ -48,10 +61,14 @@ const kyc = async (...args: string[]) => {
 };
 
 it('an operator pulls a record, sees another cp_id, and accepts it', async () => {
-  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 0, application_id: 'acme', state: 'sealed' });
   const first = await kyc('show', 'acme');
   cp_id = 'cp-second';
-  expect(await kyc('pull', 'acme', '--wait')).toEqual({ exit: 3, results: [{ state: 'cp_id_changed' }] });
+  expect(await kyc('pull', 'acme', '--wait')).toEqual({
+    exit: 3,
+    application_id: 'acme',
+    state: 'cp_id_changed',
+  });
   expect(await kyc('show', 'acme')).toMatchObject({
     application_cp_id: 'cp-first',
     refused_cp_id: 'cp-second',
@@ -94,13 +111,17 @@ it('an erased record is pulled again by an operator, and not by a schedule', asy
   expect(await kyc('pull', 'acme', '--wait', '--by', 'kim', '--reason', '  ')).toMatchObject({ exit: 2 });
   expect(await findKycState(sql, 'acme')).toMatchObject({ state: 'erased' });
   const given = ['--by', 'kim', '--reason', 'asked for it'];
-  expect(await kyc('pull', 'acme', '--wait', ...given)).toEqual({ exit: 0, results: [{ state: 'sealed' }] });
+  expect(await kyc('pull', 'acme', '--wait', ...given)).toEqual({
+    exit: 0,
+    application_id: 'acme',
+    state: 'sealed',
+  });
   expect(
     await sql`select actor, action, subject, reason from audit_log where reason is not null and action = 'kyc.pull'`,
   ).toEqual([{ actor: 'kim', action: 'kyc.pull', subject: 'application:acme', reason: 'asked for it' }]);
 });
 
-it('a pull in progress pulls again when its record was erased and an operator pulled it meanwhile', async () => {
+it('a record that was erased and requested again while it was pulled is pulled once more', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const before = calls;
@@ -111,6 +132,7 @@ it('a pull in progress pulls again when its record was erased and an operator pu
   await reopenErased(sql, 'acme');
   gate = undefined;
   resolve();
-  expect(await pulled).toEqual({ result: { state: 'sealed' } });
+  expect(await pulled).toEqual({ result: { state: 'overtaken' } });
+  await expect.poll(() => findKycState(sql, 'acme')).toMatchObject({ state: 'sealed', requested_at: null });
   expect(calls).toBe(before + 2);
 });

@@ -17,6 +17,7 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createPace } from '#src/webhooks/pace.ts';
+import { localClock } from '#test/support/clock.ts';
 import { everyRedisValue } from '#test/support/stored.ts';
 import { loopback } from '#test/webhooks/support.ts';
 
@@ -73,7 +74,7 @@ export const startFleet = async (
   const handled = specs.flatMap((spec) =>
     jobs.filter((job) => job.spec.name === spec.name).map(({ handler }) => ({ spec, handler })),
   );
-  const runner = startRunner(backend, handled, deps, logger, onError);
+  const runner = startRunner(backend, handled, deps, localClock, logger, onError);
   await runner.ready();
 
   return {

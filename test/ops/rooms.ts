@@ -13,7 +13,8 @@ export type Room = {
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   'package.json': { imports: [] },
-  'src/errors.ts': { imports: [] },
+  'src/server-faults.ts': { imports: [] },
+  'src/errors.ts': { imports: ['src/server-faults.ts'] },
   'src/lib/read-or-create-file.ts': { imports: [] },
   'src/lib': { imports: [] },
   'src/contract': { imports: ['src/lib'], packages: ['zod', 'zod-openapi'] },

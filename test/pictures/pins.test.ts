@@ -3,10 +3,11 @@ import type { Database } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
-import { listPins } from '#db/queries/picture-pins.ts';
+import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { comparePins } from '#src/pictures/compare-pins.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
@@ -195,4 +196,33 @@ test('of pictures that are not shown, a decided one keeps its smallest thumbnail
   await sql`update pictures set fresh_until = null`;
   await pictures.refresh({ url: decided.url, application_id: 'acme' }, 'look', signal);
   expect(await viewOf(decided.url)).toMatchObject({ whole: true, outcome: 'shown' });
+});
+
+test('a withdrawn game keeps its status when its picture changes; its pictures are compared when it returns', async () => {
+  const { game_id, url, replace } = await land(await aPicture(30));
+  await look(url);
+  await pass(game_id);
+  await database.sql`update games set withdrawn_at = now() where game_id = ${game_id}`;
+  replace(await aPicture(31));
+  expect(await look(url)).toMatchObject({ drifted: [] });
+  expect(await statusOf(game_id)).toBe('passed');
+  const isDue = async () =>
+    (await takeDuePictures(database.as('media'), 100, 60_000)).some((due) => due.url === url && due.wanted);
+  await isDue();
+  expect(await isDue()).toBe(false);
+
+  await database.as('worker')`update games set withdrawn_at = null where game_id = ${game_id}`;
+  expect(await isDue()).toBe(true);
+  const { picture_id = '' } = (await viewOf(url)) ?? {};
+  const media = database.as('media');
+  expect(await comparePins(media, picture_id, createReopenGames(media))).toEqual([game_id]);
+  expect(await statusOf(game_id)).toBe('pending');
+  const events = await database.sql`
+    select type, data ->> 'why' as why from events where game_id = ${game_id} order by event_number`;
+  expect(events.map(({ type, why }) => `${type} ${why}`)).toEqual([
+    'game.passed decided',
+    'game.withdrawn not_listed',
+    'game.passed returned',
+    'game.pending pictures_changed',
+  ]);
 });

@@ -6,6 +6,7 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -30,7 +31,7 @@ test('on PostgreSQL, a worker with a backlog reads no whole table of jobs', asyn
   await fleet.sql`analyze bullmq.job`;
   await fleet.sql`select pg_stat_reset_single_table_counters('bullmq.job'::regclass)`;
   const job = defineJob(spec, async (_payload, _context: JobContext) => ({}));
-  const runner = startRunner(backend, [job], fleet.deps, pino({ level: 'silent' }), () => {});
+  const runner = startRunner(backend, [job], fleet.deps, localClock, pino({ level: 'silent' }), () => {});
   const done = async () => (await producer.queue(spec).getJobCounts('completed')).completed ?? 0;
   await until('a hundred jobs have ended', async () => (await done()) >= 100);
   await runner.stop(1_000);

@@ -7,6 +7,7 @@ import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { type Stuck, startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -39,7 +40,9 @@ onBothBackends('A worker that takes no waiting job', (kind) => {
     const queue = producer.queue(forOne);
     await limit(queue);
     for (let added = 0; added < 3; added += 1) await producer.add(forOne, { untilStopped });
-    const runners = [1, 2].map(() => startRunner(fleet.backend, [forOneJob], fleet.deps, logger, onError));
+    const runners = [1, 2].map(() =>
+      startRunner(fleet.backend, [forOneJob], fleet.deps, localClock, logger, onError),
+    );
     for (const runner of runners) stack.defer(() => runner.stop(0));
     const taken = () =>
       runners.flatMap((runner) => runner.loads()).reduce((sum, load) => sum + load.taken, 0);
@@ -51,7 +54,8 @@ onBothBackends('A worker that takes no waiting job', (kind) => {
       const liveness = startLiveness({
         backend: fleet.backend,
         producer,
-        runner,
+        runner: { ...runner, followClock: async () => {} },
+        clock: localClock,
         recordHeartbeat: async () => {
           looks += 1;
         },

@@ -5,6 +5,7 @@ import { PermanentError } from '#src/errors.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -33,7 +34,14 @@ onBothBackends('A postponed job', (kind) => {
     const waited = await producer.add(postponed, { waitMs: HOUR_MS / 2 }, { id: 'waited' });
     await waited.updateProgress({ postponed_ms: HOUR_MS / 2 + 1, postponed_times: 1 });
 
-    const runner = startRunner(fleet.backend, [postponedJob], fleet.deps, pino({ level: 'silent' }), onError);
+    const runner = startRunner(
+      fleet.backend,
+      [postponedJob],
+      fleet.deps,
+      localClock,
+      pino({ level: 'silent' }),
+      onError,
+    );
     stack.defer(() => runner.stop(1_000));
     await until('both have run', async () => (await queue.getJobCounts('failed')).failed === 1);
     expect(await (await queue.getJob('waited'))?.getState()).toBe('failed');

@@ -6,6 +6,7 @@ import { reconcile } from '#src/ingest/reconcile.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -14,7 +15,7 @@ const live = new AbortController().signal;
 const numbered = defineSpec({
   name: 'numbered',
   payload: z.object({ n: z.number(), fails: z.boolean() }),
-  options: { attempts: 1, backoffMs: 1, concurrency: 10 },
+  options: { attempts: 1, backoffMs: 1, concurrency: 1 },
   title: ({ n }) => `number ${n}`,
 });
 const job = defineJob(numbered, async ({ n, fails }, _context: JobContext) => {
@@ -28,7 +29,7 @@ let runner: Runner;
 const start = async (kind: 'redis' | 'postgres'): Promise<void> => {
   fleet = await startTestFleet(kind);
   producer = createProducer(fleet.backend, [numbered], () => {});
-  runner = startRunner(fleet.backend, [job], fleet.deps, logger, () => {});
+  runner = startRunner(fleet.backend, [job], fleet.deps, localClock, logger, () => {});
 };
 const stop = async (): Promise<void> => {
   await runner?.stop(1_000);
@@ -39,7 +40,7 @@ const counts = () => producer.queue(numbered).getJobCounts('completed', 'failed'
 /** Runs as many jobs that complete and that fail, one after another. */
 const run = async (completed: number, failed: number): Promise<void> => {
   const payloads = Array.from({ length: completed + failed }, (_, n) => ({ n, fails: n >= completed }));
-  await producer.addInTurn(numbered, payloads);
+  for (const payload of payloads) await producer.add(numbered, payload);
   await until('all have ended', async () => {
     const ended = await counts();
     return ended.completed === completed && ended.failed === failed;

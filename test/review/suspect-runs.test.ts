@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import { runWithdrawalList } from '#src/lists/runs.ts';
+import { findLaterRun } from '#db/queries/vanishing-games.ts';
+import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { applicationList } from '#src/lists/applications.ts';
+import { runList, runWithdrawalList } from '#src/lists/runs.ts';
 import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
 import { readPage } from '#test/support/lists.ts';
@@ -69,6 +72,53 @@ it('Only the games of the last suspect run are kept, and none of a run that is n
   expect(await vanishing(second.run_id)).toEqual([]);
   await fleet.sql`delete from sync_runs where application_id = 'gone'`;
   expect(await fleet.sql`select from vanishing_games where run_id = ${second.run_id}`).toHaveLength(0);
+});
+
+/** The id of a run that a process opens whose clock is a day ahead. */
+const idOfTomorrow = (): string => {
+  const ms = (Date.now() + 24 * 60 * 60_000).toString(16).padStart(12, '0');
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-${randomUUID().slice(-12)}`;
+};
+
+it('A run that a process with a fast clock opened is not the latest once another run has begun', async () => {
+  const { server } = await fleet.addApplication('fast-clock', 30);
+  await fleet.sync('fast-clock');
+  const removed = server.games.all().slice(0, 20);
+  for (const { game_id } of removed) server.games.remove(game_id);
+  const { run } = await openRun(fleet.sql, {
+    run_id: idOfTomorrow(),
+    application_id: 'fast-clock',
+    trigger: 'manual',
+    full: false,
+    accept_withdrawals: false,
+  });
+  await enqueueNextStep(fleet.producer, run, false);
+  expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'suspect' });
+  for (const game of removed) server.games.add(game);
+  const later = await fleet.sync('fast-clock');
+  expect(later).toMatchObject({ outcome: 'succeeded', listed: 30 });
+  expect(later.run_id < run.run_id).toBe(true);
+  await expect(acceptWithdrawals(fleet.sql, run.run_id, undefined, KIM)).rejects.toThrow(
+    'A later run of fast-clock has begun',
+  );
+  expect(await findLaterRun(fleet.sql, run.run_id)).toBe(later.run_id);
+  expect(await present('fast-clock')).toBe(30);
+  const { rows } = await readPage(fleet.sql, runList, { application_id: 'fast-clock' }, { limit: 2 });
+  expect(rows.map(({ run_id }) => run_id)).toEqual([later.run_id, run.run_id]);
+  const applications = await readPage(fleet.sql, applicationList, { search: 'fast-clock' }, { limit: 1 });
+  expect(applications.rows[0]).toMatchObject({ last_run_id: later.run_id, last_outcome: 'succeeded' });
+});
+
+it('The games of a suspect run are forgotten when a later run reads the whole list', async () => {
+  const { server } = await fleet.addApplication('back-again', 30);
+  await fleet.sync('back-again');
+  const removed = server.games.all().slice(0, 20);
+  for (const { game_id } of removed) server.games.remove(game_id);
+  const run = await fleet.sync('back-again');
+  expect(await vanishing(run.run_id)).toHaveLength(20);
+  for (const game of removed) server.games.add(game);
+  await fleet.sync('back-again');
+  expect(await vanishing(run.run_id)).toEqual([]);
 });
 
 it('Accepted withdrawals may take longer than another statement', async () => {

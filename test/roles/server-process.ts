@@ -21,7 +21,7 @@ const app =
         fourEyes: { kinds: [], onceTwo: false },
         logger,
       })
-    : await buildMetricsApp({ registry: new Registry(), ready: async () => true, logger });
+    : await buildMetricsApp({ registry: new Registry(), findFault: async () => undefined, logger });
 const { port } = new URL(await listen(app, '127.0.0.1', 0, 'PORT'));
 process.stdout.write(`${port}\n`);
 

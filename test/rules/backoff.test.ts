@@ -79,10 +79,19 @@ test.each([
 
 test('the tick nearest to the moment opens the run', () => {
   const next = new Date(BEGIN.getTime() + 4 * HOUR_MS);
-  const dueAt = (offsetMs: number) => isDue(next, HOUR_MS, next.getTime() + offsetMs);
-  expect(isDue(null, HOUR_MS, 0)).toBe(true);
+  const dueAt = (offsetMs: number) =>
+    isDue({ failed_runs: 3, next_attempt_at: next }, HOUR_MS, next.getTime() + offsetMs);
+  expect(isDue({ failed_runs: 0, next_attempt_at: null }, HOUR_MS, 0)).toBe(true);
   expect(dueAt(-HOUR_MS)).toBe(false);
   expect(dueAt(-HOUR_MS / 2)).toBe(false);
   expect(dueAt(-HOUR_MS / 2 + 1)).toBe(true);
   expect(dueAt(MINUTE_MS)).toBe(true);
+});
+
+test('a moment that is farther away than the backoff delays is due: the clock was set back', () => {
+  const next_attempt_at = new Date(BEGIN.getTime() + 4 * HOUR_MS);
+  const dueBefore = (ms: number) =>
+    isDue({ failed_runs: 3, next_attempt_at }, HOUR_MS, next_attempt_at.getTime() - ms);
+  expect(dueBefore(4 * HOUR_MS)).toBe(false);
+  expect(dueBefore(4 * HOUR_MS + 1)).toBe(true);
 });

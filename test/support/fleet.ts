@@ -24,6 +24,7 @@ import { type SampleApplication, startSampleApplication } from '#src/sample-appl
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { createPace } from '#src/webhooks/pace.ts';
+import { localClock } from '#test/support/clock.ts';
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
@@ -140,7 +141,7 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
 
   const all = outer.move();
   const startWorker = async () => {
-    const runner = startRunner(backend, jobs, deps, logger, onError);
+    const runner = startRunner(backend, jobs, deps, localClock, logger, onError);
     let stopped: Promise<void> | undefined;
     const stop = (drainMs: number) => {
       stopped ??= runner.stop(drainMs);

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import { listKycStates } from '#db/queries/kyc.ts';
+import { listKycStates, requestKycPull } from '#db/queries/kyc.ts';
 import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
@@ -13,7 +13,7 @@ import { quoteForShell } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
-import { waitForResults } from '#src/cli/kit/wait.ts';
+import { waitForKyc } from '#src/cli/kit/wait.ts';
 import type { Config } from '#src/config.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
@@ -68,11 +68,8 @@ const demoOperate =
 
 /** Pulls the KYC records. @returns their states */
 const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly string[]) => {
-  const { queryCpKyc } = await import('#src/ingest/specs.ts');
-  const { enqueueKycPull } = await import('#src/ingest/steps.ts');
-  const jobs = [];
-  for (const application_id of ids) jobs.push(await enqueueKycPull(foundation.producer, application_id));
-  await waitForResults(foundation, out, queryCpKyc, jobs);
+  for (const application_id of ids) await requestKycPull(foundation.sql, application_id);
+  await waitForKyc(foundation, out, ids);
   return (await listKycStates(foundation.sql)).filter(({ application_id }) => ids.includes(application_id));
 };
 

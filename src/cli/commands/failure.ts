@@ -34,9 +34,9 @@ export const register = (program: Command): void => {
       if ((await findKycState(foundation.sql, application_id))?.state === 'failed')
         out.note(`Its KYC record failed too: npx catalogue kyc pull ${application_id}`);
       const { retryFailures } = await import('#src/operations/pull-games.ts');
-      const retried = await operate(retryFailures, { application_id });
-      if (retried.games > 0) return reportPull(foundation, out, { application_id }, retried, wait === true);
-      out.answer({ application_id, games: 0, jobs: [] }, `No failed games of ${application_id}.`);
+      const requested = await operate(retryFailures, { application_id });
+      if (requested.games.length > 0) return reportPull(foundation, out, requested, wait === true);
+      out.answer({ application_id, games: 0 }, `No failed games of ${application_id}.`);
       return EXIT.done;
     },
   });

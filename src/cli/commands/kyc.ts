@@ -8,7 +8,7 @@ import type { Output } from '#src/cli/kit/output.ts';
 import { APPLICATION, APPROVAL, parseNonEmpty, WAIT } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
-import { waitForJobs, warnWithoutWorker } from '#src/cli/kit/wait.ts';
+import { waitForKyc, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import { revealList } from '#src/lists/audit.ts';
 import { developerList, kycVersionList } from '#src/lists/kyc.ts';
@@ -71,18 +71,22 @@ export const register = (program: Command): void => {
       if (reason !== undefined && by === undefined)
         throw new UsageError('--reason requires --by: both are written to the audit log.');
       const foundation = await openQueues();
-      const { sql } = foundation;
       const { pullKycRecord } = await import('#src/operations/kyc.ts');
-      const { job } = await operate(pullKycRecord, { application_id, reason }, { by });
-      if (wait === true) {
-        const { queryCpKyc } = await import('#src/ingest/specs.ts');
-        const exitCode = await waitForJobs(foundation, out, queryCpKyc, [job]);
-        const current = await findKycState(sql, application_id);
-        return exitCode === EXIT.done && current?.state === 'cp_id_changed' ? EXIT.partial : exitCode;
+      await operate(pullKycRecord, { application_id, reason }, { by });
+      if (wait !== true) {
+        await warnWithoutWorker(foundation.sql, out);
+        out.answer({ application_id }, `Requested the KYC record of ${application_id}.`);
+        return EXIT.done;
       }
-      await warnWithoutWorker(sql, out);
-      out.answer({ application_id, job }, `Requested the KYC record of ${application_id}.`);
-      return EXIT.done;
+      const [pulled] = await waitForKyc(foundation, out, [application_id]);
+      const { state = 'pending', reason: why = null } = pulled ?? {};
+      const line = why === null ? `${application_id}: ${state}.` : `${application_id}: ${state}, ${why}.`;
+      out.answer({ application_id, state, ...(why === null ? {} : { reason: why }) }, line);
+      if (state === 'failed') {
+        out.note(`npx catalogue failure list ${application_id} tells more.`);
+        return EXIT.failed;
+      }
+      return state === 'cp_id_changed' ? EXIT.partial : EXIT.done;
     },
   });
 

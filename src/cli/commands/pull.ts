@@ -14,15 +14,7 @@ export const register = (program: Command): void =>
         .option(...WAIT),
     run: async ({ openQueues, operate, out }, application_id, ids, { wait }) => {
       const { pullGames } = await import('#src/operations/pull-games.ts');
-      const pulled = await operate(pullGames, { application_id, application_game_ids: ids });
-      // The same id may be given twice.
-      const application_game_id = pulled.games === 1 ? ids[0] : undefined;
-      return reportPull(
-        await openQueues(),
-        out,
-        { application_id, application_game_id },
-        pulled,
-        wait === true,
-      );
+      const requested = await operate(pullGames, { application_id, application_game_ids: ids });
+      return reportPull(await openQueues(), out, requested, wait === true);
     },
   });

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
+import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
+import { countPulled, type PulledCounts } from '#db/queries/pulled-games.ts';
+import { hasWaitingGames } from '#db/queries/refreshes.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
-import type { DetailCounts } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
-import type { PulledGames } from '#src/operations/pull-games.ts';
-import type { AnySpec, JobResult } from '#src/queue/job.ts';
+import type { RequestedGames } from '#src/operations/pull-games.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const POLL_MS = 200;
@@ -78,103 +79,71 @@ const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promis
     out.note(`Paused queues start no jobs: ${names.join(', ')}. Resume them: npx catalogue queue resume`);
 };
 
-/** @returns the result of a job; undefined until it ends */
-const findResult = async (queue: Queue, id: string): Promise<JobResult | undefined> => {
-  const state = await queue.getJobState(id);
-  if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return undefined;
-  const job = await queue.getJob(id);
-  if (job === undefined) return { error: 'the job is no longer in the queue' };
-  if (state === 'completed') return job.returnvalue ?? {};
-  return state === 'failed' ? { error: job.failedReason ?? 'failed' } : undefined;
-};
-
-/**
- * Waits until these jobs end.
- * @returns the result of each job in order; `{ error }` for one that failed
- * @throws CatalogueError after 10 minutes, without a worker, or at Ctrl-C; the jobs stay in the queue
- */
-export const waitForResults = (
+/** Waits until the KYC records that were requested are pulled. @returns their states, in the order of the ids */
+export const waitForKyc = (
   foundation: Foundation,
   out: Output,
-  spec: AnySpec,
-  jobs: readonly string[],
-): Promise<JobResult[]> => {
-  const queue = foundation.producer.queue(spec);
-  const results: JobResult[] = [];
-  const poll = async (): Promise<JobResult[] | undefined> => {
-    for (const id of jobs.slice(results.length)) {
-      const result = await findResult(queue, id);
-      if (result === undefined) return undefined;
-      results.push(result);
+  application_ids: readonly string[],
+): Promise<KycStateRow[]> => {
+  const poll = async (): Promise<KycStateRow[] | undefined> => {
+    const states: KycStateRow[] = [];
+    for (const application_id of application_ids) {
+      const state = await findKycState(foundation.sql, application_id);
+      if (state === undefined || state.requested_at !== null) return undefined;
+      states.push(state);
     }
-    return results;
+    return states;
   };
-  const hint = 'The jobs stay in the queue: npx catalogue queue status';
+  const hint = 'The records stay requested: a worker pulls them.';
   return waitForResult(foundation, out, poll, { timeoutMs: WAIT_TIMEOUT_MS, hint });
 };
 
-/** `inserted 2, unchanged 1` */
-const describeResult = (result: JobResult): string[] => {
-  if (result.error !== undefined) return [`Failed: ${result.error}.`];
-  const values = Object.entries(result).map(([key, value]) => `${key} ${value}`);
-  return [values.join(', ')];
-};
-
-/**
- * Waits until the jobs end and prints their results.
- * @param describe makes the lines for a result
- * @returns `failed` if a job failed, `partial` if details are invalid, else `done`
- */
-export const waitForJobs = async (
-  foundation: Foundation,
-  out: Output,
-  spec: AnySpec,
-  jobs: readonly string[],
-  describe: (result: JobResult) => string[] = describeResult,
-): Promise<ExitCode> => {
-  const results = await waitForResults(foundation, out, spec, jobs);
-  out.answer({ results }, ...results.flatMap(describe));
-  if (results.some((result) => result.error !== undefined)) return EXIT.failed;
-  return results.some((result) => Number(result.invalid ?? 0) > 0) ? EXIT.partial : EXIT.done;
-};
-
-/** The games that a command pulls. `application_game_id` is given if it is a single one. */
-type PullTarget = { application_id: string; application_game_id?: string | undefined };
-
-/** `acme: 2 inserted, 1 unchanged.`, then a line each for invalid details and for games that are unknown. */
-const describePull = (result: JobResult, { application_id, application_game_id }: PullTarget): string[] => {
-  if (result.error !== undefined || result.skipped !== undefined) return describeResult(result);
-  const counts = result as Partial<DetailCounts>;
-  const { missing = 0, invalid = 0 } = counts;
+/** The lines that tell what became of requested games: `acme: 2 inserted, 1 unchanged.`, then what is wrong. */
+const describePulled = ({ application_id, games }: RequestedGames, counts: PulledCounts): string[] => {
+  const { invalid, failed, missing } = counts;
   const written = (['inserted', 'updated', 'unchanged'] as const)
-    .filter((counter) => (counts[counter] ?? 0) > 0)
+    .filter((counter) => counts[counter] > 0)
     .map((counter) => `${counts[counter]} ${counter}`);
   const lines = written.length > 0 ? [`${application_id}: ${written.join(', ')}.`] : [];
-  if (invalid > 0)
-    lines.push(`${formatCount(invalid, 'detail')} invalid: npx catalogue failure list ${application_id}`);
-  const unknown =
-    application_game_id === undefined ? formatCount(missing, 'game') : `the game ${application_game_id}`;
+  const wrong = [
+    ...(invalid > 0 ? [`${formatCount(invalid, 'detail')} invalid`] : []),
+    ...(failed > 0 ? [`${formatCount(failed, 'detail')} failed`] : []),
+  ];
+  if (wrong.length > 0) lines.push(`${wrong.join(', ')}: npx catalogue failure list ${application_id}`);
+  const [only] = games;
+  const unknown = games.length === 1 ? `the game ${only?.application_game_id}` : formatCount(missing, 'game');
   if (missing > 0) lines.push(`${application_id} does not know ${unknown}.`);
   return lines;
 };
 
-/** Prints what a pull requested or, with `--wait`, its result. @returns the exit code */
+/**
+ * Prints what was requested or, with `--wait`, what became of it.
+ * @returns `failed` if a detail failed, `partial` if details are invalid, else `done`
+ */
 export const reportPull = async (
   foundation: Foundation,
   out: Output,
-  target: PullTarget,
-  { games, jobs }: PulledGames,
+  requested: RequestedGames,
   wait: boolean,
 ): Promise<ExitCode> => {
-  const { application_id } = target;
-  if (wait) {
-    const { pullGameDetail } = await import('#src/ingest/specs.ts');
-    return waitForJobs(foundation, out, pullGameDetail, jobs, (result) => describePull(result, target));
+  const { sql } = foundation;
+  const { application_id, games } = requested;
+  if (!wait) {
+    await warnWithoutWorker(sql, out);
+    out.answer(
+      { application_id, games: games.length },
+      `Requested ${formatCount(games.length, 'game')} of ${application_id}.`,
+    );
+    return EXIT.done;
   }
-  await warnWithoutWorker(foundation.sql, out);
-  out.answer(
-    { application_id, games, jobs },
-    `Requested ${formatCount(games, 'game')} of ${application_id}.`,
-  );
-  return EXIT.done;
+  const ids = games.map(({ application_game_id }) => application_game_id);
+  const poll = async () =>
+    (await hasWaitingGames(sql, application_id, ids))
+      ? undefined
+      : countPulled(sql, application_id, requested);
+  const hint = 'The games stay requested: a worker pulls them.';
+  const counts = await waitForResult(foundation, out, poll, { timeoutMs: WAIT_TIMEOUT_MS, hint });
+  out.answer({ application_id, ...counts }, ...describePulled(requested, counts));
+  if (counts.failed > 0) return EXIT.failed;
+  return counts.invalid > 0 ? EXIT.partial : EXIT.done;
 };

@@ -44,7 +44,7 @@ export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void
     const { application } = z.object({ application: z.string() }).parse(request.body);
     return redirectAfter(reply, link('/failures', { application }), async () => {
       const { games } = await operateFor(request, options, retryFailures, { application_id: application });
-      return `Requested again: ${number(games)} ${games === 1 ? 'game' : 'games'}.`;
+      return `Requested again: ${number(games.length)} ${games.length === 1 ? 'game' : 'games'}.`;
     });
   });
 };

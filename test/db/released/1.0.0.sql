@@ -175,6 +175,7 @@ create table event_webhooks (
 
 create table events (
   event_id uuid not null,
+  event_number bigserial,
   application_id text not null,
   type text not null,
   game_id uuid not null,
@@ -358,6 +359,7 @@ create table kyc_states (
   application_id text not null,
   state text default 'pending'::text not null,
   asked_at timestamp with time zone,
+  requested_at timestamp with time zone,
   refused_cp_id text,
   reason text,
   constraint kyc_states_pkey PRIMARY KEY (application_id),
@@ -473,12 +475,15 @@ create table refresh_requests (
   application_game_id text not null,
   is_full boolean default false not null,
   requested_at timestamp with time zone default now() not null,
+  by_operator boolean default false not null,
+  attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id)
 );
 
 create table refresh_turns (
   application_id text not null,
   next_at timestamp with time zone not null,
+  idle_turns smallint default 0 not null,
   stored_bytes bigint default 0 not null,
   day_started_at timestamp with time zone default now() not null,
   constraint refresh_turns_pkey PRIMARY KEY (application_id)
@@ -540,6 +545,7 @@ create table sync_run_pages (
 
 create table sync_runs (
   run_id uuid not null,
+  run_number bigserial,
   application_id text not null,
   trigger text not null,
   "full" boolean default false not null,
@@ -606,8 +612,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"7e9725a2bb8450a5199ca426afb71d25b3ecf8d33b04342f8348de5e81696c3b","created_at":1795509821388}'),
-  ('{"id":2,"hash":"e98577dadbacb6df88616eb36e5d507d2ecc1580a70f4a510f2083f44c429ee8","created_at":1795509822667}')
+  ('{"id":1,"hash":"254e96e9fa45c2b8c82049fae6db1d33b1b76f916761fea4dd536ba191bc2aaf","created_at":1795509821388}'),
+  ('{"id":2,"hash":"5e3a19edabf5fc74a3b31ca4d5bfeb5bb3a3b600fb4ca156dc9c993b529bdc56","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -667,13 +673,13 @@ insert into event_webhooks select r.* from (values
 ) as v (row), json_populate_record(null::event_webhooks, row::json) as r;
 
 insert into events select r.* from (values
-  ('{"event_id":"019b7620-0000-7000-8000-000000000001","application_id":"acme","type":"game.passed","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "decided", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000002","application_id":"acme","type":"game.passed","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "decided", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000003","application_id":"acme","type":"game.passed","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "decided", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 1, "game_name": "纸船", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000004","application_id":"acme","type":"game.rejected","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "decided", "text": "Too wet.", "reason": "other", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "reason_label": "Another reason, see the text", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000005","application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}')
+  ('{"event_id":"019b7620-0000-7000-8000-000000000001","event_number":1,"application_id":"acme","type":"game.passed","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "decided", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000002","event_number":2,"application_id":"acme","type":"game.passed","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "decided", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000003","event_number":3,"application_id":"acme","type":"game.passed","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "decided", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 1, "game_name": "纸船", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000004","event_number":4,"application_id":"acme","type":"game.rejected","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "decided", "text": "Too wet.", "reason": "other", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "reason_label": "Another reason, see the text", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000005","event_number":5,"application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000006","event_number":6,"application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}')
 ) as v (row), json_populate_record(null::events, row::json) as r;
 
 insert into game_absences select r.* from (values
@@ -769,7 +775,7 @@ insert into kyc_records select r.* from (values
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
 insert into kyc_states select r.* from (values
-  ('{"application_id":"acme","state":"sealed","asked_at":"2026-01-01T00:00:00+00:00","refused_cp_id":null,"reason":null}')
+  ('{"application_id":"acme","state":"sealed","asked_at":"2026-01-01T00:00:00+00:00","requested_at":null,"refused_cp_id":null,"reason":null}')
 ) as v (row), json_populate_record(null::kyc_states, row::json) as r;
 
 insert into oidc_flows select r.* from (values
@@ -838,11 +844,11 @@ insert into reasons select r.* from (values
 ) as v (row), json_populate_record(null::reasons, row::json) as r;
 
 insert into refresh_requests select r.* from (values
-  ('{"application_id":"acme","application_game_id":"live","is_full":false,"requested_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"application_id":"acme","application_game_id":"live","is_full":false,"requested_at":"2026-01-01T00:00:00+00:00","by_operator":false,"attempts":0}')
 ) as v (row), json_populate_record(null::refresh_requests, row::json) as r;
 
 insert into refresh_turns select r.* from (values
-  ('{"application_id":"acme","next_at":"2026-01-01T00:00:00+00:00","stored_bytes":0,"day_started_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"application_id":"acme","next_at":"2026-01-01T00:00:00+00:00","idle_turns":0,"stored_bytes":0,"day_started_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::refresh_turns, row::json) as r;
 
 insert into run_days select r.* from (values
@@ -862,8 +868,8 @@ insert into sync_run_pages select r.* from (values
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
 insert into sync_runs select r.* from (values
-  ('{"run_id":"019b76da-a816-7000-8000-000000000016","application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"run_id":"019b76da-a817-7000-8000-000000000017","application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+  ('{"run_id":"019b76da-a816-7000-8000-000000000016","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a817-7000-8000-000000000017","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
 insert into vanishing_games select r.* from (values
@@ -878,9 +884,13 @@ select setval('drizzle.__drizzle_migrations_id_seq', 2);
 
 select setval('public.event_positions', 7);
 
+select setval('public.events_event_number_seq', 7);
+
 select setval('public.game_audits_audit_id_seq', 4);
 
 select setval('public.kyc_access_log_entry_id_seq', 1);
+
+select setval('public.sync_runs_run_number_seq', 2);
 
 -- Functions
 
@@ -1219,6 +1229,12 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
+  if why = 'returned' and new.audit_status = 'passed' then
+    -- Pictures of a withdrawn game are not compared with its decision.
+    update pictures set next_check_at = now()
+    where picture_id in (
+      select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
+  end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
     'game_id', new.game_id,
@@ -1361,7 +1377,7 @@ CREATE INDEX events_application ON events USING btree (application_id, event_id)
 CREATE INDEX events_created ON events USING brin (created_at);
 CREATE INDEX events_game ON events USING btree (game_id);
 CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
-CREATE INDEX events_without_position ON events USING btree (created_at) WHERE "position" IS NULL;
+CREATE INDEX events_without_position ON events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
@@ -1373,17 +1389,20 @@ CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (applicati
 CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
 CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
+CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
 CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
 CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
+CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
-CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_id);
+CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
 CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
-CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_id) WHERE outcome <> 'succeeded'::text;
+CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
+CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
@@ -1477,7 +1496,7 @@ CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
-  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
@@ -1571,16 +1590,19 @@ grant select, insert, update on pictures to catalogue_media;
 grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator;
-grant select, insert, update (is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update, delete on refresh_requests to catalogue_worker;
+grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
+grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator;
 grant select, insert, update, delete on run_days to catalogue_worker;
 grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk;
 grant select, insert, delete on sign_in_links to catalogue_operator;

@@ -1,0 +1,32 @@
+import type { Queryable } from '#db/client.ts';
+import { countRows } from '#db/rows.ts';
+
+/**
+ * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were
+ * written. Until then, what waits for such a time to pass would wait as much longer. Games are compared where they are
+ * written (db/queries/games.ts), because no index finds them.
+ * @returns the number of rows
+ */
+export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
+  const ahead = sql`now() + interval '1 minute'`;
+  const counts = [
+    // A run without progress is recovered.
+    await countRows(sql`
+      update sync_runs set started_at = least(started_at, now()), progress_at = least(progress_at, now())
+      where finished_at is null and (started_at > ${ahead} or progress_at > ${ahead})`),
+    // A later pull overwrites an earlier one.
+    await countRows(sql`
+      update kyc_states set asked_at = least(asked_at, now()), requested_at = least(requested_at, now())
+      where asked_at > ${ahead} or requested_at > ${ahead}`),
+    await countRows(sql`
+      update event_webhooks set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
+    await countRows(sql`
+      update event_deliveries
+      set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
+      where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead})`),
+    await countRows(sql`update refresh_turns set next_at = now() where next_at > ${ahead}`),
+    // A worker that lives writes its row again.
+    await countRows(sql`delete from workers where seen_at > ${ahead}`),
+  ];
+  return counts.reduce((sum, count) => sum + count, 0);
+};

@@ -1,0 +1,38 @@
+import type { QueueBackend } from '#src/queue/backend.ts';
+import type { Producer } from '#src/queue/producer.ts';
+import { WAITING } from '#src/rules/waiting.ts';
+
+/** No job but a tick is delayed for longer. */
+const DELAY_MAX_MS = WAITING.retryAfterMaxMs + 60_000;
+/** Jobs of one look. */
+const BATCH = 100;
+
+/**
+ * Finds jobs that a process delayed while its clock was ahead: they are due later than any delay explains. Each waits for
+ * its own delay once more, from now on.
+ * @param ticks the queue of ticks is left alone: a tick is due at its moment, whatever clock planned it
+ * @param now by the clock of Postgres, in milliseconds since 1970
+ * @returns the number of jobs
+ */
+export const redateDelayedJobs = async (
+  backend: Pick<QueueBackend, 'listDelayedAfter'>,
+  producer: Pick<Producer, 'queues'>,
+  ticks: { name: string },
+  now: number,
+  signal: AbortSignal,
+): Promise<number> => {
+  let redated = 0;
+  for (const queue of producer.queues().filter(({ name }) => name !== ticks.name)) {
+    for (let isFull = true; isFull && !signal.aborted; ) {
+      const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, BATCH);
+      for (const id of ids) {
+        const job = await queue.getJob(id);
+        if (job === undefined || job.repeatJobKey !== undefined) continue;
+        await job.changeDelay(Math.min(job.delay, WAITING.retryAfterMaxMs));
+        redated += 1;
+      }
+      isFull = ids.length === BATCH;
+    }
+  }
+  return redated;
+};

@@ -1,0 +1,88 @@
+/** What is wrong with Postgres or Redis, in words, and what an operator does about it. Quotes no value. */
+export type ServerFault = { code: string; what: string; next: string };
+
+type Words = readonly [what: string, next: string];
+
+const CHECK_REDIS = 'Check REDIS_URL, that the server runs, and the network to it.';
+
+/** By SQLSTATE. */
+const POSTGRES: Readonly<Record<string, Words>> = {
+  '25006': [
+    'Postgres is read-only',
+    'Point DATABASE_URL to the primary: this server is a replica, or its default_transaction_read_only is on.',
+  ],
+  '53100': ['the disk of Postgres is full', 'Free or add disk space on the server of Postgres.'],
+  '53200': ['Postgres has no free memory', 'Add memory to the server of Postgres, or lower its work_mem.'],
+  '53300': [
+    'Postgres accepts no further connection',
+    'Raise max_connections, or run fewer processes: docs/operators.md has the connections of each.',
+  ],
+  '57014': ['Postgres cancelled the statement because it took too long', 'Look for locks and slow disks.'],
+  '57P01': ['an administrator ended the session', 'Nothing, if Postgres was restarted.'],
+  '57P03': ['Postgres starts or stops', 'Wait until it accepts connections.'],
+};
+
+/** By the first word of a reply. */
+const REDIS: Readonly<Record<string, Words>> = {
+  BUSY: ['Redis runs a script that does not end', 'Look at its log.'],
+  CLUSTERDOWN: [
+    'the cluster does not serve every slot',
+    'Look at CLUSTER INFO: a master without a replica is down, or slots have no node.',
+  ],
+  LOADING: ['Redis loads its data', 'Wait until it has loaded them.'],
+  MASTERDOWN: ['Redis is a replica without its master', 'Start the master, or promote the replica.'],
+  MISCONF: ['Redis cannot save its data to disk', 'Look at its log and at its disk.'],
+  NOAUTH: ['Redis requires a password', 'Add the password to REDIS_URL.'],
+  NOPERM: ['Redis does not allow its user this command', 'Grant the user of REDIS_URL ~* &* +@all.'],
+  NOREPLICAS: ['Redis has too few replicas to accept writes', 'Start its replicas (min-replicas-to-write).'],
+  OOM: ['the memory of Redis is full', 'Raise maxmemory. catalogue queue status shows which queue is long.'],
+  READONLY: ['Redis is a replica and accepts no writes', 'Point REDIS_URL to the master.'],
+  WRONGPASS: ['Redis refuses the user or the password', 'Check the user and the password of REDIS_URL.'],
+};
+
+/** Errors of the drivers have no codes: by name and message, whole or its beginning. */
+const DRIVERS: readonly (readonly [pattern: RegExp, code: string, ...words: Words])[] = [
+  [/^Error: Command timed out$/, 'timeout', 'Redis did not answer in time', CHECK_REDIS],
+  [/^MaxRetriesPerRequestError: /, 'unreachable', 'Redis is unreachable', CHECK_REDIS],
+  [
+    /^(Abort)?Error: (Command aborted due to )?connection (is closed|close)/i,
+    'closed',
+    'the connection to Redis is closed',
+    CHECK_REDIS,
+  ],
+  [
+    /^ClusterAllFailedError: |^Error: None of startup nodes/,
+    'unreachable',
+    'no node of the Redis cluster answers',
+    CHECK_REDIS,
+  ],
+  [
+    /^Error: Too many Cluster redirections/,
+    'redirected',
+    'the Redis cluster moves the slot of the queues',
+    'Wait until the cluster has settled.',
+  ],
+  [
+    /^Error: (timeout exceeded when trying to connect|Connection terminated)/,
+    'unreachable',
+    'Postgres is unreachable',
+    'Check DATABASE_URL, that the server runs, and the network to it.',
+  ],
+];
+
+/** @returns the code of an error of Postgres or Redis: a SQLSTATE, or the first word of a reply */
+const replyCode = (error: Error): string | undefined => {
+  if (error.name === 'ReplyError') return /^[A-Z]+/.exec(error.message)?.[0];
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && code.length === 5 ? code : undefined;
+};
+
+/** Finds what is wrong with Postgres or Redis. @returns undefined for other errors, and for errors that have no words */
+export const findServerFault = (error: Error): ServerFault | undefined => {
+  const code = replyCode(error);
+  const words = code === undefined ? undefined : (REDIS[code] ?? POSTGRES[code]);
+  if (code !== undefined && words !== undefined) return { code, what: words[0], next: words[1] };
+  const text = `${error.name}: ${error.message}`;
+  const found = DRIVERS.find(([pattern]) => pattern.test(text));
+  return found && { code: found[1], what: found[2], next: found[3] };
+};

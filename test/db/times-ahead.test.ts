@@ -1,0 +1,108 @@
+// The clock of Postgres was an hour ahead, and was set back: rows that were written before have times that lie ahead.
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { listDueApplications } from '#db/queries/event-deliveries.ts';
+import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { saveKycState } from '#db/queries/kyc.ts';
+import { hasRecentRefreshRun, listDueRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
+import { findRun } from '#db/queries/runs.ts';
+import { correctTimesAhead } from '#db/queries/times-ahead.ts';
+import { recordHeartbeat } from '#db/queries/workers.ts';
+import { reconcile } from '#src/ingest/reconcile.ts';
+import { storeKycRecord } from '#src/kyc/store-record.ts';
+import { workerList } from '#src/lists/queues.ts';
+import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
+import { startTestFleet, useTestFleet } from '#test/support/fleet.ts';
+import { readPage } from '#test/support/lists.ts';
+import { decideGame } from '#test/support/operate.ts';
+
+const fleet = useTestFleet('postgres');
+const live = new AbortController().signal;
+const logger = pino({ level: 'silent' });
+
+it('A detail that is requested now overwrites one that was requested an hour ahead', async () => {
+  await addApplication(fleet.sql, 'details');
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+  const write = (changes: object, minutes: number) =>
+    upsertGames(fleet.sql, 'details', [fetchedGame(changes, at(minutes))]);
+  await write({}, 60);
+  expect(await write({ game_info: 'Changed since.' }, 0)).toEqual({ inserted: [], updated: ['g-1'] });
+  const [row] =
+    await fleet.sql`select fetched_at <= now() as is_past from games where application_id = 'details'`;
+  expect(row).toEqual({ is_past: true });
+  // The order of requests counts as before: an earlier one overwrites nothing.
+  expect(await write({ game_info: 'Older.' }, -5)).toEqual({ inserted: [], updated: [] });
+});
+
+it('An open run whose job is lost is recovered, although it made progress an hour ahead', async () => {
+  const own = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(own.stop);
+  await addApplication(own.sql, 'runs');
+  const { run_id } = await anOpenRun(own.sql, 'runs');
+  await own.sql`update sync_runs set started_at = now() + interval '1 hour', progress_at = now() + interval '1 hour'`;
+  await reconcile({ ...own, logger }, live);
+  await own.sql`update sync_runs set progress_at = progress_at - interval '1 minute'`;
+  await reconcile({ ...own, logger }, live);
+  expect(await findRun(own.sql, run_id)).toMatchObject({ fence: 2, finished_at: null });
+});
+
+it('A KYC record that is pulled now is stored, although the one before was pulled an hour ahead', async () => {
+  await addApplication(fleet.sql, 'records');
+  const ahead = new Date(Date.now() + 60 * 60_000);
+  await fleet.sql`insert into kyc_states (application_id) values ('records')`;
+  await saveKycState(fleet.sql, 'records', { state: 'not_provided', asked_at: ahead });
+  const pull = async () => {
+    const key = { key: Buffer.alloc(32), wraps: [] };
+    const asked = { application_id: 'records', asked_at: new Date() };
+    return storeKycRecord(fleet.sql, { keys: testKeys, fingerprintKey: key as never }, asked, null);
+  };
+  expect(await pull()).toBe('overtaken');
+  expect(await correctTimesAhead(fleet.sql)).toBe(1);
+  expect(await pull()).toBe('not_provided');
+});
+
+it('Events are sent, pings are pulled and dead workers are forgotten, although their times lie an hour ahead', async () => {
+  await addApplication(fleet.sql, 'waits');
+  const webhook = {
+    application_id: 'waits',
+    url: 'http://127.0.0.1:9/',
+    secret: Buffer.from('x'),
+    secret_keys: [],
+  };
+  await upsertEventWebhook(fleet.sql, webhook);
+  const game = fetchedGame();
+  await upsertGames(fleet.sql, 'waits', [game]);
+  await decideGame(fleet.sql, { game_id: game.game_id, audit_status: 'passed' });
+  await fleet.sql`insert into refresh_requests (application_id, application_game_id) values ('waits', 'g-1')`;
+  await postponeRefreshes(fleet.sql, 'waits', 60 * 60_000);
+  await recordHeartbeat(fleet.sql, {
+    worker_id: '01a20cd3-6785-716d-8288-f936123d5093',
+    host: 'dead',
+    pid: 1,
+  });
+  await fleet.sql`update workers set seen_at = now() + interval '1 hour'`;
+  await fleet.sql`
+    update event_deliveries set requested_at = now() + interval '1 hour', next_attempt_at = now() + interval '1 hour'`;
+  await fleet.sql`
+    update event_webhooks set last_attempt_at = now() + interval '1 hour', next_attempt_at = now() + interval '61 minutes'`;
+  const due = async () => [
+    await listDueApplications(fleet.sql, 9),
+    (await listDueRefreshes(fleet.sql, 9, 1e9)).map(({ application_id }) => application_id),
+    (await readPage(fleet.sql, workerList, {}, { limit: 9 })).rows.map(({ host }) => host),
+  ];
+  expect(await due()).toEqual([[], [], ['dead']]);
+  expect(await correctTimesAhead(fleet.sql)).toBe(4);
+  expect(await due()).toEqual([['waits'], ['waits'], []]);
+  expect(await correctTimesAhead(fleet.sql)).toBe(0);
+});
+
+it('A run that began an hour ahead does not keep a requested one waiting', async () => {
+  await addApplication(fleet.sql, 'lists');
+  const { run_id } = await anOpenRun(fleet.sql, 'lists');
+  await fleet.sql`update sync_runs set trigger = 'refresh' where run_id = ${run_id}`;
+  expect(await hasRecentRefreshRun(fleet.sql, 'lists', 60_000)).toBe(true);
+  await fleet.sql`update sync_runs set started_at = now() + interval '1 hour' where run_id = ${run_id}`;
+  expect(await hasRecentRefreshRun(fleet.sql, 'lists', 60_000)).toBe(false);
+});
