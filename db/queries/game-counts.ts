@@ -2,15 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import { onlyRow, onlyValue } from '#db/rows.ts';
 import { where } from '#db/where.ts';
-import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
-
-/** The counters of one application, or of all (""), with the changes that are not folded into them yet. */
-const counted = (sql: Queryable, application_id = '') => sql`
-  select audit_status, games from game_counts
-  where application_id = ${application_id} and audit_status = any (${[...AUDIT_STATUSES]})
-    and level = 0 and bucket = 0
-  union all
-  select audit_status, games from game_count_changes where ${application_id} in ('', application_id)`;
+import type { AuditStatus } from '#src/contract/words.ts';
 
 /** Counts the games that are not withdrawn. */
 export const countGames = (
@@ -21,7 +13,7 @@ export const countGames = (
   }: { application_id?: string | undefined; audit_status?: AuditStatus | undefined },
 ): Promise<number> =>
   onlyValue(sql<{ games: number }[]>`
-    select coalesce(sum(games), 0)::float8 as games from (${counted(sql, application_id)}) as counted
+    select coalesce(sum(games), 0)::float8 as games from game_totals(${application_id ?? ''})
     ${where(sql, [audit_status && sql`audit_status = ${audit_status}`])}`);
 
 /** Counts the games of one application by status. */
@@ -30,12 +22,12 @@ export const countGamesOf = (sql: Queryable, application_id: string) =>
     select coalesce(sum(games) filter (where audit_status = 'pending'), 0)::int as pending,
            coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
-    from (${counted(sql, application_id)}) as counted`);
+    from game_totals(${application_id})`);
 
 /** Counts the games of all applications by status. */
 export const countGamesByStatus = (sql: Queryable) =>
   sql<{ audit_status: AuditStatus; count: number }[]>`
-    select audit_status, sum(games)::float8 as count from (${counted(sql)}) as counted
+    select audit_status, sum(games)::float8 as count from game_totals('')
     group by audit_status`;
 
 /** Counts the withdrawn games of an application, at most `max`. */

@@ -90,7 +90,7 @@ const showTab = async (
 
 /** The form that finds a game by its id, stored or not. */
 export const findForm = (id = ''): SafeHtml =>
-  html`<form method="get" action="/portal/game" ${FILTERS} role="search">
+  html`<form method="get" action="/portal/game" ${FILTERS} role="search" aria-label="Find a game">
 <label class="field grow"><span>Your game_id</span><input type="search" name="id" value="${id}" required></label>
 <button class="button">Where is it?</button></form>`;
 

@@ -90,7 +90,7 @@ export const filterForm = (
   const hidden = controls
     .filter(([key]) => tabs.includes(key))
     .map(([, control]) => [parameterOf(control), typed[parameterOf(control)]] as const);
-  return html`<form method="get" ${FILTERS} role="search">${hiddenFields({ ...Object.fromEntries(hidden), ...kept })}
-${fields}
+  return html`<form method="get" ${FILTERS} role="search" aria-label="Filter">
+${hiddenFields({ ...Object.fromEntries(hidden), ...kept })}${fields}
 <button class="button">Filter</button></form>`;
 };
