@@ -43,7 +43,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
     console: `select, update (${BACKOFF})`,
-    media: FLEET_OF_APPLICATIONS,
+    media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',
   },
@@ -61,10 +61,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, insert',
   },
   changed_games: {
-    worker: 'select, insert, delete',
-    console: 'select, insert, delete',
-    media: 'select, insert, delete',
-    operator: 'select, insert, delete',
+    worker: 'select, insert, update (carry_at), delete',
+    console: 'select, insert, update (carry_at), delete',
+    media: 'select, insert, update (carry_at), delete',
+    operator: 'select, insert, update (carry_at), delete',
   },
   content_providers: {
     worker: 'select, insert, update',
@@ -102,6 +102,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_audits: {
     ...READ,
     console: 'select, insert, update (undone_at, undone_by)',
+    api: 'select (audit_id, game_id, undone_at)',
     media: 'select',
     operator: 'select, insert, update (undone_at, undone_by)',
   },
@@ -109,7 +110,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
-  game_revisions: { ...READ, worker: 'select, insert, delete' },
+  game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: 'select, insert, update',
@@ -161,15 +162,18 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },
   picture_contents: {
     worker: 'select, update, delete',
+    api: 'select (sha256, format, stored)',
     console: 'select, update (pinned, looked_at)',
     media: 'select, insert, update',
-    operator: 'select, update (pinned)',
+    operator: 'select, update (pinned, stored)',
   },
   picture_pins: {
+    api: 'select (audit_id, is_icon, place, sha256)',
     console: 'select, insert',
-    media: 'select, update (sha256)',
+    media: 'select, update (picture_id, sha256)',
     operator: 'select, insert',
   },
+  picture_rules: { media: 'select, insert, update' },
   picture_thumbnails: { worker: 'select, delete', console: 'select', media: 'select, insert' },
   pictures: {
     console: 'select, insert, update (next_check_at)',
@@ -214,6 +218,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'audit_log_chain()': [],
+  'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],
   'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],

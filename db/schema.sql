@@ -50,6 +50,7 @@ create table applications (
   detail_max_age_ms bigint not null,
   concurrency integer not null,
   rate integer not null,
+  volatile_parameters text[] default '{}'::text[] not null,
   status text default 'active'::text not null,
   failed_runs integer default 0 not null,
   failing_since timestamp with time zone,
@@ -117,6 +118,7 @@ create table changed_games (
   application_id text not null,
   decided_revision integer not null,
   since timestamp(3) with time zone default now() not null,
+  carry_at timestamp with time zone,
   constraint changed_games_pkey PRIMARY KEY (game_id)
 );
 
@@ -203,6 +205,7 @@ create table game_audits (
   text text,
   note text,
   batch_id uuid,
+  carried_over_from bigint,
   waiting_since timestamp with time zone,
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
@@ -268,6 +271,7 @@ create table games (
   audit_time timestamp with time zone,
   revision integer default 1 not null,
   content_hash text not null,
+  addresses_end_at timestamp with time zone,
   list_hash text not null,
   fetched_at timestamp with time zone not null,
   withdrawn_at timestamp with time zone,
@@ -421,15 +425,26 @@ create table picture_contents (
   dhash bigint,
   whole boolean default true not null,
   pinned boolean default false not null,
+  stored text,
   looked_at timestamp with time zone default now() not null,
   constraint picture_contents_pkey PRIMARY KEY (sha256)
 );
 
 create table picture_pins (
   audit_id bigint not null,
+  is_icon boolean not null,
+  place smallint not null,
   picture_id uuid not null,
   sha256 bytea,
-  constraint picture_pins_audit_id_picture_id_pk PRIMARY KEY (audit_id, picture_id)
+  constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place)
+);
+
+create table picture_rules (
+  application_id text not null,
+  tag text not null,
+  volatile_parameters text[] not null,
+  after bigint,
+  constraint picture_rules_pkey PRIMARY KEY (application_id)
 );
 
 create table picture_thumbnails (
@@ -700,6 +715,68 @@ AS $function$
 begin
   raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
     using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+  former game_audits;
+  carried bigint;
+  waiting_since timestamptz;
+begin
+  select * into game from games where game_id = carried_game for update;
+  select * into former from game_audits
+    where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
+  if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
+    or former.audit_id is distinct from decision or former.revision >= game.revision
+    or exists (select from game_audits where game_id = carried_game and revision = game.revision)
+    or not exists (
+      select from game_revisions r
+      where r.game_id = carried_game and r.revision = former.revision
+        and r.game_name = game.game_name and r.game_desc = game.game_desc
+        -- What signs the address of a video may differ.
+        and split_part(r.game_store_video, '?', 1) = split_part(game.game_store_video, '?', 1)
+        and cardinality(r.game_icon) = cardinality(game.game_icon)
+        and cardinality(r.game_store_pic) = cardinality(game.game_store_pic))
+  then
+    return null;
+  end if;
+  -- The bytes stay as they are until the end.
+  perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
+    order by picture_id for share;
+  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+    select count(*) from picture_pins pin
+    join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
+    join pictures now_is on now_is.picture_id = p.picture_id
+    where pin.audit_id = former.audit_id and octet_length(pin.sha256) = 32 and now_is.sha256 = pin.sha256)
+  then
+    return null;
+  end if;
+  select c.since into waiting_since from changed_games c where c.game_id = carried_game;
+  insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, waiting_since, decided_at,
+    carried_over_from)
+  values (carried_game, game.revision, former.audit_status, 'catalogue', former.reason, former.text, waiting_since,
+    statement_timestamp(), former.audit_id)
+  returning audit_id into carried;
+  insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+  select carried, p.is_icon, p.place, p.picture_id, now_is.sha256
+  from jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid)
+  join pictures now_is on now_is.picture_id = p.picture_id;
+  update pictures set next_check_at = now()
+  where picture_id in (select picture_id from picture_pins where audit_id = carried);
+  update games set audit_status = former.audit_status, audit_time = statement_timestamp(), updated_at = statement_timestamp()
+  where game_id = carried_game;
+  insert into audit_log (actor, actor_kind, action, subject, details)
+  values ('catalogue', 'system', 'game.carry_over', 'game:' || carried_game, jsonb_build_object(
+    'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
+    'audit_status', former.audit_status));
+  return carried;
 end
 $function$;
 
@@ -1053,6 +1130,9 @@ declare
   decided_revision integer;
   -- A game whose decision was undone returns to its place in the lane.
   waiting_since timestamptz;
+  -- A game whose content changed after its last decision, and on whose revision there was no decision, is looked at by
+  -- the media process.
+  carry_at timestamptz;
 begin
   if old.withdrawn_at is null and new.withdrawn_at is not null then
     insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
@@ -1067,9 +1147,12 @@ begin
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
-    insert into changed_games (game_id, application_id, decided_revision, since)
-    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
-    on conflict (game_id) do nothing;
+    if not exists (select from game_audits a where a.game_id = new.game_id and a.revision = new.revision) then
+      carry_at := now();
+    end if;
+    insert into changed_games as c (game_id, application_id, decided_revision, since, carry_at)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()), carry_at)
+    on conflict (game_id) do update set carry_at = excluded.carry_at;
   end if;
   return null;
 end
@@ -1086,6 +1169,7 @@ CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
 CREATE INDEX audit_log_at ON audit_log USING btree (at);
 CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
 CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
+CREATE INDEX changed_games_carry ON changed_games USING btree (carry_at) WHERE carry_at IS NOT NULL;
 CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
 CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
@@ -1108,8 +1192,9 @@ CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (r
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
 CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
-CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
+CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole OR NOT pinned AND stored IS NULL;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
+CREATE INDEX picture_pins_sha256 ON picture_pins USING btree (sha256);
 CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
@@ -1218,7 +1303,7 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
-  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
 
 -- Rights of the database roles, and of everybody (public)
@@ -1228,7 +1313,8 @@ grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_co
 grant select on application_checks to catalogue_operator;
 grant select, insert, update on application_checks to catalogue_console;
 grant select, insert, update, delete on application_checks to catalogue_worker;
-grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
@@ -1236,7 +1322,7 @@ grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_o
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on content_providers to catalogue_console;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
@@ -1250,6 +1336,8 @@ grant select, update (failing_since, failures, former_secret, former_until, last
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function audit_log_chain() from public;
+grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
+revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
@@ -1259,13 +1347,14 @@ revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
 grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_operator;
+grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
@@ -1293,12 +1382,15 @@ grant select, insert, update, delete on operator_sessions to catalogue_console, 
 grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
+grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
-grant select, update (pinned) on picture_contents to catalogue_operator;
+grant select, update (pinned, stored) on picture_contents to catalogue_operator;
 grant select, update, delete on picture_contents to catalogue_worker;
+grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
 grant select, insert on picture_pins to catalogue_console, catalogue_operator;
-grant select, update (sha256) on picture_pins to catalogue_media;
+grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
+grant select, insert, update on picture_rules to catalogue_media;
 grant select on picture_thumbnails to catalogue_console;
 grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;

@@ -19,6 +19,7 @@ export type ApplicationSettings = Pick<
   | 'detail_max_age_ms'
   | 'concurrency'
   | 'rate'
+  | 'volatile_parameters'
 >;
 export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
 

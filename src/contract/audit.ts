@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'game.pass',
   'game.reject',
   'game.undo',
+  'game.carry_over',
   'game.reopen',
   'game.package',
   'reason.add',

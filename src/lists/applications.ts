@@ -33,6 +33,7 @@ export const toApplicationDocument = (row: Stored) => ({
   detail_max_age: formatDuration(row.detail_max_age_ms),
   concurrency: row.concurrency,
   rate: row.rate,
+  volatile_parameters: row.volatile_parameters,
   created_at: row.created_at,
   updated_at: row.updated_at,
 });

@@ -52,10 +52,12 @@ const describeUrl = (text: string): string => {
 /** Settings for the audit log: no token, and no secret in an address. */
 const describeSettings = (settings: object): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => {
-      if (name === 'access_token') return [name, 'changed'];
-      return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
-    }),
+    Object.entries(settings)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => {
+        if (name === 'access_token') return [name, 'changed'];
+        return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
+      }),
   );
 
 /** Sets where its events are sent, or stops that. @returns the secret of a new address, to be shown once */
@@ -98,6 +100,7 @@ export const addApplication = defineOperation({
     detail_max_age: applicationSettings.shape.detail_max_age.prefault(SETTING_DEFAULTS.detail_max_age),
     concurrency: applicationSettings.shape.concurrency.default(SETTING_DEFAULTS.concurrency),
     rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
+    volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
     ...eventsWebhook,
   }),
   subject: applicationSubject,

@@ -27,6 +27,8 @@ export type Platform = {
   sql: Database;
   /** What takes two persons (FOUR_EYES). */
   fourEyes: FourEyes;
+  /** Is there a store of pictures (PICTURE_STORE)? */
+  keepsPictures: boolean;
   /** Opens the queues. */
   producer: () => Promise<Producer>;
   /** Opens the keys. @throws KeyError `no_key` in a process without keys */

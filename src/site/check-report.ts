@@ -7,9 +7,11 @@ import { table } from '#src/site/table.ts';
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };
 
-const details = ({ problem, sent, came }: CaseResult): SafeHtml | null =>
+const details = ({ problem, sent, came, note }: CaseResult): SafeHtml | null =>
   problem === undefined
-    ? null
+    ? note === undefined
+      ? null
+      : html`<br><span class="soft">${note}</span>`
     : html`<br><strong>${problem}</strong>${
         sent === undefined
           ? null

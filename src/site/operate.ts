@@ -21,9 +21,10 @@ const callerOf = (request: FastifyRequest): Caller => {
 type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
 
 /** What the operations of a site use. */
-export const platformOf = ({ sql, fourEyes, producer, keys }: OperatingSite): Platform => ({
+export const platformOf = ({ sql, fourEyes, keepsPictures, producer, keys }: OperatingSite): Platform => ({
   sql,
   fourEyes,
+  keepsPictures,
   producer: async () => {
     if (producer !== undefined) return producer;
     throw new Error('this process has no queues');

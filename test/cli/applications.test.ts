@@ -1,5 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
 import { useCommandLine } from '#test/cli/command-line.ts';
+import { fetchedGame } from '#test/support/factories.ts';
 
 describe('Commands on applications, without a worker', () => {
   const world = useCommandLine(inject('redisUrl') === null ? 'postgres' : 'redis');
@@ -43,6 +45,33 @@ describe('Commands on applications, without a worker', () => {
       const { exit, answer } = await ask(...list, 'nosuch');
       expect([exit, answer.error]).toEqual([2, expect.stringContaining('There is no application "nosuch"')]);
     }
+  });
+
+  it('app update --volatile-parameter names what is no part of an address, and app show says when addresses end early', async () => {
+    await add('signing');
+    const named = await ask('app', 'update', 'signing', '--volatile-parameter', 't', 'session', 't');
+    expect(named).toMatchObject({ exit: 0, answer: { volatile_parameters: ['session', 't'] } });
+    const [entry] = await world.fleet.sql<{ details: object }[]>`
+      select details from audit_log where action = 'application.update' order by entry_id desc limit 1`;
+    expect(entry?.details).toEqual({ volatile_parameters: ['session', 't'] });
+    for (const wrong of ['a=b', 'a&b', '', 'a b', '#'])
+      expect((await ask('app', 'update', 'signing', '--volatile-parameter', wrong)).exit).toBe(2);
+    const none = await ask('app', 'update', 'signing', '--no-volatile-parameter');
+    expect(none.answer).toMatchObject({
+      volatile_parameters: [],
+      addresses_last: null,
+      addresses_problem: null,
+    });
+    const game = fetchedGame({
+      game_icon: ['https://cdn.example/a.png?AccessKeyId=k&Expires=300&Signature=s'],
+    });
+    await upsertGames(world.fleet.sql, 'signing', [{ ...game, fetched_at: new Date(0) }]);
+    await ask('app', 'update', 'signing', '--every', '15m');
+    expect((await ask('app', 'show', 'signing')).answer).toMatchObject({
+      addresses_last: '5m',
+      addresses_problem: expect.stringMatching(/^its addresses end 5m after an answer, .* for at least 19m$/),
+    });
+    await ask('app', 'remove', 'signing', '--yes');
   });
 
   it('prints tables for people', async () => {

@@ -68,6 +68,7 @@ export const addApplication = async (
     detail_max_age_ms: 86_400_000,
     concurrency: 2,
     rate: 50,
+    volatile_parameters: [],
   };
   await insertApplication(
     sql,

@@ -31,6 +31,7 @@ import { KIM as FACTORY_KIM, testKeys } from '#test/support/factories.ts';
 export const testPlatform = (sql: Database, given: Partial<Platform> = {}): Platform => ({
   sql,
   fourEyes: FOUR_EYES_BY_DEFAULT,
+  keepsPictures: false,
   producer: () => Promise.reject(new Error('this test gave no producer')),
   keys: async () => testKeys,
   ...given,

@@ -1,13 +1,20 @@
 import type { Database } from '#db/client.ts';
+import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { toApplicationDocument } from '#src/lists/applications.ts';
+import { explainShortAddresses, formatLifetime } from '#src/rules/address-lifetime.ts';
 
-/** An application as commands print it, with the address of its events and its health. */
+/** An application as commands print it, with what is known of its addresses, and the address of its events and its health. */
 export const readApplicationDocument = async (sql: Database, row: ApplicationRow) => {
-  const webhook = await findEventWebhook(sql, row.application_id);
+  const [webhook, lastMs] = await Promise.all([
+    findEventWebhook(sql, row.application_id),
+    readAddressLifetimeMs(sql, row.application_id),
+  ]);
   return {
     ...toApplicationDocument(row),
+    addresses_last: lastMs === null ? null : formatLifetime(lastMs),
+    addresses_problem: explainShortAddresses(lastMs, row.every_ms),
     events_webhook: webhook?.url ?? null,
     events_status: webhook?.status ?? null,
     events_failing_since: webhook?.failing_since ?? null,

@@ -92,11 +92,12 @@ export const register = (program: Command): void => {
   defineCommand(app, 'update', {
     summary: 'change settings of an application',
     details:
-      'A webhook at a new origin (scheme, host, port) requires the access token: it is sent only to the origins that it was given for. --events-webhook makes a new secret, which is shown once.',
+      'A webhook at a new origin (scheme, host, port) requires the access token: it is sent only to the origins that it was given for. --events-webhook makes a new secret, which is shown once. --volatile-parameter replaces the names that were set before.',
     examples: [
       'app update acme --every 1h --rate 20',
       'app update acme --access-token-file new.token',
       'app update acme --events-webhook https://acme.example/events',
+      'app update acme --volatile-parameter t session',
     ],
     parameters: (command) => {
       addSettings(command, 'update');

@@ -70,6 +70,8 @@ export type ApplicationView = {
   /** The latest ones. */
   events: readonly EventItem[];
   check: CheckRow | undefined;
+  /** Why its addresses do not last; null if they do. */
+  addressesProblem: string | null;
   mayManage: boolean;
 };
 
@@ -106,7 +108,7 @@ const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml =>
 <span>${status === 'paused' ? 'paused' : `every ${formatAge(every_ms)}`}</span></div></div>`;
 };
 
-const health = ({ application, runs }: ApplicationView): SafeHtml => {
+const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
   const { status, failing_since } = application;
   const state = badge(failing_since !== null && status !== 'paused' ? 'failing' : status);
   return section(
@@ -114,6 +116,8 @@ const health = ({ application, runs }: ApplicationView): SafeHtml => {
     facts([
       ['State', html`${state} ${describeState(application, runs)}`],
       ['Last success', ago(application.last_success_at)],
+      ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
+      ['Addresses', problem === null ? null : html`${badge('end early', 'warn')} ${problem}.`],
       ['Added', clock(application.created_at)],
       ['Changed', clock(application.updated_at)],
     ]),
@@ -132,6 +136,7 @@ const settings = (application: ApplicationRow): SafeHtml =>
       ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
       ['Concurrency', application.concurrency],
       ['Rate', `${number(application.rate)} calls a second`],
+      ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
       ['Change them', html`<code>npx catalogue app update ${application.application_id} …</code>`],
     ]),
   );

@@ -1,6 +1,7 @@
 /** `/applications` and `/applications/:id`. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
@@ -18,6 +19,7 @@ import { pauseApplication, resumeApplication } from '#src/operations/application
 import { requestCheck } from '#src/operations/checks.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { startManualRun } from '#src/operations/runs.ts';
+import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { explainCheck } from '#src/site/check-report.ts';
 import { html } from '#src/site/html.ts';
@@ -60,7 +62,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       const message = 'There is no application with this id, or it was removed.';
       return sendError(reply, 404, 'No such application', message);
     }
-    const [runs, failures, games, nextTick, webhook, events, checks] = await Promise.all([
+    const [runs, failures, games, nextTick, webhook, events, checks, lastMs] = await Promise.all([
       readFirst(runList, sources, { application_id }, RUNS_SHOWN),
       readFirst(failureGroupList, sources, { application_id }, FAILURES_SHOWN),
       countGamesOf(sql, application_id),
@@ -68,11 +70,13 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       findEventWebhook(sql, application_id),
       readFirst(eventList, sources, { application_id }, EVENTS_SHOWN),
       listChecks(sql, application_id, 1),
+      readAddressLifetimeMs(sql, application_id),
     ]);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
     return sendPage(
       reply,
       applicationPage({
+        addressesProblem: explainShortAddresses(lastMs, application.every_ms),
         application,
         runs,
         failures,
