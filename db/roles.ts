@@ -1,3 +1,5 @@
+import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
+
 /** The roles of Postgres that processes connect as: `catalogue_worker`, … The role that migrates owns everything. */
 export const DATABASE_ROLES = ['worker', 'api', 'console', 'media', 'kyc_desk', 'operator'] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
@@ -22,6 +24,10 @@ const EVENT_HEALTH =
 const EVERYTHING = 'select, insert, update, delete';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
+/** What workers write of a game. The platform's own columns are not among them. */
+const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at`;
+/** The trigger `bind_to_site` keeps each site to its own sessions, the trigger `operators_of_desk` the desk to officers. */
+const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 /**
@@ -87,7 +93,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
   },
-  // A trigger writes them, with the rights of its owner.
+  // A trigger writes them, with the rights of its owner. Another keeps a position that is set.
   events: {
     worker: 'select, update (position), delete',
     api: 'select, update (position)',
@@ -113,7 +119,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
-    worker: 'select, insert, update',
+    worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,
     api: 'select',
     console:
       'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
@@ -152,11 +158,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
   },
-  oidc_flows: { console: EVERYTHING, kyc_desk: EVERYTHING },
-  operator_sessions: { console: EVERYTHING, kyc_desk: EVERYTHING, operator: 'select, delete' },
+  oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
+  operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
   operators: {
     console: 'select, insert, update',
-    kyc_desk: 'select, insert, update',
+    kyc_desk:
+      'select, insert (login, name, roles, oidc_subject), update (name, roles, password_hash, last_sign_in_at)',
     operator: 'select, insert, update',
   },
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },

@@ -372,21 +372,25 @@ create table kyc_states (
 
 create table oidc_flows (
   flow_hash bytea not null,
+  site text not null,
   state text not null,
   nonce text not null,
   code_verifier text not null,
   next text not null,
   expires_at timestamp with time zone not null,
-  constraint oidc_flows_pkey PRIMARY KEY (flow_hash)
+  constraint oidc_flows_pkey PRIMARY KEY (flow_hash),
+  constraint oidc_flows_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operator_sessions (
   session_hash bytea not null,
   login text not null,
+  site text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   confirmed_at timestamp with time zone,
-  constraint operator_sessions_pkey PRIMARY KEY (session_hash)
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash),
+  constraint operator_sessions_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operators (
@@ -672,17 +676,26 @@ CREATE OR REPLACE FUNCTION audit_log_actor()
 AS $function$
 declare
   roles constant text[] := process_roles();
-  writers constant text[] := case new.actor_kind
-    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
-    when 'application' then array['catalogue_console']
-    when 'command_line' then array['catalogue_operator']
-    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
-      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
-  end;
 begin
-  if cardinality(roles) > 0 and not roles && writers then
-    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
-      current_user, new.actor_kind, new.action
+  if cardinality(roles) > 0 and not exists (
+    select from (values
+      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
+      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator', 'command_line', null, '')
+    ) as may (role, kind, name, actions)
+    where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+  ) then
+    raise exception 'The role % may not write to the audit log that % (%) did %.',
+      current_user, new.actor, new.actor_kind, new.action
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -715,6 +728,23 @@ AS $function$
 begin
   raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
     using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION bind_to_site()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0
+    and not array['catalogue_' || new.site, 'catalogue_' || case tg_op when 'INSERT' then new.site else old.site end] <@ roles then
+    raise exception 'The role % may not write sessions of another site.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
 end
 $function$;
 
@@ -874,21 +904,6 @@ AS $function$
   select audit_status, games from game_count_changes where scope in ('', application_id)
 $function$;
 
-CREATE OR REPLACE FUNCTION games_decided()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  roles constant text[] := process_roles();
-begin
-  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
-    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION games_upto(children integer[], games bigint[])
  RETURNS integer[]
  LANGUAGE plpgsql
@@ -919,6 +934,25 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(process_roles()) > 0
+    and (old.revision, old.game_name, old.game_desc, split_part(old.game_store_video, '?', 1),
+         without_queries(old.game_icon), without_queries(old.game_store_pic))
+      is distinct from
+        (new.revision, new.game_name, new.game_desc, split_part(new.game_store_video, '?', 1),
+         without_queries(new.game_icon), without_queries(new.game_store_pic)) then
+    raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -927,6 +961,32 @@ AS $function$
   values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
          (application_id, 3::smallint, 7),
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION operators_of_desk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  by_oidc constant boolean := new.oidc_subject is not null;
+  former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+begin
+  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
+    return new;
+  end if;
+  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or tg_op = 'UPDATE'
+      and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
+      and new.roles <@ (former || array['kyc_officer'])
+      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+  then
+    return new;
+  end if;
+  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+    using errcode = 'insufficient_privilege';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
@@ -1113,6 +1173,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_to_roles()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && tg_argv[1:] then
+    raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
  RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
  LANGUAGE sql
@@ -1157,6 +1232,13 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION without_queries(addresses text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select array(select split_part(address, '?', 1) from unnest(addresses) with ordinality as a(address, place) order by place) $function$;
 
 -- Indexes
 
@@ -1238,6 +1320,11 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 
 -- Triggers
 
+CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
+  FOR EACH ROW
+  WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
+  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
   EXECUTE FUNCTION approvals_of_kyc();
@@ -1271,6 +1358,16 @@ CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT
   EXECUTE FUNCTION audit_log_refuse();
 
+CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
+  FOR EACH ROW
+  WHEN (NOT (new.audit_status = 'pending'::text AND new.revision = (old.revision + 1)) AND (new.revision IS DISTINCT FROM old.revision OR new.game_name IS DISTINCT FROM old.game_name OR new.game_icon IS DISTINCT FROM old.game_icon OR new.game_desc IS DISTINCT FROM old.game_desc OR new.game_store_pic IS DISTINCT FROM old.game_store_pic OR new.game_store_video IS DISTINCT FROM old.game_store_video))
+  EXECUTE FUNCTION keep_content();
+
 CREATE TRIGGER games_count_delete AFTER DELETE ON games
   REFERENCING OLD TABLE AS affected_games
   FOR EACH STATEMENT
@@ -1289,12 +1386,12 @@ CREATE TRIGGER games_count_update AFTER UPDATE ON games
 CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text)
-  EXECUTE FUNCTION games_decided();
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
-CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
+CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status, audit_time ON games
   FOR EACH ROW
-  WHEN (new.audit_status <> 'pending'::text AND new.audit_status <> old.audit_status)
-  EXECUTE FUNCTION games_decided();
+  WHEN (new.audit_status <> 'pending'::text AND (new.audit_status <> old.audit_status OR new.audit_time IS DISTINCT FROM old.audit_time))
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
@@ -1305,6 +1402,23 @@ CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
+
+CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessions
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+  FOR EACH ROW
+  EXECUTE FUNCTION operators_of_desk();
+
+CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
+  FOR EACH ROW
+  WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
+  EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1358,7 +1472,7 @@ grant select on game_revisions to catalogue_console, catalogue_media, catalogue_
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert, update on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
@@ -1376,10 +1490,11 @@ grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, update, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
+grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator;
-grant select, insert, update, delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
+grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert (login, name, oidc_subject, roles), update (last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
+grant select, insert, update on operators to catalogue_console, catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;

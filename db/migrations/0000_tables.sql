@@ -220,19 +220,23 @@ CREATE TABLE "games" (
 --> statement-breakpoint
 CREATE TABLE "oidc_flows" (
 	"flow_hash" "bytea" PRIMARY KEY NOT NULL,
+	"site" text NOT NULL,
 	"state" text NOT NULL,
 	"nonce" text NOT NULL,
 	"code_verifier" text NOT NULL,
 	"next" text NOT NULL,
-	"expires_at" timestamp with time zone NOT NULL
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "oidc_flows_site" CHECK ("oidc_flows"."site" in ('console', 'kyc_desk'))
 );
 --> statement-breakpoint
 CREATE TABLE "operator_sessions" (
 	"session_hash" "bytea" PRIMARY KEY NOT NULL,
 	"login" text NOT NULL,
+	"site" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"confirmed_at" timestamp with time zone
+	"confirmed_at" timestamp with time zone,
+	CONSTRAINT "operator_sessions_site" CHECK ("operator_sessions"."site" in ('console', 'kyc_desk'))
 );
 --> statement-breakpoint
 CREATE TABLE "operators" (

@@ -1,4 +1,6 @@
 /** Columns that several lists have. */
+import type { AuditRow } from '#db/queries/audit.ts';
+import { describeActorKind } from '#src/contract/audit.ts';
 import { type Column, column } from '#src/lists/list.ts';
 
 type OfApplication = { application_id: string };
@@ -48,20 +50,17 @@ export const countColumn = <Key extends string>(
   title = `${key[0]?.toUpperCase()}${key.slice(1)}`,
 ): Column<Record<Key, number>> => ({ key, title, kind: 'number', value: (row) => row[key] });
 
-type AuditRow = { actor: string; actor_kind: string; os_user: string | null };
-
-const claimed = ({ actor_kind, os_user }: AuditRow): string | null => {
-  if (actor_kind === 'operator') return null;
-  const kind = actor_kind.replace('_', ' ');
-  return os_user === null ? kind : `${kind}, user ${os_user}`;
-};
+type Entry = Pick<AuditRow, 'actor' | 'actor_kind' | 'os_user'>;
 
 /** Who acted, for a page. */
-export const ACTOR = column<AuditRow>({ key: 'actor', title: 'Who', note: claimed, on: 'page' });
+export const ACTOR = column<Entry>({ key: 'actor', title: 'Who', note: describeActorKind, on: 'page' });
 
 /** The same for a terminal, which has no second line. */
-export const WHO = column<AuditRow>({
+export const WHO = column<Entry>({
   key: 'who',
-  value: (row) => (row.actor_kind === 'command_line' ? `${row.actor} (${claimed(row)})` : row.actor),
+  value: (entry) => {
+    const kind = describeActorKind(entry);
+    return kind === null ? entry.actor : `${entry.actor} (${kind})`;
+  },
   on: 'terminal',
 });

@@ -13,7 +13,8 @@ import { readSessionCookie } from '#src/site/sign-in.ts';
 /** The signed-in operator of a request. */
 const callerOf = (request: FastifyRequest): Caller => {
   const { login, roles } = operatorOf(request);
-  const session = { secret: readSessionCookie(request) ?? '', address: request.ip };
+  const { site } = request.server.frame;
+  const session = { secret: readSessionCookie(request) ?? '', site, address: request.ip };
   return { actor: operatorActor(login), roles, session };
 };
 

@@ -54,7 +54,7 @@ const game = (game_id: string, game_name: string, fetched_at?: Date): FetchedGam
 const addPeople = async (sql: Database): Promise<void> => {
   await insertOperator(sql, { login: 'kim', name: 'Kim', roles: ['reviewer', 'kyc_officer'] });
   await insertOperator(sql, { login: 'lee', name: 'Lee', roles: ['admin', 'kyc_officer'] });
-  await insertSession(sql, randomBytes(32), 'kim', true);
+  await insertSession(sql, randomBytes(32), { login: 'kim', site: 'console', confirmed: true });
   await insertLink(sql, {
     link_hash: randomBytes(32),
     login: 'lee',
@@ -64,6 +64,7 @@ const addPeople = async (sql: Database): Promise<void> => {
   await insertOidcFlow(
     sql,
     randomBytes(32),
+    'console',
     { state: 's', nonce: 'n', code_verifier: 'v', next: '/' },
     60_000,
   );

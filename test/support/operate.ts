@@ -44,7 +44,7 @@ export const runEndings = (sql: Database) => ({ sql, ...engineOperations });
 export const operatorCaller = (login: string, ...roles: Role[]): Caller => ({
   actor: { actor: login, actor_kind: 'operator' },
   roles,
-  session: { secret: '', address: '192.0.2.1' },
+  session: { secret: '', site: 'console', address: '192.0.2.1' },
 });
 
 /** Somebody at the command line. */
