@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { controlsOf } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
 import { readList, type Sources } from '#src/lists/read.ts';
-import { useTestConsole } from '#test/console/support.ts';
 import { type Filters, fillLists } from '#test/lists/world.ts';
+import { useTestConsole } from '#test/support/console.ts';
 import { readPages } from '#test/support/lists.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlsOf, isRequired } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
 import type { AnyList } from '#src/lists/list.ts';
-import { addToken } from '#test/api/support.ts';
-import { signIn, useTestConsole } from '#test/console/support.ts';
-import { startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { fillLists } from '#test/lists/world.ts';
 import { runCli } from '#test/support/cli.ts';
+import { signIn, useTestConsole } from '#test/support/console.ts';
+import { addToken } from '#test/support/factories.ts';
+import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

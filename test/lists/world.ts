@@ -5,11 +5,11 @@ import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { approve } from '#src/operations/requests.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
-import { addTestOperator } from '#test/console/support.ts';
-import { fillConsole } from '#test/console/world.ts';
-import { PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { answerBy, askBy } from '#test/operations/support.ts';
+import { fillConsole } from '#test/console/filled-console.ts';
+import { answerBy, askBy } from '#test/support/approvals.ts';
+import { addTestOperator } from '#test/support/console.ts';
 import { KIM } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 
 const KEYS = ringOf(['k1']);
 

@@ -14,11 +14,11 @@ import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
-import { addApplication, addToken, DETAIL, post, startApi, type TestApi } from '#test/api/support.ts';
-import { oneGame } from '#test/ingest/landed.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
-import { fetchedGame, KIM } from '#test/support/factories.ts';
+import { DETAIL, post, startApi, type TestApi } from '#test/support/api.ts';
+import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
 import { operateAs, undoGameDecisions } from '#test/support/operate.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { openAs } from '#test/support/roles.ts';
 
 export type StoreWorld = {

@@ -1,11 +1,11 @@
 // html-validate over every page of the three sites, as the server sends it.
 import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addToken } from '#test/api/support.ts';
 import { emptyPages, everyPage } from '#test/console/every-page.ts';
-import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -74,7 +74,7 @@ test('every page of the portal is valid', async () => {
 test('every page of the KYC desk is valid', async () => {
   const { sql } = database;
   for (const id of ['acme', 'paper-kite']) {
-    await addApplication(sql, id, DESK_KEYS);
+    await addApplication(sql, id, {}, DESK_KEYS);
     await store(sql, DESK_KEYS, id, PLANTED);
   }
   await store(sql, DESK_KEYS, 'acme', { ...PLANTED, opening_bank: 'Bank' });

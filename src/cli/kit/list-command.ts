@@ -16,8 +16,8 @@ import { type Column, columnsFor, type List } from '#src/lists/list.ts';
 import { emptySentence, type ReadPage, readList } from '#src/lists/read.ts';
 
 /** The command that was typed, with this cursor instead of the one it had. */
-const nextCommand = (cursor: string): string => {
-  const words = process.argv.slice(2);
+const nextCommand = (argv: readonly string[], cursor: string): string => {
+  const words = [...argv];
   const had = words.indexOf('--cursor');
   if (had !== -1) words.splice(had, 2);
   const others = words.filter((word) => !word.startsWith('--cursor='));
@@ -89,11 +89,15 @@ const readFilter = async <Filter extends z.ZodObject>(
 };
 
 /** The line below a page that is not the last. */
-const describeRest = (nouns: readonly string[], { rows, total, cursor = '' }: ReadPage<object>): string => {
+const describeRest = (
+  nouns: readonly string[],
+  { rows, total }: ReadPage<object>,
+  command: string,
+): string => {
   const [, many = ''] = nouns;
   const all = total !== null && total > COUNT_MAX ? `more than ${COUNT_MAX}` : total;
   const shown = all === null ? `${rows.length} ${many}` : `${rows.length} of ${all}`;
-  return `${shown}, next: ${nextCommand(cursor)}`;
+  return `${shown}, next: ${command}`;
 };
 
 /**
@@ -134,7 +138,7 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
         .option('--cursor <cursor>', 'continue a list where "next:" says');
       return command as never;
     },
-    run: async ({ openDatabase, openQueues, out }, ...given) => {
+    run: async ({ argv, openDatabase, openQueues, out }, ...given) => {
       const options = given.at(-1) as PageOptions & Record<string, unknown>;
       const typed = Object.fromEntries(
         controls.map(([key, { name: option }]) => [
@@ -156,7 +160,7 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
       out.list({ [plural]: documents, ...rest }, rows, terminalColumns(list), empty);
       if (cursor === undefined) return;
       out.line();
-      out.line(describeRest(nouns, read));
+      out.line(describeRest(nouns, read, nextCommand(argv, cursor)));
     },
   });
 };
