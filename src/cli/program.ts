@@ -24,6 +24,7 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   queue: ['show, pause and resume the queues', () => import('#src/cli/commands/queue.ts')],
   game: ['review games', () => import('#src/cli/commands/game.ts')],
   review: ['show the games that wait for a decision', () => import('#src/cli/commands/review.ts')],
+  picture: ['verify and fill the store of pictures', () => import('#src/cli/commands/picture.ts')],
   event: ['show and retry what applications hear of their games', () => import('#src/cli/commands/event.ts')],
   reason: ['reasons for which games are rejected', () => import('#src/cli/commands/reason.ts')],
   approval: ['show what waits for a second person', () => import('#src/cli/commands/approval.ts')],
