@@ -1,3 +1,5 @@
+import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
+
 /** The roles of Postgres that processes connect as: `catalogue_worker`, … The role that migrates owns everything. */
 export const DATABASE_ROLES = ['worker', 'api', 'console', 'media', 'kyc_desk', 'operator'] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
@@ -22,6 +24,10 @@ const EVENT_HEALTH =
 const EVERYTHING = 'select, insert, update, delete';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
+/** What workers write of a game. The platform's own columns are not among them. */
+const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at`;
+/** The trigger `bind_to_site` keeps each site to its own sessions, the trigger `operators_of_desk` the desk to officers. */
+const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 /**
@@ -43,7 +49,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
     console: `select, update (${BACKOFF})`,
-    media: FLEET_OF_APPLICATIONS,
+    media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',
   },
@@ -61,10 +67,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, insert',
   },
   changed_games: {
-    worker: 'select, insert, delete',
-    console: 'select, insert, delete',
-    media: 'select, insert, delete',
-    operator: 'select, insert, delete',
+    worker: 'select, insert, update (carry_at), delete',
+    console: 'select, insert, update (carry_at), delete',
+    media: 'select, insert, update (carry_at), delete',
+    operator: 'select, insert, update (carry_at), delete',
   },
   content_providers: {
     worker: 'select, insert, update',
@@ -87,7 +93,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
   },
-  // A trigger writes them, with the rights of its owner.
+  // A trigger writes them, with the rights of its owner. Another keeps a position that is set.
   events: {
     worker: 'select, update (position), delete',
     api: 'select, update (position)',
@@ -102,6 +108,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_audits: {
     ...READ,
     console: 'select, insert, update (undone_at, undone_by)',
+    api: 'select (audit_id, game_id, undone_at)',
     media: 'select',
     operator: 'select, insert, update (undone_at, undone_by)',
   },
@@ -109,10 +116,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
-  game_revisions: { ...READ, worker: 'select, insert, delete' },
+  game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
-    worker: 'select, insert, update',
+    worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,
     api: 'select',
     console:
       'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
@@ -151,25 +158,29 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
   },
-  oidc_flows: { console: EVERYTHING, kyc_desk: EVERYTHING },
-  operator_sessions: { console: EVERYTHING, kyc_desk: EVERYTHING, operator: 'select, delete' },
+  oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
+  operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
   operators: {
     console: 'select, insert, update',
-    kyc_desk: 'select, insert, update',
+    kyc_desk:
+      'select, insert (login, name, roles, oidc_subject), update (name, roles, password_hash, last_sign_in_at)',
     operator: 'select, insert, update',
   },
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },
   picture_contents: {
     worker: 'select, update, delete',
+    api: 'select (sha256, format, stored)',
     console: 'select, update (pinned, looked_at)',
     media: 'select, insert, update',
-    operator: 'select, update (pinned)',
+    operator: 'select, update (pinned, stored)',
   },
   picture_pins: {
+    api: 'select (audit_id, is_icon, place, sha256)',
     console: 'select, insert',
-    media: 'select, update (sha256)',
+    media: 'select, update (picture_id, sha256)',
     operator: 'select, insert',
   },
+  picture_rules: { media: 'select, insert, update' },
   picture_thumbnails: { worker: 'select, delete', console: 'select', media: 'select, insert' },
   pictures: {
     console: 'select, insert, update (next_check_at)',
@@ -214,6 +225,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'audit_log_chain()': [],
+  'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],
   'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],

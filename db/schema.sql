@@ -50,6 +50,7 @@ create table applications (
   detail_max_age_ms bigint not null,
   concurrency integer not null,
   rate integer not null,
+  volatile_parameters text[] default '{}'::text[] not null,
   status text default 'active'::text not null,
   failed_runs integer default 0 not null,
   failing_since timestamp with time zone,
@@ -117,6 +118,7 @@ create table changed_games (
   application_id text not null,
   decided_revision integer not null,
   since timestamp(3) with time zone default now() not null,
+  carry_at timestamp with time zone,
   constraint changed_games_pkey PRIMARY KEY (game_id)
 );
 
@@ -203,6 +205,7 @@ create table game_audits (
   text text,
   note text,
   batch_id uuid,
+  carried_over_from bigint,
   waiting_since timestamp with time zone,
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
@@ -268,6 +271,7 @@ create table games (
   audit_time timestamp with time zone,
   revision integer default 1 not null,
   content_hash text not null,
+  addresses_end_at timestamp with time zone,
   list_hash text not null,
   fetched_at timestamp with time zone not null,
   withdrawn_at timestamp with time zone,
@@ -368,21 +372,25 @@ create table kyc_states (
 
 create table oidc_flows (
   flow_hash bytea not null,
+  site text not null,
   state text not null,
   nonce text not null,
   code_verifier text not null,
   next text not null,
   expires_at timestamp with time zone not null,
-  constraint oidc_flows_pkey PRIMARY KEY (flow_hash)
+  constraint oidc_flows_pkey PRIMARY KEY (flow_hash),
+  constraint oidc_flows_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operator_sessions (
   session_hash bytea not null,
   login text not null,
+  site text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   confirmed_at timestamp with time zone,
-  constraint operator_sessions_pkey PRIMARY KEY (session_hash)
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash),
+  constraint operator_sessions_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operators (
@@ -421,15 +429,26 @@ create table picture_contents (
   dhash bigint,
   whole boolean default true not null,
   pinned boolean default false not null,
+  stored text,
   looked_at timestamp with time zone default now() not null,
   constraint picture_contents_pkey PRIMARY KEY (sha256)
 );
 
 create table picture_pins (
   audit_id bigint not null,
+  is_icon boolean not null,
+  place smallint not null,
   picture_id uuid not null,
   sha256 bytea,
-  constraint picture_pins_audit_id_picture_id_pk PRIMARY KEY (audit_id, picture_id)
+  constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place)
+);
+
+create table picture_rules (
+  application_id text not null,
+  tag text not null,
+  volatile_parameters text[] not null,
+  after bigint,
+  constraint picture_rules_pkey PRIMARY KEY (application_id)
 );
 
 create table picture_thumbnails (
@@ -657,17 +676,26 @@ CREATE OR REPLACE FUNCTION audit_log_actor()
 AS $function$
 declare
   roles constant text[] := process_roles();
-  writers constant text[] := case new.actor_kind
-    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
-    when 'application' then array['catalogue_console']
-    when 'command_line' then array['catalogue_operator']
-    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
-      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
-  end;
 begin
-  if cardinality(roles) > 0 and not roles && writers then
-    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
-      current_user, new.actor_kind, new.action
+  if cardinality(roles) > 0 and not exists (
+    select from (values
+      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
+      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator', 'command_line', null, '')
+    ) as may (role, kind, name, actions)
+    where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+  ) then
+    raise exception 'The role % may not write to the audit log that % (%) did %.',
+      current_user, new.actor, new.actor_kind, new.action
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -700,6 +728,85 @@ AS $function$
 begin
   raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
     using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION bind_to_site()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0
+    and not array['catalogue_' || new.site, 'catalogue_' || case tg_op when 'INSERT' then new.site else old.site end] <@ roles then
+    raise exception 'The role % may not write sessions of another site.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+  former game_audits;
+  carried bigint;
+  waiting_since timestamptz;
+begin
+  select * into game from games where game_id = carried_game for update;
+  select * into former from game_audits
+    where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
+  if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
+    or former.audit_id is distinct from decision or former.revision >= game.revision
+    or exists (select from game_audits where game_id = carried_game and revision = game.revision)
+    or not exists (
+      select from game_revisions r
+      where r.game_id = carried_game and r.revision = former.revision
+        and r.game_name = game.game_name and r.game_desc = game.game_desc
+        -- What signs the address of a video may differ.
+        and split_part(r.game_store_video, '?', 1) = split_part(game.game_store_video, '?', 1)
+        and cardinality(r.game_icon) = cardinality(game.game_icon)
+        and cardinality(r.game_store_pic) = cardinality(game.game_store_pic))
+  then
+    return null;
+  end if;
+  -- The bytes stay as they are until the end.
+  perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
+    order by picture_id for share;
+  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+    select count(*) from picture_pins pin
+    join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
+    join pictures now_is on now_is.picture_id = p.picture_id
+    where pin.audit_id = former.audit_id and octet_length(pin.sha256) = 32 and now_is.sha256 = pin.sha256)
+  then
+    return null;
+  end if;
+  select c.since into waiting_since from changed_games c where c.game_id = carried_game;
+  insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, waiting_since, decided_at,
+    carried_over_from)
+  values (carried_game, game.revision, former.audit_status, 'catalogue', former.reason, former.text, waiting_since,
+    statement_timestamp(), former.audit_id)
+  returning audit_id into carried;
+  insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+  select carried, p.is_icon, p.place, p.picture_id, now_is.sha256
+  from jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid)
+  join pictures now_is on now_is.picture_id = p.picture_id;
+  update pictures set next_check_at = now()
+  where picture_id in (select picture_id from picture_pins where audit_id = carried);
+  update games set audit_status = former.audit_status, audit_time = statement_timestamp(), updated_at = statement_timestamp()
+  where game_id = carried_game;
+  insert into audit_log (actor, actor_kind, action, subject, details)
+  values ('catalogue', 'system', 'game.carry_over', 'game:' || carried_game, jsonb_build_object(
+    'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
+    'audit_status', former.audit_status));
+  return carried;
 end
 $function$;
 
@@ -797,21 +904,6 @@ AS $function$
   select audit_status, games from game_count_changes where scope in ('', application_id)
 $function$;
 
-CREATE OR REPLACE FUNCTION games_decided()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  roles constant text[] := process_roles();
-begin
-  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
-    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION games_upto(children integer[], games bigint[])
  RETURNS integer[]
  LANGUAGE plpgsql
@@ -842,6 +934,25 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(process_roles()) > 0
+    and (old.revision, old.game_name, old.game_desc, split_part(old.game_store_video, '?', 1),
+         without_queries(old.game_icon), without_queries(old.game_store_pic))
+      is distinct from
+        (new.revision, new.game_name, new.game_desc, split_part(new.game_store_video, '?', 1),
+         without_queries(new.game_icon), without_queries(new.game_store_pic)) then
+    raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -850,6 +961,32 @@ AS $function$
   values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
          (application_id, 3::smallint, 7),
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION operators_of_desk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  by_oidc constant boolean := new.oidc_subject is not null;
+  former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+begin
+  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
+    return new;
+  end if;
+  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or tg_op = 'UPDATE'
+      and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
+      and new.roles <@ (former || array['kyc_officer'])
+      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+  then
+    return new;
+  end if;
+  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+    using errcode = 'insufficient_privilege';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
@@ -1036,6 +1173,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_to_roles()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && tg_argv[1:] then
+    raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
  RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
  LANGUAGE sql
@@ -1053,6 +1205,9 @@ declare
   decided_revision integer;
   -- A game whose decision was undone returns to its place in the lane.
   waiting_since timestamptz;
+  -- A game whose content changed after its last decision, and on whose revision there was no decision, is looked at by
+  -- the media process.
+  carry_at timestamptz;
 begin
   if old.withdrawn_at is null and new.withdrawn_at is not null then
     insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
@@ -1067,13 +1222,23 @@ begin
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
-    insert into changed_games (game_id, application_id, decided_revision, since)
-    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
-    on conflict (game_id) do nothing;
+    if not exists (select from game_audits a where a.game_id = new.game_id and a.revision = new.revision) then
+      carry_at := now();
+    end if;
+    insert into changed_games as c (game_id, application_id, decided_revision, since, carry_at)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()), carry_at)
+    on conflict (game_id) do update set carry_at = excluded.carry_at;
   end if;
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION without_queries(addresses text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select array(select split_part(address, '?', 1) from unnest(addresses) with ordinality as a(address, place) order by place) $function$;
 
 -- Indexes
 
@@ -1086,6 +1251,7 @@ CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
 CREATE INDEX audit_log_at ON audit_log USING btree (at);
 CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
 CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
+CREATE INDEX changed_games_carry ON changed_games USING btree (carry_at) WHERE carry_at IS NOT NULL;
 CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
 CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
@@ -1108,8 +1274,9 @@ CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (r
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
 CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
-CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
+CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole OR NOT pinned AND stored IS NULL;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
+CREATE INDEX picture_pins_sha256 ON picture_pins USING btree (sha256);
 CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
@@ -1153,6 +1320,11 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 
 -- Triggers
 
+CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
+  FOR EACH ROW
+  WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
+  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
   EXECUTE FUNCTION approvals_of_kyc();
@@ -1186,6 +1358,16 @@ CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT
   EXECUTE FUNCTION audit_log_refuse();
 
+CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
+  FOR EACH ROW
+  WHEN (NOT (new.audit_status = 'pending'::text AND new.revision = (old.revision + 1)) AND (new.revision IS DISTINCT FROM old.revision OR new.game_name IS DISTINCT FROM old.game_name OR new.game_icon IS DISTINCT FROM old.game_icon OR new.game_desc IS DISTINCT FROM old.game_desc OR new.game_store_pic IS DISTINCT FROM old.game_store_pic OR new.game_store_video IS DISTINCT FROM old.game_store_video))
+  EXECUTE FUNCTION keep_content();
+
 CREATE TRIGGER games_count_delete AFTER DELETE ON games
   REFERENCING OLD TABLE AS affected_games
   FOR EACH STATEMENT
@@ -1204,12 +1386,12 @@ CREATE TRIGGER games_count_update AFTER UPDATE ON games
 CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text)
-  EXECUTE FUNCTION games_decided();
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
-CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
+CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status, audit_time ON games
   FOR EACH ROW
-  WHEN (new.audit_status <> 'pending'::text AND new.audit_status <> old.audit_status)
-  EXECUTE FUNCTION games_decided();
+  WHEN (new.audit_status <> 'pending'::text AND (new.audit_status <> old.audit_status OR new.audit_time IS DISTINCT FROM old.audit_time))
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
@@ -1218,8 +1400,25 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
-  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
+
+CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessions
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+  FOR EACH ROW
+  EXECUTE FUNCTION operators_of_desk();
+
+CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
+  FOR EACH ROW
+  WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
+  EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1228,7 +1427,8 @@ grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_co
 grant select on application_checks to catalogue_operator;
 grant select, insert, update on application_checks to catalogue_console;
 grant select, insert, update, delete on application_checks to catalogue_worker;
-grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
@@ -1236,7 +1436,7 @@ grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_o
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on content_providers to catalogue_console;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
@@ -1250,6 +1450,8 @@ grant select, update (failing_since, failures, former_secret, former_until, last
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function audit_log_chain() from public;
+grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
+revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
@@ -1259,17 +1461,18 @@ revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
 grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_operator;
+grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert, update on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
@@ -1287,18 +1490,22 @@ grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, update, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
+grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator;
-grant select, insert, update, delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
+grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert (login, name, oidc_subject, roles), update (last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
+grant select, insert, update on operators to catalogue_console, catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
+grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
-grant select, update (pinned) on picture_contents to catalogue_operator;
+grant select, update (pinned, stored) on picture_contents to catalogue_operator;
 grant select, update, delete on picture_contents to catalogue_worker;
+grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
 grant select, insert on picture_pins to catalogue_console, catalogue_operator;
-grant select, update (sha256) on picture_pins to catalogue_media;
+grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
+grant select, insert, update on picture_rules to catalogue_media;
 grant select on picture_thumbnails to catalogue_console;
 grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;

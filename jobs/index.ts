@@ -1,3 +1,4 @@
+import { carryOverDecisionsJob } from '#jobs/carry-over-decisions.ts';
 import { checkApplicationJob } from '#jobs/check-application.ts';
 import { deliverEventJob } from '#jobs/deliver-event.ts';
 import { fetchPicturesJob } from '#jobs/fetch-pictures.ts';
@@ -8,6 +9,7 @@ import { queryGameDetailJob } from '#jobs/query-game-detail.ts';
 import { queryGameListJob } from '#jobs/query-game-list.ts';
 import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
 import { tickJob } from '#jobs/tick.ts';
+import { tidyPictureStoreJob } from '#jobs/tidy-picture-store.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { mediaSpecs, workerSpecs } from '#src/ingest/specs.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
@@ -26,4 +28,9 @@ export const jobs = defineJobs<JobDependencies>(workerSpecs, [
 ]);
 
 /** Every job of the media process. */
-export const mediaJobs = defineJobs<MediaDependencies>(mediaSpecs, [fetchPicturesJob, recheckPicturesJob]);
+export const mediaJobs = defineJobs<MediaDependencies>(mediaSpecs, [
+  fetchPicturesJob,
+  recheckPicturesJob,
+  carryOverDecisionsJob,
+  tidyPictureStoreJob,
+]);

@@ -1,6 +1,6 @@
 import { findApplication } from '#db/queries/applications.ts';
 import { findKycState, forgetKycRequest } from '#db/queries/kyc.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { failureReasons } from '#src/ingest/explain-failures.ts';
@@ -38,7 +38,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
     return { state };
   } catch (thrown) {
     const error = coerceError(thrown);
-    const later = isWebhookError(error) ? postpone(error.retryAfterMs) : undefined;
+    const later = isCallError(error) ? postpone(error.retryAfterMs) : undefined;
     if (later !== undefined) throw later;
     throw signal.aborted ? error : await recordFinalFailure(error, pull, context);
   }
@@ -46,13 +46,13 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
 
 /** Record a failure that is not retried. @returns the error that the job throws */
 const recordFinalFailure = async (error: Error, pull: KycPull, context: JobContext): Promise<Error> => {
-  const isKnown = isWebhookError(error) || isKeyError(error);
+  const isKnown = isCallError(error) || isKeyError(error);
   const isRetryable = !isKnown || error.retryable;
   if (isRetryable && !context.lastAttempt) return error;
   const kind = isKnown ? error.code : 'internal';
   // A webhook error of this operation has no `ret_msg`, which may quote values.
   const code = isKeyError(error) ? error.code : safeMessage(error);
-  const reasons = isWebhookError(error) ? failureReasons(error) : [{ path: '', code }];
+  const reasons = isCallError(error) ? failureReasons(error) : [{ path: '', code }];
   // If this write fails as well, the job reports the first error.
   await recordKycFailure(context.deps.sql, pull, { kind, reasons }).catch(() => {});
   return isRetryable ? error : new PermanentError(safeMessage(error));

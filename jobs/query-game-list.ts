@@ -3,10 +3,10 @@ import { insertUnreadPage } from '#db/queries/run-pages.ts';
 import { findRunStep, type RunStep, type StoredPage } from '#db/queries/run-steps.ts';
 import { type RunRow, raiseFence } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
-import { explainWebhookError } from '#src/ingest/explain-failures.ts';
+import { explainCallError } from '#src/ingest/explain-failures.ts';
 import { failOverrun, failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { type ListCursor, type RecordedPage, recordPage } from '#src/ingest/record-page.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
@@ -121,9 +121,9 @@ const fetchPage = async (
     return await deps.webhooks.queryGameList(target, request, signal);
   } catch (thrown) {
     const error = coerceError(thrown);
-    const failure = isWebhookError(error) ? error : undefined;
+    const failure = isCallError(error) ? error : undefined;
     if (failure?.code === 'aborted') throw error;
-    let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainWebhookError(failure)}`;
+    let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainCallError(failure)}`;
     const later = postpone(failure?.retryAfterMs);
     if (clock === undefined) {
       const { run_id, application_id } = run;

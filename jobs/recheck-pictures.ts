@@ -2,6 +2,7 @@ import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/pic
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
+import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
 
@@ -15,11 +16,10 @@ const WORK_MS = 50_000;
 /** Looks again at the pictures of decided games that are due: bytes that changed return a passed game to review. */
 export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
   const { deps, signal } = context;
-  const { sql, pictures, recheckMs } = deps;
+  const { sql, pictures, keeper, recheckMs } = deps;
   let requested = 0;
   let drifted = 0;
-  const check = async ({ picture_id, wanted, ...picture }: DuePicture): Promise<void> => {
-    if (!wanted) return scheduleCheck(sql, picture_id, null);
+  const check = async ({ picture_id, ...picture }: DuePicture): Promise<void> => {
     const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
@@ -29,11 +29,15 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     drifted += games.length;
   };
   const began = performance.now();
-  for (let taken = BATCH; taken === BATCH && performance.now() - began < WORK_MS; ) {
-    const due = await takeDuePictures(sql, BATCH, LEASE_MS);
-    taken = due.length;
+  const identified = await identifyPins(sql, signal);
+  for (let count = BATCH; count === BATCH && performance.now() - began < WORK_MS; ) {
+    const { due, taken } = await takeDuePictures(sql, BATCH, LEASE_MS);
+    count = taken.length;
+    // Before the checks, because pictures of games that were just decided are among them; and after, for new bytes.
+    await keeper?.place(taken);
     await Promise.all(due.map(check));
+    await keeper?.place(due.map(({ picture_id }) => picture_id));
     signal.throwIfAborted();
   }
-  return { requested, drifted };
+  return { requested, drifted, identified };
 });

@@ -122,9 +122,11 @@ export const localUrl = (listenHost: string, listenPort: number): string => {
   return `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
 };
 
+/** Is this a host of this machine alone? */
+export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+
 /** Is this the address of a server on this machine? */
-export const isLoopbackUrl = (text: string): boolean =>
-  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(text).hostname);
+export const isLoopbackUrl = (text: string): boolean => isLoopbackHost(new URL(text).hostname);
 
 /** Parses `none`, or what takes two persons: `reveal,erase`. */
 export const parseFourEyes = (text: string): FourEyes => {

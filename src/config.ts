@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { DatabaseRole } from '#db/roles.ts';
+import { findConflicts } from '#src/config-conflicts.ts';
 import {
   commaSeparated,
   databaseUrl,
@@ -10,6 +11,7 @@ import {
   httpUrl,
   integer,
   isCidr,
+  isLoopbackHost,
   isLoopbackUrl,
   isPort,
   isProxy,
@@ -23,6 +25,7 @@ import {
 } from '#src/config-values.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { UsageError } from '#src/errors.ts';
+import { parseStoreLocation, type StoreLocation } from '#src/picture-store/location.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
 import { parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 
@@ -74,6 +77,9 @@ const environmentSchema = z.object({
   PICTURE_KEEP: duration('30d', 60_000),
   PICTURE_RECHECK: duration('7d', 1_000),
   PICTURE_MAX_BYTES: integer(10 * MIB, 1, 10 * MIB),
+  PICTURE_STORE: parsed(parseStoreLocation).optional(),
+  PICTURE_STORE_ENDPOINT: httpUrl.optional(),
+  PICTURE_PUBLIC_URL: httpUrl.optional(),
   WEBHOOK_PROXY: httpUrl.optional(),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -92,34 +98,10 @@ const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
   (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
     undefined;
 
-const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const;
-
-/** @returns the problems of variables that conflict */
-const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
-  const problems: string[] = [];
-  const oidc = OIDC_VARIABLES.filter((name) => present[name] !== undefined);
-  if (oidc.length > 0 && oidc.length < OIDC_VARIABLES.length) {
-    const missing = OIDC_VARIABLES.filter((name) => present[name] === undefined);
-    problems.push(`${oidc.join(', ')} set without ${missing.join(', ')}: sign-in by OIDC needs all of them`);
-  }
-  if (oidc.length > 0 && present.CONSOLE_URL === undefined && present.KYC_DESK_URL === undefined)
-    problems.push(
-      'OIDC_ISSUER needs CONSOLE_URL (and the KYC desk KYC_DESK_URL), the address to which the provider returns the browser',
-    );
-  const hasDatabase = Object.keys(present).some((name) => name.startsWith('DATABASE_URL'));
-  if (present.REDIS_URL !== undefined && !hasDatabase) {
-    problems.push('REDIS_URL is set without DATABASE_URL: a fleet needs both, the embedded default neither');
-  }
-  for (const name of ['PGSSL', 'PGSSLMODE']) {
-    if (present[name] !== undefined) problems.push(`${name} is set: write sslmode in DATABASE_URL instead`);
-  }
-  if (present.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    problems.push(
-      'NODE_TLS_REJECT_UNAUTHORIZED is 0: it would send access tokens to unverified servers; unset it',
-    );
-  }
-  return problems;
-};
+const storeLocation = (e: z.infer<typeof environmentSchema>): StoreLocation | undefined =>
+  e.PICTURE_STORE?.kind === 's3'
+    ? { ...e.PICTURE_STORE, endpoint: e.PICTURE_STORE_ENDPOINT }
+    : e.PICTURE_STORE;
 
 /** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
 const isSecret = (name: string): boolean =>
@@ -202,7 +184,16 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       ports: e.WEBHOOK_PORTS,
       proxy: e.WEBHOOK_PROXY,
     },
-    pictures: { keepMs: e.PICTURE_KEEP, recheckMs: e.PICTURE_RECHECK, maxBytes: e.PICTURE_MAX_BYTES },
+    pictures: {
+      keepMs: e.PICTURE_KEEP,
+      recheckMs: e.PICTURE_RECHECK,
+      maxBytes: e.PICTURE_MAX_BYTES,
+      store: storeLocation(e),
+      /** Where the store's pictures of passed games are, for readers of group A. */
+      publicUrl: e.PICTURE_PUBLIC_URL?.replace(/\/+$/, ''),
+      /** They are at the API's own address. */
+      isServedHere: false,
+    },
     auditTimeZone: e.AUDIT_TIME_ZONE,
     logLevel: e.LOG_LEVEL,
     home: e.CATALOGUE_HOME,
@@ -218,6 +209,19 @@ export const configFor = (config: Config, role: DatabaseRole): Config => ({
   ...config,
   databaseUrl: config.databaseUrls[role] ?? config.databaseUrl,
 });
+
+/**
+ * The configuration of processes on the embedded Postgres: they keep pictures beside it, and the API serves them, unless
+ * variables say otherwise.
+ */
+export const embeddedConfig = (config: Config): Config => {
+  const { pictures, api, home } = config;
+  if (config.databaseUrl !== undefined || pictures.store !== undefined) return config;
+  const store: StoreLocation = { kind: 'file', directory: join(home, 'pictures') };
+  // Readers on other machines need an address that they reach.
+  const isServedHere = pictures.publicUrl === undefined && isLoopbackHost(api.host);
+  return { ...config, pictures: { ...pictures, store, isServedHere } };
+};
 
 /** Loads `.env` of the working directory. Variables that the environment sets take precedence. */
 export const loadDotEnv = (): void => {

@@ -71,7 +71,7 @@ export const coerceError = (thrown: unknown): Error =>
  * class, the code, and our words for a fault of Postgres or Redis, because their messages may quote values.
  */
 export const safeMessage = (error: Error): string => {
-  if (error instanceof CatalogueError || error.name === 'WebhookError') return error.message;
+  if (error instanceof CatalogueError || error.name === 'CallError') return error.message;
   const fault = findServerFault(error);
   if (fault !== undefined) return `${fault.what} (${fault.code})`;
   // Replies of Redis begin with a code.

@@ -25,6 +25,7 @@ CREATE TABLE "applications" (
 	"detail_max_age_ms" bigint NOT NULL,
 	"concurrency" integer NOT NULL,
 	"rate" integer NOT NULL,
+	"volatile_parameters" text[] DEFAULT '{}' NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,
 	"failed_runs" integer DEFAULT 0 NOT NULL,
 	"failing_since" timestamp with time zone,
@@ -171,6 +172,7 @@ CREATE TABLE "game_audits" (
 	"text" text,
 	"note" text,
 	"batch_id" uuid,
+	"carried_over_from" bigint,
 	"waiting_since" timestamp with time zone,
 	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"undone_at" timestamp with time zone,
@@ -204,6 +206,7 @@ CREATE TABLE "games" (
 	"audit_time" timestamp with time zone,
 	"revision" integer DEFAULT 1 NOT NULL,
 	"content_hash" text NOT NULL,
+	"addresses_end_at" timestamp with time zone,
 	"list_hash" text NOT NULL,
 	"fetched_at" timestamp with time zone NOT NULL,
 	"withdrawn_at" timestamp with time zone,
@@ -217,19 +220,23 @@ CREATE TABLE "games" (
 --> statement-breakpoint
 CREATE TABLE "oidc_flows" (
 	"flow_hash" "bytea" PRIMARY KEY NOT NULL,
+	"site" text NOT NULL,
 	"state" text NOT NULL,
 	"nonce" text NOT NULL,
 	"code_verifier" text NOT NULL,
 	"next" text NOT NULL,
-	"expires_at" timestamp with time zone NOT NULL
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "oidc_flows_site" CHECK ("oidc_flows"."site" in ('console', 'kyc_desk'))
 );
 --> statement-breakpoint
 CREATE TABLE "operator_sessions" (
 	"session_hash" "bytea" PRIMARY KEY NOT NULL,
 	"login" text NOT NULL,
+	"site" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"confirmed_at" timestamp with time zone
+	"confirmed_at" timestamp with time zone,
+	CONSTRAINT "operator_sessions_site" CHECK ("operator_sessions"."site" in ('console', 'kyc_desk'))
 );
 --> statement-breakpoint
 CREATE TABLE "operators" (
@@ -362,14 +369,24 @@ CREATE TABLE "picture_contents" (
 	"dhash" bigint,
 	"whole" boolean DEFAULT true NOT NULL,
 	"pinned" boolean DEFAULT false NOT NULL,
+	"stored" text,
 	"looked_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "picture_pins" (
 	"audit_id" bigint NOT NULL,
+	"is_icon" boolean NOT NULL,
+	"place" smallint NOT NULL,
 	"picture_id" uuid NOT NULL,
 	"sha256" "bytea",
-	CONSTRAINT "picture_pins_audit_id_picture_id_pk" PRIMARY KEY("audit_id","picture_id")
+	CONSTRAINT "picture_pins_audit_id_is_icon_place_pk" PRIMARY KEY("audit_id","is_icon","place")
+);
+--> statement-breakpoint
+CREATE TABLE "picture_rules" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"tag" text NOT NULL,
+	"volatile_parameters" text[] NOT NULL,
+	"after" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "picture_thumbnails" (
@@ -439,7 +456,8 @@ CREATE TABLE "changed_games" (
 	"game_id" uuid PRIMARY KEY NOT NULL,
 	"application_id" text NOT NULL,
 	"decided_revision" integer NOT NULL,
-	"since" timestamp (3) with time zone DEFAULT now() NOT NULL
+	"since" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"carry_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "game_absences" (
@@ -605,13 +623,15 @@ CREATE INDEX "kyc_former_records_application" ON "kyc_former_records" USING btre
 CREATE INDEX "kyc_former_records_replaced_at" ON "kyc_former_records" USING btree ("replaced_at");--> statement-breakpoint
 CREATE INDEX "kyc_records_tax_id" ON "kyc_records" USING btree ("tax_id_fingerprint");--> statement-breakpoint
 CREATE INDEX "kyc_states_requested" ON "kyc_states" USING btree ("requested_at") WHERE "kyc_states"."requested_at" is not null;--> statement-breakpoint
-CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole";--> statement-breakpoint
+CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole" or (not "picture_contents"."pinned" and "picture_contents"."stored" is null);--> statement-breakpoint
 CREATE INDEX "picture_pins_picture" ON "picture_pins" USING btree ("picture_id");--> statement-breakpoint
+CREATE INDEX "picture_pins_sha256" ON "picture_pins" USING btree ("sha256");--> statement-breakpoint
 CREATE INDEX "pictures_due" ON "pictures" USING btree ("next_check_at") WHERE "pictures"."next_check_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "application_checks_open" ON "application_checks" USING btree ("application_id") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "application_checks_latest" ON "application_checks" USING btree ("application_id","requested_at");--> statement-breakpoint
 CREATE INDEX "portal_sessions_token" ON "portal_sessions" USING btree ("token_id");--> statement-breakpoint
 CREATE INDEX "refresh_requests_by_operator" ON "refresh_requests" USING btree ("application_id") WHERE "refresh_requests"."by_operator";--> statement-breakpoint
+CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") WHERE "changed_games"."carry_at" is not null;--> statement-breakpoint
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint

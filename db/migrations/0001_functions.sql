@@ -291,6 +291,9 @@ declare
   decided_revision integer;
   -- A game whose decision was undone returns to its place in the lane.
   waiting_since timestamptz;
+  -- A game whose content changed after its last decision, and on whose revision there was no decision, is looked at by
+  -- the media process.
+  carry_at timestamptz;
 begin
   if old.withdrawn_at is null and new.withdrawn_at is not null then
     insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
@@ -305,9 +308,12 @@ begin
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
-    insert into changed_games (game_id, application_id, decided_revision, since)
-    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
-    on conflict (game_id) do nothing;
+    if not exists (select from game_audits a where a.game_id = new.game_id and a.revision = new.revision) then
+      carry_at := now();
+    end if;
+    insert into changed_games as c (game_id, application_id, decided_revision, since, carry_at)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()), carry_at)
+    on conflict (game_id) do update set carry_at = excluded.carry_at;
   end if;
   return null;
 end
@@ -316,8 +322,75 @@ $$;
 -- A row trigger with a condition: ordinary writes of a worker do not call it.
 create trigger games_review after update on games for each row
   when (old.audit_status is distinct from new.audit_status
-    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null))
+    or (old.withdrawn_at is null) is distinct from (new.withdrawn_at is null)
+    or old.revision is distinct from new.revision)
   execute function track_review();
+
+-- Carries the last decision on a game over to its current revision, if nothing but addresses of pictures differs and
+-- every picture has the bytes that the decision names. The media process calls it: it may not decide, so this function
+-- checks what the tables can tell, and runs with the rights of its owner.
+-- `places`: [{"is_icon", "place", "picture_id"}, …], the pictures of the game as it is now.
+-- Returns the new decision; null if nothing was decided.
+create function carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
+returns bigint
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  game games;
+  former game_audits;
+  carried bigint;
+  waiting_since timestamptz;
+begin
+  select * into game from games where game_id = carried_game for update;
+  select * into former from game_audits
+    where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
+  if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
+    or former.audit_id is distinct from decision or former.revision >= game.revision
+    or exists (select from game_audits where game_id = carried_game and revision = game.revision)
+    or not exists (
+      select from game_revisions r
+      where r.game_id = carried_game and r.revision = former.revision
+        and r.game_name = game.game_name and r.game_desc = game.game_desc
+        -- What signs the address of a video may differ.
+        and split_part(r.game_store_video, '?', 1) = split_part(game.game_store_video, '?', 1)
+        and cardinality(r.game_icon) = cardinality(game.game_icon)
+        and cardinality(r.game_store_pic) = cardinality(game.game_store_pic))
+  then
+    return null;
+  end if;
+  -- The bytes stay as they are until the end.
+  perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
+    order by picture_id for share;
+  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+    select count(*) from picture_pins pin
+    join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
+    join pictures now_is on now_is.picture_id = p.picture_id
+    where pin.audit_id = former.audit_id and octet_length(pin.sha256) = 32 and now_is.sha256 = pin.sha256)
+  then
+    return null;
+  end if;
+  select c.since into waiting_since from changed_games c where c.game_id = carried_game;
+  insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, waiting_since, decided_at,
+    carried_over_from)
+  values (carried_game, game.revision, former.audit_status, 'catalogue', former.reason, former.text, waiting_since,
+    statement_timestamp(), former.audit_id)
+  returning audit_id into carried;
+  insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+  select carried, p.is_icon, p.place, p.picture_id, now_is.sha256
+  from jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid)
+  join pictures now_is on now_is.picture_id = p.picture_id;
+  update pictures set next_check_at = now()
+  where picture_id in (select picture_id from picture_pins where audit_id = carried);
+  update games set audit_status = former.audit_status, audit_time = statement_timestamp(), updated_at = statement_timestamp()
+  where game_id = carried_game;
+  insert into audit_log (actor, actor_kind, action, subject, details)
+  values ('catalogue', 'system', 'game.carry_over', 'game:' || carried_game, jsonb_build_object(
+    'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
+    'audit_status', former.audit_status));
+  return carried;
+end
+$$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Events: events and event_deliveries (db/schema/events.ts)
@@ -496,25 +569,34 @@ $$;
 create trigger approvals_of_kyc before insert or update on approvals
   for each row execute function approvals_of_kyc();
 
--- A process writes entries of those who act in it. The worker knows no operator, so it writes no entry of one. The media
--- process, which reads pictures of anyone, writes that games return to review, and nothing else.
+-- A process writes entries of those who act in it, with what they do there. Names of processes are fixed, because a name
+-- of a person would read as that person's act.
 create function audit_log_actor() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
 declare
   roles constant text[] := process_roles();
-  writers constant text[] := case new.actor_kind
-    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
-    when 'application' then array['catalogue_console']
-    when 'command_line' then array['catalogue_operator']
-    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
-      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
-  end;
 begin
-  if cardinality(roles) > 0 and not roles && writers then
-    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
-      current_user, new.actor_kind, new.action
+  if cardinality(roles) > 0 and not exists (
+    select from (values
+      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
+      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator', 'command_line', null, '')
+    ) as may (role, kind, name, actions)
+    where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+  ) then
+    raise exception 'The role % may not write to the audit log that % (%) did %.',
+      current_user, new.actor, new.actor_kind, new.action
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -523,29 +605,131 @@ $$;
 
 create trigger audit_log_actor before insert on audit_log for each row execute function audit_log_actor();
 
--- Only the console and the command line decide. Worker and media, which read what applications send, return games to
--- `pending`. The conditions of the triggers keep ingest free of the function.
-create function games_decided() returns trigger
+-- Refuses a change to the roles of processes. The arguments of the trigger are what they may not do, and the roles that
+-- may.
+create function refuse_to_roles() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
 declare
   roles constant text[] := process_roles();
 begin
-  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
-    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
+  if cardinality(roles) > 0 and not roles && tg_argv[1:] then
+    raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
   return new;
 end
 $$;
 
+-- Only the console and the command line decide. Worker and media, which read what applications send, return games to
+-- `pending`. The conditions of the triggers keep ingest free of the function.
 create trigger games_decided_insert before insert on games for each row
   when (new.audit_status <> 'pending')
-  execute function games_decided();
+  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
-create trigger games_decided_update before update of audit_status on games for each row
-  when (new.audit_status <> 'pending' and new.audit_status <> old.audit_status)
-  execute function games_decided();
+create trigger games_decided_update before update of audit_status, audit_time on games for each row
+  when (new.audit_status <> 'pending'
+    and (new.audit_status <> old.audit_status or new.audit_time is distinct from old.audit_time))
+  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+
+-- Addresses without their queries: what signs an address may change.
+create function without_queries(addresses text[]) returns text[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$ select array(select split_part(address, '?', 1) from unnest(addresses) with ordinality as a(address, place) order by place) $$;
+
+-- A decision is about one content, so a worker that changes content also makes the next revision, which is pending.
+create function keep_content() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  if cardinality(process_roles()) > 0
+    and (old.revision, old.game_name, old.game_desc, split_part(old.game_store_video, '?', 1),
+         without_queries(old.game_icon), without_queries(old.game_store_pic))
+      is distinct from
+        (new.revision, new.game_name, new.game_desc, split_part(new.game_store_video, '?', 1),
+         without_queries(new.game_icon), without_queries(new.game_store_pic)) then
+    raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- Called for writes that are no next revision. A write of an equal detail names none of these columns.
+create trigger games_content_kept
+  before update of revision, game_name, game_icon, game_desc, game_store_pic, game_store_video on games for each row
+  when (not (new.audit_status = 'pending' and new.revision = old.revision + 1)
+    and (new.revision, new.game_name, new.game_icon, new.game_desc, new.game_store_pic, new.game_store_video)
+      is distinct from
+        (old.revision, old.game_name, old.game_icon, old.game_desc, old.game_store_pic, old.game_store_video))
+  execute function keep_content();
+
+create trigger applications_removed before update of status on applications for each row
+  when ((new.status = 'removed') <> (old.status = 'removed'))
+  execute function refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
+-- A decision is bound to bytes once: media fills a pin that waits for its first bytes.
+create trigger picture_pins_kept before update of sha256 on picture_pins for each row
+  when (old.sha256 is not null and new.sha256 is distinct from old.sha256)
+  execute function refuse_to_roles('bind a decision to other bytes');
+
+create trigger events_position_kept before update of position on events for each row
+  when (old.position is not null and new.position is distinct from old.position)
+  execute function refuse_to_roles('move an event that has its position');
+
+-- Sessions of operators and flows of OIDC belong to the site that writes them: `console` is of catalogue_console.
+create function bind_to_site() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0
+    and not array['catalogue_' || new.site, 'catalogue_' || case tg_op when 'INSERT' then new.site else old.site end] <@ roles then
+    raise exception 'The role % may not write sessions of another site.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger operator_sessions_site before insert or update on operator_sessions
+  for each row execute function bind_to_site();
+create trigger oidc_flows_site before insert or update on oidc_flows
+  for each row execute function bind_to_site();
+
+-- The KYC desk adds officers who sign in by OIDC and gives those the role, takes any role from them, and sets passwords of
+-- officers. Nobody gets another role by it.
+create function operators_of_desk() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+  by_oidc constant boolean := new.oidc_subject is not null;
+  former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+begin
+  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
+    return new;
+  end if;
+  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or tg_op = 'UPDATE'
+      and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
+      and new.roles <@ (former || array['kyc_officer'])
+      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+  then
+    return new;
+  end if;
+  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+    using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger operators_of_desk before insert or update of name, roles, password_hash on operators
+  for each row execute function operators_of_desk();
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys

@@ -3,6 +3,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import { firstRow } from '#db/rows.ts';
 import { type GameDetail, gameDetailSchema } from '#src/contract/platform.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
+import type { ImageFormat } from '#src/rules/pictures.ts';
 
 /** The application whose games are read; null reads the games of all. */
 export type Scope = string | null;
@@ -60,6 +61,22 @@ export const selectGameDetail = (sql: Queryable, { scope, game_id }: { scope: Sc
     select ${sql(Object.keys(gameDetailSchema.shape))} from games
     where game_id = ${UUID.test(game_id) ? game_id : NIL_UUID} and withdrawn_at is null
       and (${scope}::text is null or application_id = ${scope})`);
+
+/** Bytes that a passed game was decided on. */
+export type KeptPicture = { is_icon: boolean; sha256: string; format: ImageFormat };
+
+/** The pictures of a game's last decision that the store of pictures has, by their places. */
+export const listKeptPictures = (sql: Queryable, game_id: string): Promise<KeptPicture[]> =>
+  // `= any (array[…])` as in `selectGamePage`. The limit keeps the planner from reading all contents for a join.
+  sql<KeptPicture[]>`
+    select p.is_icon, encode(p.sha256, 'hex') as sha256, c.format
+    from picture_pins p cross join lateral (
+      select format from picture_contents where sha256 = p.sha256 and stored is not null limit 1
+    ) c
+    where p.audit_id = any (array[(
+      select audit_id from game_audits where game_id = any (array[${game_id}::uuid]) and undone_at is null
+      order by game_id desc, audit_id desc limit 1)])
+    order by p.audit_id, p.is_icon, p.place`;
 
 /** The canonical lower-case form, as we write it. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,13 +1,14 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import { beginsPattern, contains, where } from '#db/where.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import { CONTENT, CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
+import { CONTENT, CONTENT_COLUMNS, contentHash, type GameContent } from '#src/rules/mapping.ts';
 
 export type GameRow = InferSelectModel<typeof games>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
@@ -19,42 +20,54 @@ export type FetchedGame = GameContent & {
   game_id: string;
   application_game_id: string;
   content_hash: string;
+  addresses_end_at: Date | null;
   /** Hash of the list entry; "" when unknown (`pull`). */
   list_hash: string;
   fetched_at: Date;
 };
 
+/** A game whose stored hash is of another rule of identities: it was compared field by field. */
+type ComparedGame = FetchedGame & {
+  is_compared: true;
+  /** The stored hash if the content is the same. */
+  equal_hash: string | null;
+};
+
+type WrittenGames = {
+  inserted: string[];
+  updated: string[];
+  /** Games that were not written, because their hashes cannot be compared. */
+  doubtful: string[];
+};
 /** The content columns in a statement: their names, their types, and an update to a newer content. */
 const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
 const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
 const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ');
 
 /**
- * Write a batch of games in one statement.
+ * Writes a batch of games in one statement.
  *
  * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
- * audit_time. Equal content only refreshes the age of the detail. A detail that was
+ * audit_time. Equal content only refreshes the age of the detail, and addresses of the same identities. A detail that was
  * requested earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest
  * `STORAGE.revisions` revisions, and those that a decision names.
  *
  * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
  * looked up separately (`lateral`): for a join, Postgres may read all games of the application, or all revisions.
- * @returns the application_game_ids that were inserted and updated; the others are unchanged
  */
-export const upsertGames = async (
+const writeGames = async (
   sql: Queryable,
   application_id: string,
-  batch: readonly FetchedGame[],
-): Promise<{ inserted: string[]; updated: string[] }> => {
-  if (batch.length === 0) return { inserted: [], updated: [] };
+  batch: readonly (FetchedGame | ComparedGame)[],
+): Promise<WrittenGames> => {
   // A detail that was requested in the future is from before the clock of Postgres was set back.
   const isOlder = (than: Fragment) =>
     sql`(g.fetched_at < ${than} or g.fetched_at > now() + interval '1 minute')`;
-  const rows = await sql<{ application_game_id: string; revision: number }[]>`
+  const rows = await sql<{ application_game_id: string; revision: number | null }[]>`
     with fetched as (
       select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
-        game_id uuid, application_game_id text, content_hash text, list_hash text, fetched_at timestamptz,
-        ${sql.unsafe(CONTENT_TYPES)})
+        game_id uuid, application_game_id text, content_hash text, addresses_end_at timestamptz, list_hash text,
+        fetched_at timestamptz, is_compared boolean, equal_hash text, ${sql.unsafe(CONTENT_TYPES)})
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
@@ -62,25 +75,37 @@ export const upsertGames = async (
         where application_id = ${application_id} and application_game_id = f.application_game_id
         for update
       ) as g
+    ), changed as materialized (
+      select f.application_game_id, e.game_id is not null and f.is_compared is null
+               and split_part(e.content_hash, '.', 2) <> split_part(f.content_hash, '.', 2) as is_doubtful
+      from fetched f left join existing e using (application_game_id)
+      where e.content_hash is distinct from f.content_hash
+        and (f.equal_hash is null or e.content_hash is distinct from f.equal_hash)
     ), refreshed as (
       update games g
       set fetched_at = f.fetched_at, withdrawn_at = null,
-          list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end
-      from existing e join fetched f on f.application_game_id = e.application_game_id and f.content_hash = e.content_hash
-      where g.game_id = e.game_id and g.content_hash = f.content_hash and ${isOlder(sql`f.fetched_at`)}
+          list_hash = case when f.list_hash = '' then g.list_hash else f.list_hash end,
+          content_hash = f.content_hash, addresses_end_at = f.addresses_end_at,
+          -- Equal values stay as they are stored: a new one is compressed and moved out of line again.
+          game_icon = case when g.game_icon = f.game_icon then g.game_icon else f.game_icon end,
+          game_store_video = f.game_store_video,
+          game_store_pic = case when g.game_store_pic = f.game_store_pic then g.game_store_pic else f.game_store_pic end
+      from existing e join fetched f on f.application_game_id = e.application_game_id
+                                    and e.content_hash in (f.content_hash, f.equal_hash)
+      where g.game_id = e.game_id and g.content_hash = e.content_hash and ${isOlder(sql`f.fetched_at`)}
     ), written as (
       insert into games as g (
-        game_id, application_id, application_game_id, content_hash, list_hash, fetched_at,
+        game_id, application_id, application_game_id, content_hash, addresses_end_at, list_hash, fetched_at,
         ${sql.unsafe(CONTENT_NAMES)})
-      select f.game_id, ${application_id}, f.application_game_id, f.content_hash, f.list_hash, f.fetched_at,
-             ${sql.unsafe(CONTENT_NAMES)}
-      from fetched f left join existing e on e.application_game_id = f.application_game_id
-      where e.content_hash is distinct from f.content_hash
+      select f.game_id, ${application_id}, f.application_game_id, f.content_hash, f.addresses_end_at, f.list_hash,
+             f.fetched_at, ${sql.unsafe(CONTENT_NAMES)}
+      from fetched f join changed using (application_game_id)
+      where not is_doubtful
       order by f.application_game_id
       on conflict (application_id, application_game_id) do update
       set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
-          content_hash = excluded.content_hash, list_hash = excluded.list_hash,
-          fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
+          content_hash = excluded.content_hash, addresses_end_at = excluded.addresses_end_at,
+          list_hash = excluded.list_hash, fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
       where g.content_hash <> excluded.content_hash and ${isOlder(sql`excluded.fetched_at`)}
       returning g.*
     ), kept as (
@@ -95,10 +120,54 @@ export const upsertGames = async (
           limit ${STORAGE.revisions}
         ) as surplus))
     )
-    select application_game_id, revision from written`;
-  const inserted = rows.filter((row) => row.revision === 1).map((row) => row.application_game_id);
-  const updated = rows.filter((row) => row.revision > 1).map((row) => row.application_game_id);
-  return { inserted, updated };
+    select application_game_id, revision from written
+    union all select application_game_id, null from changed where is_doubtful`;
+  const idsOf = (belongs: (revision: number | null) => boolean) =>
+    rows.filter(({ revision }) => belongs(revision)).map((row) => row.application_game_id);
+  return {
+    inserted: idsOf((revision) => revision === 1),
+    updated: idsOf((revision) => revision !== null && revision > 1),
+    doubtful: idsOf((revision) => revision === null),
+  };
+};
+
+/** Compares games with what is stored, by the rule of identities that their application has now. */
+const compareGames = async (
+  sql: Queryable,
+  application_id: string,
+  games: readonly FetchedGame[],
+): Promise<ComparedGame[]> => {
+  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  const stored = await sql<(GameContent & { application_game_id: string; content_hash: string })[]>`
+    select application_game_id, content_hash, ${sql.unsafe(CONTENT_NAMES)}
+    from games where application_id = ${application_id}
+      and application_game_id = any(${games.map((game) => game.application_game_id)}::text[])`;
+  const before = new Map(stored.map((row) => [row.application_game_id, row]));
+  return games.map((game) => {
+    const content_hash = contentHash(game, rule);
+    const row = before.get(game.application_game_id);
+    const isEqual = row !== undefined && contentHash(row, rule) === content_hash;
+    return { ...game, content_hash, is_compared: true, equal_hash: isEqual ? row.content_hash : null };
+  });
+};
+
+/**
+ * Writes a batch of games, in a transaction of the caller. Games whose stored hash is of another rule of identities are
+ * compared field by field, so that a new rule changes no game.
+ * @returns the application_game_ids that were inserted and updated; the others are unchanged
+ */
+export const upsertGames = async (
+  sql: Queryable,
+  application_id: string,
+  batch: readonly FetchedGame[],
+): Promise<{ inserted: string[]; updated: string[] }> => {
+  if (batch.length === 0) return { inserted: [], updated: [] };
+  const { doubtful, ...written } = await writeGames(sql, application_id, batch);
+  if (doubtful.length === 0) return written;
+  const games = batch.filter((game) => doubtful.includes(game.application_game_id));
+  const compared = await compareGames(sql, application_id, games);
+  const { updated } = await writeGames(sql, application_id, compared);
+  return { ...written, updated: [...written.updated, ...updated] };
 };
 
 /** Which of these games of an application are stored. */

@@ -1,4 +1,6 @@
 import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
+import type { PictureAddress } from '#db/queries/pictures.ts';
 import { firstRow } from '#db/rows.ts';
 import type { ContentOutcome, PictureOutcome } from '#src/contract/pictures.ts';
 import { pictureId } from '#src/rules/pictures.ts';
@@ -12,26 +14,39 @@ export type ClaimedPicture = {
   etag: string | null;
   sha256: Buffer | null;
   outcome: PictureOutcome | null;
-  /** Is the content of `sha256` stored, and with all thumbnails it can have? */
+  /** Is the content of `sha256` known, and with all thumbnails it can have? */
   has_content: boolean;
   whole: boolean;
+  /** Is it shown, and not in the store of pictures? */
+  is_unstored: boolean;
 };
 
 /**
- * Takes the right to request a picture, so that one process requests it.
+ * Takes the right to request a picture, so that one process requests it. Its address of now replaces the stored one.
+ * @param isStored is there a store of pictures? Then a result is not fresh whose bytes the store does not have
  * @returns undefined when its last result is fresh, or another process requests it now
  */
-export const claimPicture = (sql: Queryable, url: string): Promise<ClaimedPicture | undefined> =>
-  firstRow(sql<ClaimedPicture[]>`
+export const claimPicture = async (
+  sql: Queryable,
+  { application_id, url }: PictureAddress,
+  isStored = false,
+): Promise<ClaimedPicture | undefined> => {
+  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  return firstRow(sql<ClaimedPicture[]>`
     with claimed as (
       insert into pictures as p (picture_id, url, fresh_until)
-      values (${pictureId(url)}, ${url}, now() + ${LEASE}::interval)
-      on conflict (picture_id) do update set fresh_until = excluded.fresh_until
+      values (${pictureId(application_id, url, rule)}, ${url}, now() + ${LEASE}::interval)
+      on conflict (picture_id) do update set url = excluded.url, fresh_until = excluded.fresh_until
       where coalesce(p.fresh_until < now(), true)
+        -- Beyond the lease it is no request that runs.
+        or (${isStored} and p.fresh_until > now() + ${LEASE}::interval and exists (
+          select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null))
       returning picture_id, url, etag, sha256, outcome
     )
-    select claimed.*, c.sha256 is not null as has_content, coalesce(c.whole, false) as whole
+    select claimed.*, c.sha256 is not null as has_content, coalesce(c.whole, false) as whole,
+           coalesce(c.outcome = 'shown' and c.stored is null, false) as is_unstored
     from claimed left join picture_contents c using (sha256)`);
+};
 
 /** Gives the right back: the request did not take place. */
 export const releasePicture = async (sql: Queryable, picture_id: string): Promise<void> => {
@@ -69,7 +84,7 @@ export type NewContent = {
   thumbnails: readonly { width: number; webp: Buffer }[];
 };
 
-/** The stored facts about these bytes. */
+/** What is known of these bytes. */
 export const findContent = (sql: Queryable, sha256: Buffer) =>
   firstRow(sql<{ outcome: ContentOutcome; whole: boolean }[]>`
     select outcome, whole from picture_contents where sha256 = ${sha256}`);
@@ -102,8 +117,14 @@ export const listPicturedGames = (sql: Queryable, game_ids: readonly string[]): 
 
 /** Keeps the difference hash of each game's first icon that has one. */
 export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGame[]): Promise<void> => {
-  const icons = games.flatMap(({ game_id, game_icon: [icon] }) =>
-    icon === undefined ? [] : [{ game_id, picture_id: pictureId(icon) }],
+  const ruleOf = await readIdentityRules(
+    sql,
+    games.map(({ application_id }) => application_id),
+  );
+  const icons = games.flatMap(({ game_id, application_id, game_icon: [icon] }) =>
+    icon === undefined
+      ? []
+      : [{ game_id, picture_id: pictureId(application_id, icon, ruleOf(application_id)) }],
   );
   await sql`
     insert into game_icon_hashes as h (game_id, dhash)

@@ -1,9 +1,49 @@
 import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
+import type { GameRow } from '#db/queries/games.ts';
 import { readColumn } from '#db/rows.ts';
+import type { IdentityRule } from '#src/rules/address-identity.ts';
+import { pictureId } from '#src/rules/pictures.ts';
 
-/** The first 128 bits of the SHA-256 of an address: `pictureId` of src/rules/pictures.ts. */
-const pictureIdOf = (sql: Queryable) =>
-  sql`substr(encode(sha256(convert_to(url, 'UTF8')), 'hex'), 1, 32)::uuid`;
+/** A picture of a decision, by its place in the game. */
+export type Place = {
+  audit_id: number;
+  is_icon: boolean;
+  /** From 0. */
+  place: number;
+  picture_id: string;
+  url: string;
+};
+
+type PlacedGame = Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic'> & { audit_id: number };
+
+/** The pictures of a decision's game, by their places. */
+export const placesOf = (
+  { audit_id, application_id, game_icon, game_store_pic }: PlacedGame,
+  rule: IdentityRule,
+): Place[] =>
+  [game_icon, game_store_pic].flatMap((urls, list) =>
+    urls.map((url, place) => ({
+      audit_id,
+      is_icon: list === 0,
+      place,
+      picture_id: pictureId(application_id, url, rule),
+      url,
+    })),
+  );
+
+/** The pictures of the games of these decisions, as they are now. */
+const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise<Place[]> => {
+  const games = await sql<PlacedGame[]>`
+    select a.audit_id, g.application_id, g.game_icon, g.game_store_pic
+    from game_audits a join games g using (game_id)
+    where a.audit_id = any(${audit_ids as number[]}::bigint[])`;
+  const ruleOf = await readIdentityRules(
+    sql,
+    games.map(({ application_id }) => application_id),
+  );
+  return games.flatMap((game) => placesOf(game, ruleOf(game.application_id)));
+};
 
 /**
  * Binds decisions to the bytes of their games' pictures, in the transaction of the decisions: the last bytes that were
@@ -11,14 +51,15 @@ const pictureIdOf = (sql: Queryable) =>
  * the first bytes that arrive. Each picture is due for a check at once: a fresh one costs no request.
  */
 export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): Promise<void> => {
+  const places = await listPlaces(tx, audit_ids);
+  if (places.length === 0) return;
   await tx`
     with named as materialized (
-      select distinct a.audit_id, url, ${pictureIdOf(tx)} as picture_id
-      from game_audits a join games g using (game_id) cross join unnest(g.game_icon || g.game_store_pic) as url
-      where a.audit_id = any(${audit_ids as number[]}::bigint[])
+      select * from json_to_recordset(${JSON.stringify(places)}::text::json) as n(
+        audit_id bigint, is_icon boolean, place smallint, picture_id uuid, url text)
     ), pinned as (
-      insert into picture_pins (audit_id, picture_id, sha256)
-      select n.audit_id, n.picture_id, case when p.fetched_at is not null then coalesce(p.sha256, '') end
+      insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+      select n.audit_id, n.is_icon, n.place, n.picture_id, case when p.fetched_at is not null then coalesce(p.sha256, '') end
       from named n left join pictures p using (picture_id)
       on conflict do nothing
       returning sha256
@@ -27,7 +68,7 @@ export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): 
       where not pinned and sha256 in (select sha256 from pinned)
     )
     insert into pictures as p (picture_id, url, next_check_at)
-    select distinct picture_id, url, now() from named order by picture_id
+    select distinct on (picture_id) picture_id, url, now() from named order by picture_id
     on conflict (picture_id) do update set next_check_at = excluded.next_check_at`;
 };
 
@@ -80,7 +121,7 @@ export const listDriftedGames = (sql: Queryable, picture_id: string, limit: numb
 export const returnDriftedGames = (tx: Queryable, picture_id: string, game_ids: readonly string[]) =>
   tx<{ game_id: string; audit_id: number }[]>`
     with changed as materialized (
-      select a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
+      select distinct a.game_id, a.audit_id, p.picture_id, p.sha256 as before, now_is.sha256 as after
       from ${drifted(tx, picture_id)} and a.game_id = any(${game_ids as string[]}::uuid[])
     ), recorded as (
       insert into picture_changes (game_id, picture_id, audit_id, before, after)
@@ -92,35 +133,55 @@ export const returnDriftedGames = (tx: Queryable, picture_id: string, game_ids: 
 
 export type DuePicture = {
   picture_id: string;
+  /** As the game has it now. */
   url: string;
   /** Of one decided game that has the picture. */
   application_id: string;
-  /** Does a decision that stands on a passed game name it, or does one wait for its first bytes? */
-  wanted: boolean;
 };
 
-/** Takes pictures whose check is due, for the time of a lease. Several processes take different ones. */
-export const takeDuePictures = (sql: Queryable, limit: number, leaseMs: number): Promise<DuePicture[]> =>
-  sql<DuePicture[]>`
-    with due as (
-      update pictures set next_check_at = now() + ${leaseMs} * interval '1 millisecond'
-      where picture_id in (
-        select picture_id from pictures where next_check_at <= now()
-        order by next_check_at limit ${limit} for update skip locked
-      )
-      returning picture_id, url
+/**
+ * Takes pictures whose check is due, for the time of a lease. Several processes take different ones. Those that no
+ * decision wants are due no more: no decision that stands on a passed game names them, and none waits for their first
+ * bytes.
+ * @returns the wanted ones, and the ids of all that were taken
+ */
+export const takeDuePictures = async (
+  sql: Queryable,
+  limit: number,
+  leaseMs: number,
+): Promise<{ due: DuePicture[]; taken: string[] }> => {
+  const rows = await sql<(DuePicture & { is_wanted: boolean })[]>`
+    with due as materialized (
+      select picture_id from pictures where next_check_at <= now()
+      order by next_check_at limit ${limit} for update skip locked
+    ), wanted as materialized (
+      select due.picture_id, pinned.* from due left join lateral (
+        select g.application_id, (case when p.is_icon then g.game_icon else g.game_store_pic end)[p.place + 1] as url
+        from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
+        where p.picture_id = due.picture_id and a.revision = g.revision
+          and (p.sha256 is null or ${standsOnPassed(sql)})
+        order by a.audit_id desc limit 1
+      ) pinned on true
+    ), taken as (
+      update pictures p
+      set next_check_at = case when w.url is not null then now() + ${leaseMs} * interval '1 millisecond' end
+      from wanted w where p.picture_id = w.picture_id
     )
-    select picture_id, url, coalesce((
-      select g.application_id from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
-      where p.picture_id = due.picture_id order by a.audit_id desc limit 1
-    ), '') as application_id, exists (
-      select from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
-      where p.picture_id = due.picture_id and (p.sha256 is null or ${standsOnPassed(sql)})
-    ) as wanted
-    from due`;
+    select picture_id, coalesce(url, '') as url, coalesce(application_id, '') as application_id,
+           url is not null as is_wanted
+    from wanted`;
+  const due = rows.filter(({ is_wanted }) => is_wanted).map(({ is_wanted: _, ...picture }) => picture);
+  return { due, taken: rows.map(({ picture_id }) => picture_id) };
+};
 
-/** Sets the next check. @param inMs null: none */
-export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: number | null) => {
+/** The pictures that decisions on these games name. */
+export const listPinnedPictures = (sql: Queryable, game_ids: readonly string[]): Promise<string[]> =>
+  readColumn(sql<{ picture_id: string }[]>`
+    select distinct p.picture_id from picture_pins p join game_audits a using (audit_id)
+    where a.game_id = any(${game_ids as string[]}::uuid[])`);
+
+/** Sets the next check. */
+export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: number) => {
   await sql`
     update pictures set next_check_at = now() + ${inMs}::float8 * interval '1 millisecond'
     where picture_id = ${picture_id}`;

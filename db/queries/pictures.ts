@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
 import { firstRow } from '#db/rows.ts';
 import type { PictureOutcome, ThumbnailWidth } from '#src/contract/pictures.ts';
 import { pictureId } from '#src/rules/pictures.ts';
@@ -6,6 +7,7 @@ import { pictureId } from '#src/rules/pictures.ts';
 /** A picture as pages show it. Hashes are in hex. */
 export type PictureView = {
   picture_id: string;
+  /** The address of the last request. */
   url: string;
   /** The last bytes: null before the first. */
   sha256: string | null;
@@ -19,6 +21,8 @@ export type PictureView = {
   /** Does the content have thumbnails? `whole`: of every width. */
   has_thumbnail: boolean;
   whole: boolean;
+  /** Does the store of pictures have the bytes? */
+  is_stored: boolean;
   bytes: number | null;
   format: string | null;
   width: number | null;
@@ -26,19 +30,43 @@ export type PictureView = {
   frames: number | null;
 };
 
-/** Reads pictures by their addresses. An address that is not known is not in the result. */
+/** The address of a picture of an application. */
+export type PictureAddress = { application_id: string; url: string };
+
+/** Pictures that were read. Addresses of the same identity have the same picture. */
+export type PictureSet = { get: (address: PictureAddress) => PictureView | undefined };
+
+/** The addresses of a game's pictures, icons first. */
+export const addressesOf = (game: {
+  application_id: string;
+  game_icon: readonly string[];
+  game_store_pic?: readonly string[];
+}): PictureAddress[] =>
+  [...game.game_icon, ...(game.game_store_pic ?? [])].map((url) => ({
+    application_id: game.application_id,
+    url,
+  }));
+
+/** Reads pictures by their addresses. */
 export const findPictures = async (
   sql: Queryable,
-  urls: readonly string[],
-): Promise<Map<string, PictureView>> => {
-  if (urls.length === 0) return new Map();
+  addresses: readonly PictureAddress[],
+): Promise<PictureSet> => {
+  if (addresses.length === 0) return { get: () => undefined };
+  const ruleOf = await readIdentityRules(
+    sql,
+    addresses.map(({ application_id }) => application_id),
+  );
+  const idOf = ({ application_id, url }: PictureAddress): string =>
+    pictureId(application_id, url, ruleOf(application_id));
   const rows = await sql<PictureView[]>`
     select p.picture_id, p.url, encode(p.sha256, 'hex') as sha256, p.outcome, p.http_status, p.note, p.fetched_at,
            coalesce(p.fresh_until < now(), true) as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
-           coalesce(c.whole, false) as whole, c.bytes, c.format, c.width, c.height, c.frames
+           coalesce(c.whole, false) as whole, c.stored is not null as is_stored, c.bytes, c.format, c.width, c.height, c.frames
     from pictures p left join picture_contents c using (sha256)
-    where p.picture_id = any(${[...new Set(urls.map(pictureId))]}::uuid[])`;
-  return new Map(rows.map((row) => [row.url, row]));
+    where p.picture_id = any(${[...new Set(addresses.map(idOf))]}::uuid[])`;
+  const byId = new Map(rows.map((row) => [row.picture_id, row]));
+  return { get: (address) => byId.get(idOf(address)) };
 };
 
 /** Content by its hash in hex, for pictures of earlier decisions. */

@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
 import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
+import { nextRunMs } from '#src/rules/address-lifetime.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
@@ -62,7 +63,10 @@ export const insertUnreadPage = (
     where run_id in (select run_id from recorded)
     returning *`);
 
-/** When a detail is fetched again: always; once it is older than this; after failures, by the interval of the runs. */
+/**
+ * When a detail is fetched again: always; once it is older than this; after failures, and before its addresses end, by the
+ * interval of the runs.
+ */
 export type DetailAge = { full: boolean; detailMaxAgeMs: number; everyMs: number };
 
 const HOUR_MS = 60 * 60_000;
@@ -72,10 +76,10 @@ const PASSING_WAIT_MAX_MS = HOUR_MS;
 
 /**
  * Record a page under the run's fence, in one statement: the games whose detail is wanted
- * (new, list entry changed, older than `detailMaxAgeMs`, last detail failed, or all with `full`), and where the run
- * stands. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed;
- * the other runs count it as before. Withdrawn games are restored, and the failures of rows that are valid now
- * are deleted. The run stays locked until the transaction ends.
+ * (new, list entry changed, older than `detailMaxAgeMs`, addresses that end before the next run, last detail failed, or
+ * all with `full`), and where the run stands. A detail that keeps failing is fetched by the first, second, fourth … run,
+ * unless its list entry has changed; the other runs count it as before. Withdrawn games are restored, and the failures
+ * of rows that are valid now are deleted. The run stays locked until the transaction ends.
  *
  * Each row is looked up separately (`lateral` with a limit): for a join, Postgres may read all games of the application,
  * 330 ms a page at 200,000 games.
@@ -103,10 +107,14 @@ export const insertPage = async (
              detail.kind, detail.final, l.list_hash <> '' and detail.waits is true as waits,
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
-               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond') as wanted
+               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond'
+               or coalesce(g.addresses_end_at < now() + ${nextRunMs(age.everyMs)} * interval '1 millisecond', false)
+             ) as wanted
       from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
       left join lateral (
-        select game_id, list_hash, fetched_at, coalesce(withdrawn_at, unlisted_at) is not null as absent from games
+        select game_id, list_hash, fetched_at, addresses_end_at,
+               coalesce(withdrawn_at, unlisted_at) is not null as absent
+        from games
         where application_id = ${application_id} and application_game_id = l.id limit 1
       ) as g on true
       left join lateral (

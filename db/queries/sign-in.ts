@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { countRows, firstRow, isOneRow, onlyValue, readValue } from '#db/rows.ts';
-import type { Role } from '#src/contract/roles.ts';
+import type { Role, Site } from '#src/contract/roles.ts';
 
 /** A session of the console or the portal lasts 12 hours at most, and 30 minutes without a request. */
 export const SESSION_HOURS = 12;
@@ -14,16 +14,15 @@ export const isSessionOpen = (sql: Queryable) => sql`
   s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
   and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'`;
 
-/** @param confirmed the provider asked for the credentials just now */
+/** @param session.confirmed the provider asked for the credentials just now */
 export const insertSession = async (
   sql: Queryable,
   session_hash: Buffer,
-  login: string,
-  confirmed: boolean,
+  { login, site, confirmed }: { login: string; site: Site; confirmed: boolean },
 ) => {
   await sql`
-    insert into operator_sessions (session_hash, login, confirmed_at)
-    values (${session_hash}, ${login}, ${confirmed ? sql`now()` : null})`;
+    insert into operator_sessions (session_hash, login, site, confirmed_at)
+    values (${session_hash}, ${login}, ${site}, ${confirmed ? sql`now()` : null})`;
 };
 
 /** A new confirmation by the provider counts for this time. */
@@ -45,15 +44,15 @@ export const takeConfirmation = (sql: Queryable, session_hash: Buffer): Promise<
     where session_hash = ${session_hash} and confirmed_at > now() - ${CONFIRMED_MINUTES} * interval '1 minute'`);
 
 /**
- * The operator of a session, with the present roles.
+ * The operator of a session of this site, with the present roles.
  * @param touch records that the session is used; false for requests that a page sends by itself
  */
-export const findSession = (sql: Queryable, session_hash: Buffer, touch: boolean) =>
+export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, touch: boolean) =>
   firstRow(sql<SignedIn[]>`
     with session as (
       select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles
       from operator_sessions s join operators o using (login)
-      where s.session_hash = ${session_hash} and o.status = 'active' and ${isSessionOpen(sql)}
+      where s.session_hash = ${session_hash} and s.site = ${site} and o.status = 'active' and ${isSessionOpen(sql)}
     ), touched as (
       update operator_sessions s set seen_at = now() from session
       where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
@@ -73,6 +72,7 @@ export const deleteSessionsOf = (sql: Queryable, login: string) =>
 export type OwnSession = {
   /** SHA-256 of the session's hash, hexadecimal: neither the cookie nor the stored hash can be computed from it. */
   session_id: string;
+  site: Site;
   started_at: Date;
   seen_at: Date;
   is_current: boolean;
@@ -83,7 +83,7 @@ const sessionId = (sql: Queryable) => sql`encode(sha256(s.session_hash), 'hex')`
 /** The open sessions of an operator, the present one first. @param session_hash of the present one */
 export const listSessionsOf = (sql: Queryable, login: string, session_hash: Buffer): Promise<OwnSession[]> =>
   sql<OwnSession[]>`
-    select ${sessionId(sql)} as session_id, s.started_at, s.seen_at, s.session_hash = ${session_hash} as is_current
+    select ${sessionId(sql)} as session_id, s.site, s.started_at, s.seen_at, s.session_hash = ${session_hash} as is_current
     from operator_sessions s where s.login = ${login} and ${isSessionOpen(sql)}
     order by is_current desc, s.seen_at desc, s.started_at desc`;
 
@@ -118,12 +118,12 @@ export const insertLink = async (
             now() + ${link.lifetime_ms} * interval '1 millisecond')`;
 };
 
-export type Link = { login: string; name: string; sets_password: boolean };
+export type Link = { login: string; name: string; roles: Role[]; sets_password: boolean };
 
 /** @returns undefined if the link was used, has expired, or its operator is disabled */
 export const findLink = (sql: Queryable, link_hash: Buffer): Promise<Link | undefined> =>
   firstRow(sql<Link[]>`
-    select l.login, o.name, l.sets_password from sign_in_links l join operators o using (login)
+    select l.login, o.name, o.roles, l.sets_password from sign_in_links l join operators o using (login)
     where l.link_hash = ${link_hash} and l.expires_at > now() and o.status = 'active'`);
 
 /** Uses a link up: of concurrent calls one succeeds. */
@@ -131,7 +131,7 @@ export const takeLink = (sql: Queryable, link_hash: Buffer): Promise<Link | unde
   firstRow(sql<Link[]>`
     delete from sign_in_links l using operators o
     where o.login = l.login and l.link_hash = ${link_hash} and l.expires_at > now() and o.status = 'active'
-    returning l.login, o.name, l.sets_password`);
+    returning l.login, o.name, o.roles, l.sets_password`);
 
 /** @returns the number of links that were deleted */
 export const deleteLinksOf = (sql: Queryable, login: string) =>
@@ -158,20 +158,21 @@ export type OidcFlow = { state: string; nonce: string; code_verifier: string; ne
 export const insertOidcFlow = async (
   sql: Queryable,
   flow_hash: Buffer,
+  site: Site,
   flow: OidcFlow,
   lifetimeMs: number,
 ) => {
   const { state, nonce, code_verifier, next } = flow;
   await sql`
-    insert into oidc_flows (flow_hash, state, nonce, code_verifier, next, expires_at)
-    values (${flow_hash}, ${state}, ${nonce}, ${code_verifier}, ${next},
+    insert into oidc_flows (flow_hash, site, state, nonce, code_verifier, next, expires_at)
+    values (${flow_hash}, ${site}, ${state}, ${nonce}, ${code_verifier}, ${next},
             now() + ${lifetimeMs} * interval '1 millisecond')`;
 };
 
-/** Uses a flow up. @returns undefined if it is unknown or has expired */
-export const takeOidcFlow = (sql: Queryable, flow_hash: Buffer): Promise<OidcFlow | undefined> =>
+/** Uses a flow of this site up. @returns undefined if it is unknown or has expired */
+export const takeOidcFlow = (sql: Queryable, flow_hash: Buffer, site: Site): Promise<OidcFlow | undefined> =>
   firstRow(sql<OidcFlow[]>`
-    delete from oidc_flows where flow_hash = ${flow_hash} and expires_at > now()
+    delete from oidc_flows where flow_hash = ${flow_hash} and site = ${site} and expires_at > now()
     returning state, nonce, code_verifier, next`);
 
 /** Deletes what has expired: sessions, links, flows, counts of attempts. */

@@ -6,6 +6,8 @@ import type { FinishedListing } from '#src/rules/outcome.ts';
 
 /** The facts of a listing that come from its pages and the application's games. The others are in the run's row. */
 export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
+  /** Games that the run has changed. */
+  updated: number;
   /** Pages of unlisted games. */
   unlistedPages: number;
 };
@@ -22,6 +24,7 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
     with pages as (
       select coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
              coalesce(sum(failed), 0)::int as failed, coalesce(sum(missing), 0)::int as missing,
+             coalesce(sum(updated), 0)::int as updated,
              -- Of the last page with rows; of the last page, if games were added after the rows were read.
              coalesce(greatest(
                (array_agg(total order by row_count > 0 desc, page_num desc) filter (where kind = 'listed'))[1],

@@ -6,7 +6,13 @@ import { where } from '#db/where.ts';
 
 export type VanishingGame = Pick<
   GameRow,
-  'game_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'audit_status' | 'fetched_at'
+  | 'game_id'
+  | 'application_id'
+  | 'application_game_id'
+  | 'game_name'
+  | 'game_icon'
+  | 'audit_status'
+  | 'fetched_at'
 >;
 
 /**
@@ -19,7 +25,7 @@ export const listVanishingGames = (
   page: { after?: string | undefined; limit: number },
 ): Promise<VanishingGame[]> =>
   sql<VanishingGame[]>`
-    select game_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
+    select game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
     from vanishing_games v join games g using (game_id)
     ${where(sql, [
       sql`v.run_id = ${run_id} and g.withdrawn_at is null`,

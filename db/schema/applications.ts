@@ -25,6 +25,8 @@ export const applications = pgTable(
     concurrency: integer().notNull(),
     /** Detail calls started per second, at most. */
     rate: integer().notNull(),
+    /** Parameters of addresses that are no part of their identity, besides those of known signers. */
+    volatile_parameters: text().array().notNull().default([]),
     status: text({ enum: APPLICATION_STATUSES }).notNull().default('active'),
     /** These three columns and `pause_reason` are the backoff (src/rules/backoff.ts). */
     failed_runs: integer().notNull().default(0),

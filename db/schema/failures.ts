@@ -16,7 +16,7 @@ export const ingestFailures = pgTable(
       .references(() => applications.application_id, { onDelete: 'cascade' }),
     operation: text({ enum: OPERATIONS }).notNull(),
     application_game_id: text().notNull(),
-    /** A code of WebhookError, or `invalid_item` for one row of a list. */
+    /** A code of CallError, or `invalid_item` for one row of a list. */
     kind: text().notNull(),
     reasons: jsonb().$type<Reason[]>().notNull(),
     first_at: moment('first_at').notNull().defaultNow(),

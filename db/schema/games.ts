@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   bigserial,
   check,
   foreignKey,
@@ -48,8 +49,10 @@ export const games = pgTable(
     audit_time: moment('audit_time'),
     /** Content version, from 1. A decision names one. */
     revision: integer().notNull().default(1),
-    /** Hash of the mapped content. */
+    /** Hash of the mapped content, with the identities of its addresses. */
     content_hash: text().notNull(),
+    /** When the first of its addresses ends; null if none tells its end. */
+    addresses_end_at: moment('addresses_end_at'),
     /** Hash of the list entry: when it changes, the detail is fetched again. */
     list_hash: text().notNull(),
     /** When this detail was requested; an older one never overwrites it. */
@@ -112,6 +115,8 @@ export const gameAudits = pgTable(
     note: text(),
     /** Decisions that were made together. */
     batch_id: uuid(),
+    /** The decision on an earlier revision that was carried over, because every picture has the same bytes. */
+    carried_over_from: bigint({ mode: 'number' }),
     /** When the game entered the lane. Null for a decision on a game that was not pending. */
     waiting_since: moment('waiting_since'),
     decided_at: moment('decided_at').notNull().defaultNow(),

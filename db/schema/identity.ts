@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { type AnyPgColumn, boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { bytea, moment } from '#db/schema/columns.ts';
-import { OPERATOR_STATUSES, type Role } from '#src/contract/roles.ts';
+import { OPERATOR_STATUSES, type Role, SITES } from '#src/contract/roles.ts';
 
 /** The people who sign in to the console. A login is never used again for another person. */
 export const operators = pgTable(
@@ -29,19 +29,28 @@ const login = () =>
     .notNull()
     .references(() => operators.login, { onDelete: 'cascade' });
 
+/** Of the role that writes the row: the trigger `bind_to_site` refuses another one. */
+const site = () => text({ enum: SITES }).notNull();
+const isKnownSite = (name: string, column: AnyPgColumn) =>
+  check(name, sql`${column} in ('console', 'kyc_desk')`);
+
 /** Signed-in browsers, by the SHA-256 of their cookie. */
 export const operatorSessions = pgTable(
   'operator_sessions',
   {
     session_hash: bytea().primaryKey(),
     login: login(),
+    site: site(),
     started_at: moment('started_at').notNull().defaultNow(),
     /** To the minute: a page does not wait for a write. */
     seen_at: moment('seen_at').notNull().defaultNow(),
     /** When the OIDC provider asked for the credentials again, on request of this session. One reveal uses it up. */
     confirmed_at: moment('confirmed_at'),
   },
-  (table) => [index('operator_sessions_login').on(table.login)],
+  (table) => [
+    index('operator_sessions_login').on(table.login),
+    isKnownSite('operator_sessions_site', table.site),
+  ],
 );
 
 /** One-time sign-in links, by the SHA-256 of their secret. */
@@ -66,11 +75,16 @@ export const signInAttempts = pgTable('sign_in_attempts', {
 });
 
 /** Sign-ins by OIDC between the redirect and its return, by the SHA-256 of the browser's cookie. */
-export const oidcFlows = pgTable('oidc_flows', {
-  flow_hash: bytea().primaryKey(),
-  state: text().notNull(),
-  nonce: text().notNull(),
-  code_verifier: text().notNull(),
-  next: text().notNull(),
-  expires_at: moment('expires_at').notNull(),
-});
+export const oidcFlows = pgTable(
+  'oidc_flows',
+  {
+    flow_hash: bytea().primaryKey(),
+    site: site(),
+    state: text().notNull(),
+    nonce: text().notNull(),
+    code_verifier: text().notNull(),
+    next: text().notNull(),
+    expires_at: moment('expires_at').notNull(),
+  },
+  (table) => [isKnownSite('oidc_flows_site', table.site)],
+);

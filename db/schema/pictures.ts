@@ -11,20 +11,21 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { bytea, moment } from '#db/schema/columns.ts';
-import { CONTENT_OUTCOMES, PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
+import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 
 // Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
 // pictures, and `prune` deletes content while addresses stay.
 
 /**
- * One row an address. `sha256` columns of these tables have 32 bytes, except: one byte if the server sent more than
- * PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
+ * One row an identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one byte
+ * if the server sent more than PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
  */
 export const pictures = pgTable(
   'pictures',
   {
-    /** The first 128 bits of the SHA-256 of the address. */
+    /** `pictureId` of src/rules/pictures.ts. */
     picture_id: uuid().primaryKey(),
+    /** The address of the last request. */
     url: text().notNull(),
     /** Of the last bytes; a failure keeps it. Null before the first bytes. */
     sha256: bytea(),
@@ -61,10 +62,17 @@ export const pictureContents = pgTable(
     whole: boolean().notNull().default(true),
     /** Does a decision name it? Then `prune` keeps it. */
     pinned: boolean().notNull().default(false),
+    /** Where the store of pictures has the bytes. */
+    stored: text({ enum: STORE_AREAS }),
     /** When it was last shown, to the day. */
     looked_at: moment('looked_at').notNull().defaultNow(),
   },
-  (table) => [index('picture_contents_looked').on(table.looked_at).where(sql`${table.whole}`)],
+  (table) => [
+    // Rows of which `prune` may delete something.
+    index('picture_contents_looked')
+      .on(table.looked_at)
+      .where(sql`${table.whole} or (not ${table.pinned} and ${table.stored} is null)`),
+  ],
 );
 
 /** Thumbnails as WebP. */
@@ -78,19 +86,40 @@ export const pictureThumbnails = pgTable(
   (table) => [primaryKey({ columns: [table.sha256, table.width] })],
 );
 
-/** The bytes that a decision was made on. `sha256` is null until the first bytes of an address that was not fetched before. */
+/**
+ * The bytes that a decision was made on, by their place in the game. `sha256` is null until the first bytes of an address
+ * that was not fetched before.
+ */
 export const picturePins = pgTable(
   'picture_pins',
   {
     audit_id: bigint({ mode: 'number' }).notNull(),
+    /** In `game_icon`; otherwise in `game_store_pic`. */
+    is_icon: boolean().notNull(),
+    /** From 0. */
+    place: smallint().notNull(),
     picture_id: uuid().notNull(),
     sha256: bytea(),
   },
   (table) => [
-    primaryKey({ columns: [table.audit_id, table.picture_id] }),
+    primaryKey({ columns: [table.audit_id, table.is_icon, table.place] }),
     index('picture_pins_picture').on(table.picture_id),
+    index('picture_pins_sha256').on(table.sha256),
   ],
 );
+
+/**
+ * By which rule of identities the pins of an application have their pictures. When the rule is another one, the media
+ * process identifies them anew (src/pictures/identify-pins.ts).
+ */
+export const pictureRules = pgTable('picture_rules', {
+  application_id: text().primaryKey(),
+  /** The tag of the rule without the operator's names, and those names. */
+  tag: text().notNull(),
+  volatile_parameters: text().array().notNull(),
+  /** While pins are identified: decisions up to this one have been. */
+  after: bigint({ mode: 'number' }),
+});
 
 /** Why a passed game returned to `pending` without a new revision: a picture has other bytes than the decision names. */
 export const pictureChanges = pgTable(

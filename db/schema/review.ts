@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
@@ -17,8 +18,14 @@ export const changedGames = pgTable(
     decided_revision: integer().notNull(),
     /** In milliseconds, because a cursor contains it. */
     since: timestamp('since', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    /**
+     * When the media process looks next whether the decision can be carried over: the content changed, and no decision was
+     * made on this revision. Null: it can not.
+     */
+    carry_at: moment('carry_at'),
   },
   (table) => [
+    index('changed_games_carry').on(table.carry_at).where(sql`${table.carry_at} is not null`),
     index('changed_games_lane').on(table.since, table.game_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
   ],

@@ -8,6 +8,7 @@ import { addDocumentRoutes } from '#src/api/documents.ts';
 import { addEventRoutes } from '#src/api/events.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
+import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
 import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
@@ -19,6 +20,12 @@ export type ApiOptions = {
   sql: Database;
   /** Time zone of audit_time, an IANA name (AUDIT_TIME_ZONE). */
   auditTimeZone: string;
+  pictures?: {
+    /** Where readers find the pictures of passed games. Undefined: where the application has them. */
+    url: () => string | undefined;
+    /** Of the store, if this server serves them. */
+    directory: string | undefined;
+  };
   /** Default: `RATE_LIMIT_DEFAULT`. */
   rateLimit?: RateLimit;
   /** Counts the calls of a token in the whole fleet. The caller closes it. */
@@ -33,7 +40,7 @@ const BOUNDS = { bodyMaxBytes: BODY_MAX_BYTES, connectionsMax: 10_000 };
 /**
  * Build the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2) and the additions to
  * them; it does not listen yet. A call passes the deadline, authentication, the rate limit and the validation of its
- * body. Its handler then reads the database, and the response is validated. Every response except /docs and /openapi.json is an envelope.
+ * body. Its handler then reads the database, and the response is validated. Every response except /docs, /openapi.json and pictures is an envelope.
  */
 export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
   // `sendFailure` logs failures of the platform. Other calls are not logged.
@@ -70,10 +77,12 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const limitRate = await createRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 
   const onRequest = [authenticator.authenticate, limitRate];
-  addGameRoutes(app, { ...options, onRequest });
+  const { pictures } = options;
+  addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
   addEventRoutes(app, { ...options, onRequest });
   addHealthRoutes(app, options.ready);
   addDocumentRoutes(app);
+  if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);
   await app.ready();
   return app;
 };

@@ -1,6 +1,11 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { type PageRequest, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
+import {
+  listKeptPictures,
+  type PageRequest,
+  selectGameDetail,
+  selectGamePage,
+} from '#db/queries/api-games.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { shareReads } from '#src/api/share-reads.ts';
 import { success } from '#src/api/wire.ts';
@@ -14,9 +19,25 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
+import { nameOfPicture } from '#src/picture-store/store.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
-type GameRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] };
+type GameRouteOptions = {
+  sql: Database;
+  auditTimeZone: string;
+  pictureUrl: () => string | undefined;
+  onRequest: onRequestAsyncHookHandler[];
+};
+
+/** The pictures of a passed game are those that it was decided on, where their bytes are kept. */
+const keptPicturesOf = async (sql: Database, game_id: string, pictureUrl: string) => {
+  const kept = await listKeptPictures(sql, game_id);
+  const addressesOf = (icons: boolean) =>
+    kept
+      .filter(({ is_icon }) => is_icon === icons)
+      .map((picture) => `${pictureUrl}/${nameOfPicture(picture)}`);
+  return { game_icon: addressesOf(true), game_store_pic: addressesOf(false) };
+};
 
 /**
  * The two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that
@@ -24,7 +45,7 @@ type GameRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onReq
  */
 export const addGameRoutes = (
   app: FastifyInstance,
-  { sql, auditTimeZone, onRequest }: GameRouteOptions,
+  { sql, auditTimeZone, pictureUrl, onRequest }: GameRouteOptions,
 ): void => {
   const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
   const readPage = shareReads((page: PageRequest) => selectGamePage(sql, page), JSON.stringify);
@@ -58,7 +79,11 @@ export const addGameRoutes = (
     async (request) => {
       const scope = callerOf(request).application_id;
       const game = await selectGameDetail(sql, { scope, game_id: request.body.game_id });
-      return success(game ?? null);
+      if (game === undefined) return success(null);
+      const url = game.audit_status === 'passed' ? pictureUrl() : undefined;
+      return success(
+        url === undefined ? game : { ...game, ...(await keptPicturesOf(sql, game.game_id, url)) },
+      );
     },
   );
 };

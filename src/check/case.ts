@@ -4,7 +4,8 @@ import type { Operation } from '#src/contract/words.ts';
 
 /** The result of one case. `call` is the call that shows the problem. */
 export type Verdict =
-  | { outcome: 'passed' }
+  /** `note`: what its developer should know all the same. */
+  | { outcome: 'passed'; note?: string }
   | { outcome: 'failed'; problem: string; call: Call }
   /** The case does not apply: a call that it needs failed, or the application has too few games. */
   | { outcome: 'skipped'; problem: string };

@@ -1,12 +1,12 @@
 import { type Case, FailCase, failed, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
+import { addressCases } from '#src/check/cases/addresses.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
 import { listCases } from '#src/check/cases/list.ts';
 import { lastCases, responseCases } from '#src/check/cases/responses.ts';
-import { openSession, type Session } from '#src/check/session.ts';
+import { type CheckTarget, openSession, type Session } from '#src/check/session.ts';
 import { describeRequest, describeResponse } from '#src/check/show.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
-import type { WebhookTarget } from '#src/webhooks/client.ts';
 
 /** Every case of `app check`, in the order in which to fix them. */
 export const CASES: readonly Case[] = [
@@ -14,6 +14,7 @@ export const CASES: readonly Case[] = [
   ...listCases,
   ...detailCases,
   ...kycCases,
+  ...addressCases,
   ...lastCases,
 ];
 
@@ -22,6 +23,8 @@ export type CaseResult = Omit<Case, 'check'> & {
   outcome: Verdict['outcome'];
   /** What is wrong, or why the case was skipped. */
   problem?: string;
+  /** What a case that passed has found. */
+  note?: string;
   sent?: string;
   came?: string;
 };
@@ -41,12 +44,13 @@ const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
  * mask KYC values and never contain the token.
  */
 export const checkApplication = async (
-  target: WebhookTarget,
+  target: CheckTarget,
   egress: EgressPolicy,
   onResult: (result: CaseResult) => void,
   signal: AbortSignal,
+  repeatMs?: number,
 ): Promise<CaseResult[]> => {
-  const session = openSession(target, egress, signal);
+  const session = openSession(target, egress, signal, repeatMs);
   const results: CaseResult[] = [];
   try {
     for (const each of CASES) {
@@ -54,6 +58,7 @@ export const checkApplication = async (
       const { check: _, ...rule } = each;
       const result: CaseResult = { ...rule, outcome: verdict.outcome };
       if (verdict.outcome !== 'passed') result.problem = verdict.problem;
+      else if (verdict.note !== undefined) result.note = verdict.note;
       if (verdict.outcome === 'failed') {
         result.sent = describeRequest(verdict.call);
         result.came = describeResponse(verdict.call, target.accessToken);

@@ -17,13 +17,14 @@ import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalSession } from '#src/portal/session.ts';
-import { NAVIGATION } from '#src/site/layout.ts';
+import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { createSite } from '#src/site/site.ts';
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
-  const frame = {
+  const frame: SiteFrame = {
+    site: 'console',
     name: 'Game Catalogue',
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,

@@ -1,13 +1,11 @@
-/** Requests the pictures of games that an operator is about to see from the media process. */
-import { findPictures } from '#db/queries/pictures.ts';
-import { isWaiting, type PictureSet } from '#src/console/pages/pictures.ts';
+/** Pictures that an operator is about to see. */
+import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
+import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Without `game_store_pic`, only the icons of a game are wanted. */
-type Pictured = { game_id: string; game_icon: readonly string[]; game_store_pic?: readonly string[] };
-
-const urlsOf = ({ game_icon, game_store_pic = [] }: Pictured): string[] => [...game_icon, ...game_store_pic];
+type Pictured = { game_id: string } & Parameters<typeof addressesOf>[0];
 
 /** Jobs being added. While the queue does not answer, at most this many wait for it. */
 const ADDING_MAX = 20;
@@ -34,22 +32,23 @@ const addJob = async (
 };
 
 /**
- * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, or have lost
- * their thumbnails. The page does not wait for the job.
+ * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, have lost their
+ * thumbnails, or are not in the store of pictures. The page does not wait for the job.
  * @param games those that are looked at first come first
  */
 export const wantPictures = async (
   options: ConsoleOptions,
   games: readonly Pictured[],
 ): Promise<PictureSet> => {
-  const pictures = await findPictures(options.sql, games.flatMap(urlsOf));
-  const isWanted = (url: string): boolean => {
-    const picture = pictures.get(url);
-    return picture === undefined || isWaiting(picture) || picture.stale;
+  const pictures = await findPictures(options.sql, games.flatMap(addressesOf));
+  const isWanted = (address: PictureAddress): boolean => {
+    const picture = pictures.get(address);
+    const isUnstored = options.keepsPictures && picture?.outcome === 'shown' && !picture.is_stored;
+    return picture === undefined || isWaiting(picture) || picture.stale || isUnstored;
   };
   for (const icons_only of [false, true]) {
     const wanted = games.filter(
-      (game) => (game.game_store_pic === undefined) === icons_only && urlsOf(game).some(isWanted),
+      (game) => (game.game_store_pic === undefined) === icons_only && addressesOf(game).some(isWanted),
     );
     const game_ids = wanted.map(({ game_id }) => game_id);
     void addJob(options, game_ids, icons_only);

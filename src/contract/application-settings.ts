@@ -35,6 +35,12 @@ export const accessToken = z
   .string()
   .regex(TOKEN, 'must be one line of visible ASCII characters, without spaces');
 
+const VOLATILE_MAX = 20;
+
+/** The name of a parameter as an address has it, without percent-encoding. */
+const parameterName = z
+  .string()
+  .regex(/^[\w.~!$'()*,;:@%[\]-]{1,100}$/, 'must be the name of a parameter in an address, such as t');
 /** What pages and lists call an application, an operator or a token. */
 export const displayName = storableText(NAME_MAX).trim().min(1, 'must not be empty');
 
@@ -49,6 +55,11 @@ export const applicationSettings = z.object({
   detail_max_age: duration(MINUTE, 365 * DAY),
   concurrency: z.int().min(1).max(100),
   rate: z.int().min(1).max(100_000),
+  /** Parameters of addresses that are no part of their identity. */
+  volatile_parameters: z
+    .array(parameterName)
+    .max(VOLATILE_MAX, `must be at most ${VOLATILE_MAX} names`)
+    .transform((names) => [...new Set(names)].toSorted()),
 });
 
 type Settings = z.infer<typeof applicationSettings>;

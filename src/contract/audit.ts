@@ -4,6 +4,16 @@
 export const ACTOR_KINDS = ['operator', 'command_line', 'application', 'system'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
+/** What is shown beside the name of an actor, so that no other name reads as an operator's. Null for an operator. */
+export const describeActorKind = (entry: {
+  actor_kind: ActorKind;
+  os_user: string | null;
+}): string | null => {
+  if (entry.actor_kind === 'operator') return null;
+  const kind = entry.actor_kind.replace('_', ' ');
+  return entry.os_user === null ? kind : `${kind}, user ${entry.os_user}`;
+};
+
 export const AUDIT_ACTIONS = [
   'application.add',
   'application.update',
@@ -24,6 +34,7 @@ export const AUDIT_ACTIONS = [
   'game.pass',
   'game.reject',
   'game.undo',
+  'game.carry_over',
   'game.reopen',
   'game.package',
   'reason.add',

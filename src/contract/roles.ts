@@ -3,6 +3,10 @@
 export const ROLES = ['viewer', 'reviewer', 'kyc_officer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The sites that operators sign in to. A session belongs to one of them. */
+export const SITES = ['console', 'kyc_desk'] as const;
+export type Site = (typeof SITES)[number];
+
 export const OPERATOR_STATUSES = ['active', 'disabled'] as const;
 
 /** The roles that have each right. */

@@ -101,4 +101,5 @@ export const SETTING_DEFAULTS = {
   detail_max_age: '24h',
   concurrency: 8,
   rate: 50,
+  volatile_parameters: [],
 } as const;

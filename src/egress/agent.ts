@@ -5,13 +5,13 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import { proxyError } from '#src/egress/transport-errors.ts';
 
 /** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
-const IDLE_CONNECTION_MS = 4_000;
+export const IDLE_CONNECTION_MS = 4_000;
 
 /**
  * `rejectUnauthorized` is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect. A server that renegotiates
  * without end would use this process without sending a byte of a response.
  */
-const TLS = { rejectUnauthorized: true, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+export const TLS = { rejectUnauthorized: true, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 
 /** The connections of a sender. */
 export type SenderAgent = {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import { WebhookError } from '#src/egress/errors.ts';
+import { CallError } from '#src/egress/errors.ts';
 import { connectError } from '#src/egress/transport-errors.ts';
 import { WIRE } from '#src/rules/budgets.ts';
 
@@ -20,17 +20,21 @@ export type SenderRequest = Dispatcher.DispatchOptions & {
 };
 
 /**
- * Counts the bytes of a connection, and destroys it if it receives more than `WIRE.bytes` or `WIRE.sessionTickets` for
+ * Counts the bytes of a connection, and destroys it if it receives more than `maxBytes` or `WIRE.sessionTickets` for
  * one call. The reader of a body counts its bytes; only this counts those around it (extensions of chunks, headers,
  * trailers).
+ * @param arrival the event with which the client reads: a listener of `readable` stops the flow of `data`
  */
-const watchConnection = (socket: Socket): Connection => {
+export const watchConnection = (
+  socket: Socket,
+  { maxBytes, arrival }: { maxBytes: number; arrival: 'readable' | 'data' },
+): Connection => {
   let before = socket.bytesRead;
   let tickets = 0;
-  const refuse = (what: string) => socket.destroy(new WebhookError('body_too_large', what));
+  const refuse = (what: string) => socket.destroy(new CallError('body_too_large', what));
   const received = () => socket.bytesRead - before;
-  socket.on('readable', () => {
-    if (received() > WIRE.bytes) refuse(`the response has more than ${WIRE.bytes} bytes, body and all`);
+  socket.on(arrival, () => {
+    if (received() > maxBytes) refuse(`the response has more than ${maxBytes} bytes, body and all`);
   });
   socket.on('session', () => {
     tickets += 1;
@@ -51,7 +55,7 @@ const watchConnection = (socket: Socket): Connection => {
 export const wrapConnector =
   (
     connect: buildConnector.connector,
-    nameError: (error: Error, isTls: boolean) => WebhookError,
+    nameError: (error: Error, isTls: boolean) => CallError,
     prepare: (socket: Socket) => void = () => {},
   ): buildConnector.connector =>
   (options, callback) =>
@@ -73,7 +77,7 @@ export class SenderClient extends Client {
   /** @param options `connect` is a function */
   constructor(origin: URL, { connect, ...options }: Client.Options) {
     const watch = (socket: Socket): void => {
-      this.connection = watchConnection(socket);
+      this.connection = watchConnection(socket, { maxBytes: WIRE.bytes, arrival: 'readable' });
     };
     const connector = connect as buildConnector.connector;
     super(origin, { ...options, connect: wrapConnector(connector, connectError, watch) });

@@ -45,11 +45,11 @@ const CODES = {
 } as const satisfies Record<string, { transport: boolean; retryable: boolean }>;
 
 /** Callers switch on the code, never on the message. */
-export type WebhookErrorCode = keyof typeof CODES;
+export type CallErrorCode = keyof typeof CODES;
 
 const isRetryableStatus = (status = 0): boolean => status >= 500 || [408, 425, 429].includes(status);
 
-export type WebhookErrorDetails = {
+export type CallErrorDetails = {
   /** HTTP status of the response. */
   status?: number | undefined;
   /** The application's own code, for `ret_code`. */
@@ -65,12 +65,12 @@ export type WebhookErrorDetails = {
 };
 
 /**
- * The one error that leaves `webhooks/`. Its message contains codes and numbers only: no `cause`, header, body or URL,
+ * The error of a call to a server of an application: a webhook, an event or a picture. Its message contains codes and numbers only: no `cause`, header, body or URL,
  * because an error of the HTTP client may carry the bearer token.
  */
-export class WebhookError extends Error {
-  override readonly name = 'WebhookError';
-  readonly code: WebhookErrorCode;
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly code: CallErrorCode;
   readonly status: number | undefined;
   readonly retCode: number | undefined;
   readonly retMsg: string | undefined;
@@ -78,7 +78,7 @@ export class WebhookError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly mayBeCut: boolean;
 
-  constructor(code: WebhookErrorCode, message: string, details: WebhookErrorDetails = {}) {
+  constructor(code: CallErrorCode, message: string, details: CallErrorDetails = {}) {
     super(message);
     this.code = code;
     this.status = details.status;
@@ -102,6 +102,10 @@ export class WebhookError extends Error {
 }
 
 /** The error of a call that the signal of its caller ended. */
-export const aborted = (): WebhookError => new WebhookError('aborted', 'the call was cancelled');
+export const aborted = (): CallError => new CallError('aborted', 'the call was cancelled');
 
-export const isWebhookError = (error: unknown): error is WebhookError => error instanceof WebhookError;
+export const isCallError = (error: unknown): error is CallError => error instanceof CallError;
+
+/** The error of a response that is preceded by too many others. */
+export const tooManyInterim = (max: number): CallError =>
+  new CallError('body_too_large', `more than ${max} interim (1xx) responses came before it`);

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { createAgent, type SenderAgent } from '#src/egress/agent.ts';
 import type { Connection, SenderRequest } from '#src/egress/connection.ts';
 import type { UrlVerdict } from '#src/egress/egress.ts';
-import { aborted, WebhookError } from '#src/egress/errors.ts';
+import { aborted, CallError, tooManyInterim } from '#src/egress/errors.ts';
 import type { HttpPost, HttpPostOptions, PostRequest } from '#src/egress/post.ts';
 import { exchangeError } from '#src/egress/transport-errors.ts';
 import { whenAborted } from '#src/egress/when-aborted.ts';
@@ -38,13 +38,13 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       const { signal } = request;
       const verdict = verdicts.memo(request.url);
       if (!verdict.ok) {
-        throw new WebhookError('forbidden_address', `its address is not allowed: ${verdict.reason}`);
+        throw new CallError('forbidden_address', `its address is not allowed: ${verdict.reason}`);
       }
       if (signal.aborted) throw aborted();
       const exchange = startExchange(agent, verdict.url, request);
       const timer = setTimeout(() => {
         const what = exchange.hasArrived() ? 'memory for the' : 'whole';
-        exchange.abort(new WebhookError('timeout', `no ${what} response within ${callTimeoutMs} ms`));
+        exchange.abort(new CallError('timeout', `no ${what} response within ${callTimeoutMs} ms`));
       }, callTimeoutMs);
       const stopWaiting = whenAborted(signal, () => exchange.abort(aborted()));
       let received: Received;
@@ -58,7 +58,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
       await nextTurn();
       if (isRedirect(status)) {
-        throw new WebhookError('redirect', `the response is a redirect (${status})`, { status });
+        throw new CallError('redirect', `the response is a redirect (${status})`, { status });
       }
       const retryAfter = headers['retry-after']?.toString();
       const contentEncoding = headers['content-encoding']?.toString();
@@ -76,12 +76,12 @@ type Received = {
 };
 
 type Exchange = {
-  /** Rejects with a WebhookError. */
+  /** Rejects with a CallError. */
   response: Promise<Received>;
   /** Has the whole response arrived? Then it waits for memory at most. */
   hasArrived: () => boolean;
   /** Rejects with this error. Destroys the connection, or forgets a request that waits for one. */
-  abort: (reason: WebhookError) => void;
+  abort: (reason: CallError) => void;
 };
 
 /** What the buffer of a connection holds that is paused. */
@@ -199,10 +199,7 @@ const startExchange = (
       } else if (status < 200) {
         traffic.pieces += 1;
         interimResponses += 1;
-        if (interimResponses > WIRE.interimResponses) {
-          const message = `more than ${WIRE.interimResponses} interim (1xx) responses came before it`;
-          throw new WebhookError('body_too_large', message);
-        }
+        if (interimResponses > WIRE.interimResponses) throw tooManyInterim(WIRE.interimResponses);
       }
     },
     onResponseData: (controller, piece) => {

@@ -47,7 +47,7 @@ export type HttpPost = {
   /**
    * Sends one POST over a kept-alive connection. Resolves with any status, 4xx and 5xx too, except a redirect.
    *
-   * @throws WebhookError `forbidden_address`, `name_not_found`, `connect_failed`, `tls_failed`, `timeout`,
+   * @throws CallError `forbidden_address`, `name_not_found`, `connect_failed`, `tls_failed`, `timeout`,
    *   `connection_lost`, `redirect`, `aborted`, or `body_too_large` if more than `WIRE` allows came around the body
    */
   post(request: PostRequest): Promise<PostResponse>;

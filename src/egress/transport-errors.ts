@@ -1,8 +1,8 @@
 import { errors } from 'undici';
 import { NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
-import { isWebhookError, WebhookError } from '#src/egress/errors.ts';
+import { CallError, isCallError } from '#src/egress/errors.ts';
 
-/** The code of an error of Node or undici; of a name with several addresses, that of the first. Never its text. */
+/** The code of an error of Node, got or undici; of a name with several addresses, that of the first. Never its text. */
 const codeOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException;
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
@@ -15,24 +15,24 @@ const isHandshakeError = (error: Error, code: string): boolean =>
   !['getaddrinfo', 'connect'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
 /** The error of a connection that was not made. @param isTls whether a handshake follows the connection */
-export const connectError = (error: Error, isTls: boolean): WebhookError => {
-  if (isWebhookError(error)) return error;
+export const connectError = (error: Error, isTls: boolean): CallError => {
+  if (isCallError(error)) return error;
   const code = codeOf(error);
   if (code === NO_ALLOWED_ADDRESS) {
-    return new WebhookError('forbidden_address', 'its name resolves to no address that is allowed');
+    return new CallError('forbidden_address', 'its name resolves to no address that is allowed');
   }
   if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) {
-    return new WebhookError('name_not_found', `its name does not resolve (${code})`);
+    return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
   if (isTls && isHandshakeError(error, code)) {
-    return new WebhookError('tls_failed', `the TLS handshake or the certificate failed (${code})`);
+    return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`);
   }
-  return new WebhookError('connect_failed', `no connection (${code})`);
+  return new CallError('connect_failed', `no connection (${code})`);
 };
 
 /** The error of a connection to the proxy that was not made. */
-export const proxyError = (error: Error): WebhookError =>
-  new WebhookError('connect_failed', `no connection to the proxy (${codeOf(error)})`);
+export const proxyError = (error: Error): CallError =>
+  new CallError('connect_failed', `no connection to the proxy (${codeOf(error)})`);
 
 /**
  * The error of a connection that broke.
@@ -43,17 +43,17 @@ export const proxyError = (error: Error): WebhookError =>
 export const exchangeError = (
   error: unknown,
   { isResponding, isRefused }: { isResponding: boolean; isRefused: boolean },
-): WebhookError => {
-  if (isWebhookError(error)) return error;
+): CallError => {
+  if (isCallError(error)) return error;
   if (isRefused && error instanceof errors.SocketError) {
     const what = '100 Continue, which only "Expect: 100-continue" requests, or 101 Switching Protocols';
-    return new WebhookError('connection_lost', `the server sent ${what}: it must send the response alone`, {
+    return new CallError('connection_lost', `the server sent ${what}: it must send the response alone`, {
       reasons: [{ path: '', code: 'unrequested_100_or_101' }],
     });
   }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
-  // The codes of undici: headers over 16 KiB, a body whose length is not Content-Length.
-  return isResponding || /^(?:HTTP_PARSER|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
-    ? new WebhookError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
-    : new WebhookError('connect_failed', `the connection closed before a response (${code})`);
+  // The codes of undici and of Node's parser: headers over 16 KiB, a body whose length is not Content-Length.
+  return isResponding || /^(?:HTTP_PARSER|HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
+    ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
+    : new CallError('connect_failed', `the connection closed before a response (${code})`);
 };

@@ -12,14 +12,14 @@ import {
   releaseDeliveries,
 } from '#db/queries/event-deliveries.ts';
 import { findSendingAddress, postponeNextAttempt } from '#db/queries/event-webhooks.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import type { HttpPost } from '#src/egress/post.ts';
+import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { DELIVERY, nextDeliveryMs, probeMs } from '#src/rules/deliveries.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { type EventAddress, openEventSecrets, type SealedEventSecrets } from '#src/sealing/event-secret.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
-import { readRetryAfterMs } from '#src/webhooks/read-response.ts';
 
 /** Calls to one application at once. */
 const AT_ONCE = 4;
@@ -110,7 +110,7 @@ export const createEventSender = (options: Options): EventSender => {
       if (status >= 200 && status < 300) return { event_id, status, error: null };
       return { event_id, status, error: 'http_status', retryAfterMs: readRetryAfterMs(response) };
     } catch (error) {
-      if (!isWebhookError(error)) throw error;
+      if (!isCallError(error)) throw error;
       if (error.code === 'aborted') return undefined;
       return { event_id, status: error.status ?? null, error: error.code };
     }

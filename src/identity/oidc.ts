@@ -25,7 +25,7 @@ import {
   updateOperator,
 } from '#db/queries/operators.ts';
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
-import { ROLES, type Role } from '#src/contract/roles.ts';
+import { ROLES, type Role, type Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import { countAttempt, openSession, recordOperator, recordRefusal } from '#src/identity/sign-in.ts';
@@ -99,14 +99,21 @@ const updateKnown = async (
   await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });
 };
 
-/** Finds or adds the operator of this subject, with the roles of this sign-in. @returns the login, and why it is refused */
+/**
+ * Finds or adds the operator of this subject, with the roles of this sign-in. The KYC desk may give the role of an officer
+ * only: another new role comes with the next sign-in at the console.
+ * @returns the login, and why it is refused
+ */
 const admit = async (
   tx: Queryable,
-  subject: string,
-  claims: Record<string, unknown>,
-  roles: Role[],
+  { subject, claims, site }: { subject: string; claims: Record<string, unknown>; site: Site },
+  granted: Role[],
 ): Promise<{ login: string; refusal?: string }> => {
   const known = await lockOperatorBySubject(tx, subject);
+  const roles =
+    site === 'console'
+      ? granted
+      : granted.filter((role) => role === 'kyc_officer' || known?.roles.includes(role));
   const login = known?.login ?? loginOf(claims);
   if (roles.length === 0) {
     if (known !== undefined) {
@@ -132,7 +139,7 @@ const admit = async (
 };
 
 /** Signs operators in at one provider. It is contacted at the first sign-in, and again after a failure. */
-export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: string) => {
+export const createOidc = (sql: Database, settings: OidcSettings, site: Site, siteUrl: string) => {
   let discovered: Promise<Configuration> | undefined;
   const configure = (): Promise<Configuration> => {
     const issuer = new URL(settings.issuer);
@@ -173,9 +180,15 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
       const code_verifier = randomPKCECodeVerifier();
       const state = randomState();
       const nonce = randomNonce();
-      await insertOidcFlow(sql, hashSecret(flow), { state, nonce, code_verifier, next }, FLOW_LIFETIME_MS);
+      await insertOidcFlow(
+        sql,
+        hashSecret(flow),
+        site,
+        { state, nonce, code_verifier, next },
+        FLOW_LIFETIME_MS,
+      );
       const url = buildAuthorizationUrl(configuration, {
-        redirect_uri: new URL(CALLBACK_PATH, consoleUrl).href,
+        redirect_uri: new URL(CALLBACK_PATH, siteUrl).href,
         scope: 'openid profile email',
         code_challenge: await calculatePKCECodeChallenge(code_verifier),
         code_challenge_method: 'S256',
@@ -196,12 +209,12 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
       query: string,
       address: string,
     ): Promise<{ session: string; next: string }> => {
-      const begun = flow === undefined ? undefined : await takeOidcFlow(sql, hashSecret(flow));
+      const begun = flow === undefined ? undefined : await takeOidcFlow(sql, hashSecret(flow), site);
       if (begun === undefined) throw new CatalogueError('This sign-in took too long: sign in again.');
       const configuration = await configure();
       const { claims, issuer } = await authorizationCodeGrant(
         configuration,
-        new URL(`${CALLBACK_PATH}${query}`, consoleUrl),
+        new URL(`${CALLBACK_PATH}${query}`, siteUrl),
         {
           pkceCodeVerifier: begun.code_verifier,
           expectedState: begun.state,
@@ -225,10 +238,10 @@ export const createOidc = (sql: Database, settings: OidcSettings, consoleUrl: st
         });
       const subject = `${issuer} ${String(claims.sub)}`;
       const result = await sql.begin(async (tx): Promise<{ session?: string; refusal?: string }> => {
-        const { login, refusal } = await admit(tx, subject, claims, rolesOf(settings, claims));
+        const { login, refusal } = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
         if (refusal === undefined) {
           const confirmed = isFresh(claims.auth_time);
-          return { session: await openSession(tx, { login, by: 'oidc', address, confirmed }) };
+          return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
         }
         await recordRefusal(tx, login, refusal, address);
         return { refusal };

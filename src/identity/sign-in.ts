@@ -20,6 +20,8 @@ import {
   takeLink,
 } from '#db/queries/sign-in.ts';
 import type { AuditAction } from '#src/contract/audit.ts';
+import type { Site } from '#src/contract/roles.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 
@@ -31,6 +33,9 @@ type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: numb
 export type ConfirmationResult = { kind: 'confirmed' } | SignInRefusal;
 /** `session` is the secret of the new session, for the cookie. */
 export type SignInResult = { kind: 'signed_in'; session: string; login: string } | SignInRefusal;
+
+/** Where somebody signs in, and the address of the browser. */
+export type Visit = { site: Site; address: string };
 
 const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
 const loginKey = (login: string): string => `login:${login}`;
@@ -51,12 +56,12 @@ export const recordOperator = (
  */
 export const openSession = async (
   tx: Queryable,
-  signIn: { login: string; by: 'password' | 'link' | 'oidc'; address: string; confirmed?: boolean },
+  signIn: Visit & { login: string; by: 'password' | 'link' | 'oidc'; confirmed?: boolean },
 ): Promise<string> => {
-  const { login, by, address, confirmed = false } = signIn;
+  const { login, by, site, address, confirmed = false } = signIn;
   const session = createSecret();
   await deleteExpired(tx);
-  await insertSession(tx, hashSecret(session), login, confirmed);
+  await insertSession(tx, hashSecret(session), { login, site, confirmed });
   await updateOperator(tx, login, { last_sign_in_at: new Date() });
   const details = { by, address, ...(confirmed && { confirmed }) };
   await recordOperator(tx, operatorActor(login), 'session.sign_in', login, details);
@@ -108,7 +113,7 @@ const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
 export const signInByPassword = async (
   sql: Database,
   typed: { login: string; password: string },
-  address: string,
+  { site, address }: Visit,
 ): Promise<SignInResult> => {
   const login = typed.login.trim().toLowerCase();
   const isPossible = POSSIBLE_LOGIN.test(login);
@@ -133,7 +138,7 @@ export const signInByPassword = async (
       return undefined;
     }
     await forgetAttempts(tx, keys);
-    return openSession(tx, { login: operator.login, by: 'password', address });
+    return openSession(tx, { login: operator.login, by: 'password', site, address });
   });
   if (session === undefined) return { kind: 'refused' };
   return { kind: 'signed_in', session, login: operator.login };
@@ -190,17 +195,21 @@ export const readLink = (sql: Database, secret: string): Promise<Link | undefine
  * Signs in by a one-time link, which ends the link.
  * @param password required by a link that sets one; null for any other link
  * @returns undefined if the link has ended, or is of the other kind
- * @throws CatalogueError that says what is wrong with the password; the link stays valid
+ * @throws CatalogueError that says what is wrong with the password or the site; the link stays valid
  */
 export const signInByLink = async (
   sql: Database,
   secret: string,
   password: string | null,
-  address: string,
+  { site, address }: Visit,
 ): Promise<{ session: string; login: string } | undefined> => {
   const setsPassword = password !== null;
   const link = await readLink(sql, secret);
   if (link === undefined || link.sets_password !== setsPassword) return undefined;
+  if (setsPassword && site === 'kyc_desk' && !link.roles.includes('kyc_officer'))
+    throw new CatalogueError(
+      'Open this link at the console: the KYC desk keeps the passwords of KYC officers.',
+    );
   if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
@@ -215,7 +224,7 @@ export const signInByLink = async (
       await deleteSessionsOf(tx, login);
       await forgetAttempts(tx, [loginKey(login)]);
     }
-    const session = await openSession(tx, { login, by: 'link', address });
+    const session = await openSession(tx, { login, by: 'link', site, address });
     // Entries of the audit log come last: they lock it until the commit.
     if (setsPassword) {
       await recordOperator(tx, operatorActor(login), 'operator.password', login);
@@ -224,13 +233,14 @@ export const signInByLink = async (
   }) as Promise<{ session: string; login: string } | undefined>;
 };
 
-/** Finds the operator of a session. @param touch false: this request does not keep the session open */
+/** Finds the operator of a session of this site. @param touch false: this request does not keep the session open */
 export const readSession = async (
   sql: Queryable,
   session: string | undefined,
+  site: Site,
   touch: boolean,
 ): Promise<SignedIn | undefined> =>
-  session === undefined ? undefined : findSession(sql, hashSecret(session), touch);
+  session === undefined ? undefined : findSession(sql, hashSecret(session), site, touch);
 
 /** Ends a session. */
 export const signOut = (sql: Database, session: string): Promise<void> =>

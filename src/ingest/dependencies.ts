@@ -1,12 +1,12 @@
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import type { EventSender } from '#src/events/deliver.ts';
 import type { RunEndings } from '#src/ingest/finish-run.ts';
-import type { TargetRow } from '#src/ingest/open-target.ts';
+import type { ApplicationTarget, TargetRow } from '#src/ingest/open-target.ts';
 import type { JobContext as Context } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
-import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
+import type { WebhookClient } from '#src/webhooks/client.ts';
 import type { Pace } from '#src/webhooks/pace.ts';
 
 /** How long KYC records are kept, in milliseconds. */
@@ -26,7 +26,7 @@ export type JobDependencies = RunEndings & {
   pace: Pace;
   producer: Producer;
   /** Opens the application's access token. */
-  openTarget: (application: TargetRow) => Promise<WebhookTarget>;
+  openTarget: (application: TargetRow) => Promise<ApplicationTarget>;
   /** Keys that seal KYC records and access tokens. */
   keys: KeyRing;
   /** PICTURE_KEEP */

@@ -1,12 +1,12 @@
 import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
-import type { WebhookError } from '#src/egress/errors.ts';
+import type { CallError } from '#src/egress/errors.ts';
 import type { FailedCall } from '#src/ingest/fetch-details.ts';
 
 const REASONS_SHOWN = 3;
 
 /** One failed call in a few words: its code, the fields, the status, and the application's own message. */
-export const explainWebhookError = (error: WebhookError): string => {
+export const explainCallError = (error: CallError): string => {
   const parts: string[] = [error.code];
   if (error.reasons.length > 0) parts.push(`(${formatReasons(error.reasons.slice(0, REASONS_SHOWN))})`);
   if (error.status !== undefined && error.code !== 'ret_code') parts.push(`HTTP ${error.status}`);
@@ -15,13 +15,13 @@ export const explainWebhookError = (error: WebhookError): string => {
   return parts.join(' ');
 };
 
-const failureCode = ({ code, status, retCode, retMsg }: WebhookError): string => {
+const failureCode = ({ code, status, retCode, retMsg }: CallError): string => {
   if (code === 'ret_code') return `ret_code ${retCode}${retMsg ? `: ${retMsg}` : ''}`;
   return status === undefined ? code : `${code} ${status}`;
 };
 
 /** What `ingest_failures` keeps of a failed call: field paths and codes, or a code and the application's own message. */
-export const failureReasons = (error: WebhookError): Reason[] =>
+export const failureReasons = (error: CallError): Reason[] =>
   error.reasons.length > 0 ? error.reasons : [{ path: '', code: failureCode(error) }];
 
 /** Why calls had no usable response, by code: `timeout 30, http_status 7`. Invalid responses are left out. */

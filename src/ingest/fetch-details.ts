@@ -2,17 +2,19 @@ import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedGame } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
+import { type CallError, isCallError } from '#src/egress/errors.ts';
 import { coerceError } from '#src/errors.ts';
 import { forEachPaced, type Pace } from '#src/ingest/for-each-paced.ts';
-import { contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
+import type { ApplicationTarget } from '#src/ingest/open-target.ts';
+import type { IdentityRule } from '#src/rules/address-identity.ts';
+import { addressesEndAt, contentBytes, contentHash, toGameContent } from '#src/rules/mapping.ts';
 import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
-import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
+import type { WebhookClient } from '#src/webhooks/client.ts';
 
 /** A game whose detail is wanted, with the hash of its list entry ("" if unknown). */
 export type WantedGame = readonly [application_game_id: string, list_hash: string];
 
-export type FailedCall = { application_game_id: string; error: WebhookError; game?: undefined };
+export type FailedCall = { application_game_id: string; error: CallError; game?: undefined };
 
 /** With the bytes of its content as Postgres stores it, before compression. */
 export type FetchedDetail = FetchedGame & { bytes: number };
@@ -43,6 +45,7 @@ const toFetchedGame = (
   [application_game_id, list_hash]: WantedGame,
   detail: ApplicationGameDetail,
   fetched_at: Date,
+  rule: IdentityRule,
 ): FetchedDetail => {
   const content = toGameContent(detail);
   return {
@@ -50,7 +53,8 @@ const toFetchedGame = (
     application_game_id,
     ...content,
     bytes: contentBytes(content),
-    content_hash: contentHash(content),
+    content_hash: contentHash(content, rule),
+    addresses_end_at: addressesEndAt(content),
     list_hash,
     fetched_at,
   };
@@ -70,7 +74,7 @@ const toFetchedGame = (
  */
 export async function* fetchDetails(
   webhooks: Pick<WebhookClient, 'queryGameDetail'>,
-  target: WebhookTarget,
+  target: ApplicationTarget,
   wanted: readonly WantedGame[],
   pace: Pace,
   unwritten: UnwrittenAnswers,
@@ -90,11 +94,14 @@ export async function* fetchDetails(
     try {
       const detail = await webhooks.queryGameDetail(target, { game_id: application_game_id }, pace.signal);
       transportFailures = 0;
-      const result = { application_game_id, game: detail && toFetchedGame(game, detail, fetched_at) };
+      const result = {
+        application_game_id,
+        game: detail && toFetchedGame(game, detail, fetched_at, target.rule),
+      };
       batch.push(result);
       unwritten.add(bytesOf([result]));
     } catch (thrown) {
-      if (!isWebhookError(thrown)) throw coerceError(thrown);
+      if (!isCallError(thrown)) throw coerceError(thrown);
       if (thrown.code === 'aborted') return 'stop';
       batch.push({ application_game_id, error: thrown });
       transportFailures = thrown.transport ? transportFailures + 1 : 0;

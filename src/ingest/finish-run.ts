@@ -14,6 +14,7 @@ import {
   withdrawUnlisted,
 } from '#db/queries/unlisted-games.ts';
 import type { RunFault } from '#src/contract/words.ts';
+import { explainUpdates } from '#src/ingest/explain-updates.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
@@ -89,12 +90,14 @@ export const finishRun = (
     // The application before its games: a transaction that has locked the application may write games.
     const isPaused = await clearBackoff(tx, application_id, !isSuspect);
     const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
-    const verdict = runVerdict(listing, verified);
+    const { note, ...verdict } = runVerdict(listing, verified);
+    const moved = await explainUpdates(tx, run, sums);
     if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
     else if (isComplete(listing)) await forgetVanishingGames(tx, application_id);
     if (run.listing_end === 'complete' && listing.unread.length === 0)
       await clearUnlistedFailures(tx, run_id, application_id);
-    const closed = await closeRun(tx, fence, { ...verdict, withdrawn });
+    const notes = [note, moved].filter((each) => each !== null).join('; ');
+    const closed = await closeRun(tx, fence, { ...verdict, note: notes || null, withdrawn });
     if (isPaused) await resumeRecovered(tx, application_id);
     return closed;
   });

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CalledApplication } from '#db/queries/run-steps.ts';
+import { type IdentityRule, identityRule } from '#src/rules/address-identity.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -10,8 +11,13 @@ const CACHE_MAX = 10_000;
 /** An application's webhooks and its sealed token. */
 export type TargetRow = Omit<CalledApplication, 'name' | 'every_ms' | 'kyc_every_ms'>;
 
-/** Turn an application's row into the target of webhook calls, with its access token opened. */
-export const createTargetOpener = (keys: KeyRing): ((application: TargetRow) => Promise<WebhookTarget>) => {
+/** Where to call an application, and how its addresses are compared. */
+export type ApplicationTarget = WebhookTarget & { rule: IdentityRule };
+
+/** Turns an application's row into the target of webhook calls, with its access token opened. */
+export const createTargetOpener = (
+  keys: KeyRing,
+): ((application: TargetRow) => Promise<ApplicationTarget>) => {
   const opened = new LRUCache<string, string>({ max: CACHE_MAX });
   return async (application) => {
     const { application_id, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook } =
@@ -27,6 +33,6 @@ export const createTargetOpener = (keys: KeyRing): ((application: TargetRow) => 
     const key = JSON.stringify([target, sealed]);
     const accessToken = opened.get(key) ?? (await openAccessToken(keys, application));
     opened.set(key, accessToken);
-    return { ...target, accessToken };
+    return { ...target, accessToken, rule: identityRule(application.volatile_parameters) };
   };
 };

@@ -6,6 +6,7 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
 import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
@@ -103,10 +104,11 @@ export const recordPage = async (
   ];
   const before = await findNamedBefore(sql, cursor, ids, run.row_count + rows > response.total);
   const invalid = page.invalid.filter(({ application_game_id }) => !before.has(application_game_id));
+  const rule = identityRule(application.volatile_parameters);
   const named = [
     ...page.summaries
       .filter(({ game_id }) => !before.has(game_id))
-      .map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary) })),
+      .map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary, rule) })),
     ...invalid.map(({ application_game_id }) => ({ application_game_id, list_hash: '' })),
   ];
   const listed_bytes = pageBytes(

@@ -117,6 +117,25 @@ export const recheckPictures = defineSpec({
   title: () => 'recheck pictures',
 });
 
+/** Games of which only the addresses of pictures may have changed. */
+export const carryOverDecisions = defineSpec({
+  name: 'carry-over-decisions',
+  payload: z.object({}),
+  // Not retried: the next one does what this one left.
+  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  title: () => 'carry over decisions',
+});
+
+/** Games of one decision at most, or none: then the whole store. */
+export const tidyPictureStore = defineSpec({
+  name: 'tidy-picture-store',
+  payload: z.object({ game_ids: z.array(z.uuid()).min(1).max(1_000).optional() }),
+  // Not retried: the check of these pictures, and the next job for the whole store, do what this one left. A job for the
+  // whole store leaves room for others.
+  options: { attempts: 1, backoffMs: 0, concurrency: 2 },
+  title: ({ game_ids }) => (game_ids === undefined ? 'the whole store' : `${game_ids.length} games`),
+});
+
 /** Jobs of the workers. */
 export const workerSpecs: readonly AnySpec[] = [
   tick,
@@ -130,6 +149,11 @@ export const workerSpecs: readonly AnySpec[] = [
 ];
 
 /** Jobs of the media process, which has no key and no token. */
-export const mediaSpecs: readonly AnySpec[] = [fetchPictures, recheckPictures];
+export const mediaSpecs: readonly AnySpec[] = [
+  fetchPictures,
+  recheckPictures,
+  carryOverDecisions,
+  tidyPictureStore,
+];
 
 export const jobSpecs: readonly AnySpec[] = [...workerSpecs, ...mediaSpecs];

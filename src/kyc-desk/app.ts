@@ -19,6 +19,7 @@ const NAVIGATION: Navigation = [
 /** Builds the server of the desk; it does not listen yet. */
 export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstance> => {
   const app = await createSite(options, {
+    site: 'kyc_desk',
     name: 'KYC desk',
     lead: 'The KYC desk of the Game Catalogue.',
     navigation: NAVIGATION,

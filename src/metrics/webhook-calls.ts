@@ -1,5 +1,5 @@
 import type { Operation } from '#src/contract/words.ts';
-import { isWebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
+import { type CallErrorCode, isCallError } from '#src/egress/errors.ts';
 import { defineChannel } from '#src/lib/channel.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
@@ -8,7 +8,7 @@ import type { WebhookClient, WebhookTarget } from '#src/webhooks/client.ts';
 export type WebhookCall = {
   application_id: string;
   operation: Operation;
-  outcome: 'ok' | WebhookErrorCode;
+  outcome: 'ok' | CallErrorCode;
   seconds: number;
 };
 
@@ -34,7 +34,7 @@ const observe = <Result>(
       publish('ok');
       return result;
     } catch (error) {
-      if (isWebhookError(error)) publish(error.code);
+      if (isCallError(error)) publish(error.code);
       throw error;
     }
   });

@@ -16,12 +16,12 @@ import { tryPassword } from '#src/identity/sign-in.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { operatorSubject } from '#src/operations/operators.ts';
 
-type Own = { operator: OperatorRow; session: { secret: string; address: string } };
+type Own = { operator: OperatorRow; session: NonNullable<Context['caller']['session']> };
 
 /** Locks the operator of a session. @throws CatalogueError if the session has ended */
 const lockOwn = async (tx: Queryable, { actor, session }: Context['caller']): Promise<Own> => {
   const operator = await lockOperator(tx, actor.actor);
-  const open = session && (await findSession(tx, hashSecret(session.secret), false));
+  const open = session && (await findSession(tx, hashSecret(session.secret), session.site, false));
   if (operator === undefined || session === undefined || open?.login !== operator.login)
     throw new CatalogueError('This session has ended: sign in again.');
   return { operator, session };
@@ -75,6 +75,10 @@ export const changePassword = defineOperation({
     const { address } = session;
     if (operator.oidc_subject !== null || password_hash === null)
       throw new CatalogueError('You have no password here.');
+    if (session.site === 'kyc_desk' && !operator.roles.includes('kyc_officer'))
+      throw new CatalogueError(
+        'Change your password at the console: the KYC desk keeps those of KYC officers.',
+      );
     const problem = await problemOf(operator, typed);
     if (problem !== undefined) return { kind: 'weak', problem, address };
     const tried = await tryPassword(tx, { login, password_hash }, typed.current, address);

@@ -5,6 +5,7 @@ import {
   type ApplicationRow,
   type ApplicationSettings,
   insertApplication,
+  isRegistered,
   lockActiveApplication,
   lockApplication,
   resumeApplications,
@@ -52,10 +53,12 @@ const describeUrl = (text: string): string => {
 /** Settings for the audit log: no token, and no secret in an address. */
 const describeSettings = (settings: object): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => {
-      if (name === 'access_token') return [name, 'changed'];
-      return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
-    }),
+    Object.entries(settings)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => {
+        if (name === 'access_token') return [name, 'changed'];
+        return [name, name.endsWith('_webhook') ? describeUrl(String(value)) : value];
+      }),
   );
 
 /** Sets where its events are sent, or stops that. @returns the secret of a new address, to be shown once */
@@ -86,6 +89,12 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 /** `secret` signs its events; it is shown only now. */
 type Changed = { secret: string | undefined };
 
+/** Why an application was not registered. */
+const explainTakenId = async (tx: Queryable, application_id: string): Promise<string> =>
+  (await isRegistered(tx, application_id))
+    ? `"${application_id}" is already registered: change it with app update, or choose another id.`
+    : `"${application_id}" was registered before: its games with their decisions and its events would return. For the same owner, add --same-owner; a new owner gets another id.`;
+
 export const addApplication = defineOperation({
   name: 'application.add',
   title: 'Register an application',
@@ -98,26 +107,27 @@ export const addApplication = defineOperation({
     detail_max_age: applicationSettings.shape.detail_max_age.prefault(SETTING_DEFAULTS.detail_max_age),
     concurrency: applicationSettings.shape.concurrency.default(SETTING_DEFAULTS.concurrency),
     rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
+    volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
     ...eventsWebhook,
+    /** Whoever had the id of a removed application has it again: its games, decisions and events return. */
+    same_owner: z.boolean().default(false),
   }),
   subject: applicationSubject,
   run: async (
     tx,
-    { application_id, access_token, events_webhook, ...settings },
+    { application_id, access_token, events_webhook, same_owner, ...settings },
     context,
   ): Promise<Changed> => {
     const sealed = await sealAccessToken(await context.keys(), { application_id, ...settings }, access_token);
     // Complete: each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
-    if (!(await insertApplication(tx, application_id, columns, sealed)))
-      throw new UsageError(
-        `"${application_id}" is already registered: change it with app update, or choose another id.`,
-      );
+    if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
+      throw new UsageError(await explainTakenId(tx, application_id));
     if (!events_webhook) return { secret: undefined };
     return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
   },
-  log: (_, { application_id: _id, access_token: _token, events_webhook, ...settings }) => [
-    { details: describeSettings(toColumns(settings)) },
+  log: (_, { application_id: _id, access_token: _token, events_webhook, same_owner, ...settings }) => [
+    { details: { ...describeSettings(toColumns(settings)), ...(same_owner && { same_owner }) } },
     ...noteEventWebhook(events_webhook ?? undefined),
   ],
 });

@@ -3,12 +3,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { type DecidableGame, insertDecisions, lockGames, readDecidableGames } from '#db/queries/decisions.ts';
+import { findFetchingGames } from '#db/queries/fetching-games.ts';
 import { lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { storableText } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+import { placePictures } from '#src/operations/place-pictures.ts';
 import { type DecisionResult, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
 
 /** Characters of the public text and of the private note of a decision. */
@@ -76,7 +78,8 @@ export const withGames = <Judged extends { game_id: string }>(
 
 /**
  * Decides on games at the revisions that the reviewer saw. A game whose content or pictures have moved since, or that is
- * withdrawn, keeps its status; the others are decided. Several games make a batch, which can be read (`listBatch`) and
+ * withdrawn, keeps its status; the others are decided. With a store of pictures, a game is not passed before every
+ * picture was fetched and stored. Several games make a batch, which can be read (`listBatch`) and
  * undone later.
  * @returns one result for each different pair of game and revision, in its order
  */
@@ -84,15 +87,17 @@ const decide = async (
   tx: Queryable,
   { games: given, seen_status, note }: Decided,
   decision: Pick<WantedDecision, 'audit_status' | 'reason' | 'text'>,
-  { caller }: Context,
+  { caller, keepsPictures }: Context,
 ): Promise<DecidedBatch> => {
   const seen = [...new Map(given.map((pair) => [`${pair.game_id}@${pair.revision}`, pair])).values()];
   const game_ids = seen.map(({ game_id }) => game_id);
   await lockGames(tx, game_ids);
   const before = await readDecidableGames(tx, game_ids);
   const moved = await findMovedPictures(tx, seen);
+  const isHeldUp = keepsPictures && decision.audit_status === 'passed';
+  const fetching = isHeldUp ? await findFetchingGames(tx, game_ids) : new Set();
   const judged = seen.map(({ game_id, revision }) => {
-    const found = { revision, hasPictureMoved: moved.has(game_id) };
+    const found = { revision, hasPictureMoved: moved.has(game_id), isFetching: fetching.has(game_id) };
     return {
       game_id,
       revision,
@@ -120,6 +125,16 @@ const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
       details: { revision, audit_id: game?.last?.audit_id, ...(batch_id !== null && { batch_id }) },
     }));
 
+/** Has the pictures of decided games moved in the store. */
+const placeDecided = async (batch: DecidedBatch, _: unknown, platform: Context): Promise<DecidedBatch> => {
+  const decided = batch.games.filter(({ result }) => result === 'decided');
+  await placePictures(
+    platform,
+    decided.map(({ game_id }) => game_id),
+  );
+  return batch;
+};
+
 export const passGames = defineOperation({
   name: 'game.pass',
   title: 'Pass games',
@@ -129,6 +144,7 @@ export const passGames = defineOperation({
   run: (tx, input, context) =>
     decide(tx, input, { audit_status: 'passed', reason: null, text: null }, context),
   log: noteDecisions,
+  after: placeDecided,
 });
 
 /** @throws UsageError that lists the reasons */
@@ -155,4 +171,5 @@ export const rejectGames = defineOperation({
     return decide(tx, input, { audit_status: 'rejected', reason, text }, context);
   },
   log: noteDecisions,
+  after: placeDecided,
 });

@@ -146,6 +146,7 @@ const needsNothing = (): Promise<never> =>
 /** What an operation of the platform itself has. It has no second person, so everything would take two. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: APPROVAL_KINDS, onceTwo: false },
+  keepsPictures: false,
   producer: needsNothing,
   keys: needsNothing,
 };

@@ -8,7 +8,7 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Actor, AuditEntry } from '#db/queries/audit.ts';
 import type { ApprovalKind, FourEyes } from '#src/contract/approvals.ts';
 import type { OperationName } from '#src/contract/audit.ts';
-import type { Right, Role } from '#src/contract/roles.ts';
+import type { Right, Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -18,8 +18,8 @@ export type Caller = {
   actor: Actor;
   /** The roles of an operator; an application has none. `all`: the command line, and the processes themselves. */
   roles: readonly Role[] | 'all';
-  /** An operator at a page: the secret of the session, and the address of the browser. Absent for a token. */
-  session?: { secret: string; address: string };
+  /** An operator at a page: the secret of the session, its site, and the address of the browser. Absent for a token. */
+  session?: { secret: string; site: Site; address: string };
 };
 
 /** What the process of the caller has. */
@@ -27,6 +27,8 @@ export type Platform = {
   sql: Database;
   /** What takes two persons (FOUR_EYES). */
   fourEyes: FourEyes;
+  /** Is there a store of pictures (PICTURE_STORE)? */
+  keepsPictures: boolean;
   /** Opens the queues. */
   producer: () => Promise<Producer>;
   /** Opens the keys. @throws KeyError `no_key` in a process without keys */

@@ -11,6 +11,7 @@ import { checkPinsOf } from '#db/queries/picture-pins.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { DECISION_GAMES_MAX, type Outcome, withGames } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { placePictures } from '#src/operations/place-pictures.ts';
 import { judgeUndo, type UndoResult } from '#src/rules/verdicts.ts';
 
 export type GameUndo = Outcome<UndoResult> & { audit_id: number };
@@ -71,5 +72,11 @@ export const undoGameDecisions = defineOperation({
         subject: `game:${game_id}`,
         details: { revision, audit_id, ...(batch_id !== null && { batch_id }) },
       })),
-  after: async (games): Promise<GameUndo[]> => games.map(({ batch_id: _batch, ...undone }) => undone),
+  after: async (games, _, platform): Promise<GameUndo[]> => {
+    await placePictures(
+      platform,
+      games.map(({ game_id }) => game_id),
+    );
+    return games.map(({ batch_id: _batch, ...undone }) => undone);
+  },
 });

@@ -1,4 +1,5 @@
 import type { Database } from '#db/client.ts';
+import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import type { Pictures } from '#src/pictures/refresh.ts';
 import type { JobContext } from '#src/queue/job.ts';
 
@@ -6,6 +7,8 @@ import type { JobContext } from '#src/queue/job.ts';
 export type MediaDependencies = {
   sql: Database;
   pictures: Pictures;
+  /** Absent: no PICTURE_STORE. */
+  keeper: PictureKeeper | undefined;
   /** PICTURE_RECHECK */
   recheckMs: number;
 };

@@ -12,17 +12,22 @@ import {
   releasePicture,
   saveContent,
 } from '#db/queries/picture-fetches.ts';
+import type { PictureAddress } from '#db/queries/pictures.ts';
 import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
 import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
 
 /** Stands for bytes that were not read to their end. */
 const TOO_LARGE = Buffer.from([0]);
+
+/** After a failure of the store, bytes are requested again after this time. */
+const UNKEPT_MS = 60_000;
 
 type Purpose = PictureRequested['purpose'];
 
@@ -36,6 +41,8 @@ export type PictureOptions = {
   sql: Database;
   egress: EgressPolicy;
   decoder: Decoder;
+  /** Absent: bytes are not kept. */
+  keeper?: PictureKeeper | undefined;
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
@@ -45,15 +52,10 @@ export type PictureOptions = {
 export type Pictures = {
   /**
    * Requests a picture unless its last result is fresh.
-   * @param application_id of a game that has the picture
    * @param purpose a `check` needs the hash alone; a `look` also the thumbnails
    * @throws the reason of the signal; errors of the database
    */
-  refresh: (
-    picture: { url: string; application_id: string },
-    purpose: Purpose,
-    signal: AbortSignal,
-  ) => Promise<Refreshed>;
+  refresh: (picture: PictureAddress, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
   /** Compares a picture that was not requested: another look may have seen other bytes. @returns the games that have drifted */
   compare: (picture_id: string) => Promise<string[]>;
   close: () => void;
@@ -70,7 +72,7 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, recheckMs, reopenGames } = options;
+  const { sql, decoder, keeper, recheckMs, reopenGames } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
 
@@ -121,17 +123,27 @@ export const createPictures = (options: PictureOptions): Pictures => {
     const sha256 = createHash('sha256').update(bytes).digest();
     const outcome = await keepContent(sha256, bytes);
     const format = sniffImage(bytes);
-    const note = format === null ? null : noteOf(contentType, format);
-    await recordResult(sql, { ...result, outcome, sha256, etag, note });
+    const unkept =
+      outcome === 'shown' && format !== null && format !== 'svg'
+        ? await keeper?.keep({ sha256: sha256.toString('hex'), format }, bytes)
+        : undefined;
+    const note = unkept ?? (format === null ? null : noteOf(contentType, format));
+    const fresh = unkept === undefined ? result.freshMs : UNKEPT_MS;
+    await recordResult(sql, { ...result, outcome, sha256, etag, note, freshMs: fresh });
     return outcome;
   };
 
-  const request = async (url: string, purpose: Purpose, signal: AbortSignal): Promise<Refreshed> => {
-    const claimed = await claimPicture(sql, url);
+  const request = async (
+    address: PictureAddress,
+    purpose: Purpose,
+    signal: AbortSignal,
+  ): Promise<Refreshed> => {
+    const claimed = await claimPicture(sql, address, keeper !== undefined);
     if (claimed === undefined) return NOT_NEEDED;
-    const isKept = claimed.has_content && (purpose === 'check' || claimed.whole);
+    const isStored = keeper === undefined || !claimed.is_unstored;
+    const isKept = claimed.has_content && isStored && (purpose === 'check' || claimed.whole);
     const answer = await fetchPicture(
-      { url, etag: isKept ? claimed.etag : null },
+      { url: address.url, etag: isKept ? claimed.etag : null },
       { ...options, agent },
       signal,
     ).catch(async (error: unknown) => {
@@ -158,12 +170,12 @@ export const createPictures = (options: PictureOptions): Pictures => {
   };
 
   return {
-    refresh: ({ url, application_id }, purpose, signal) =>
+    refresh: (address, purpose, signal) =>
       hosts.run(
-        { url, application_id },
-        () => request(url, purpose, signal),
+        address,
+        () => request(address, purpose, signal),
         async (failure) => {
-          const claimed = await claimPicture(sql, url);
+          const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
           return finish(claimed, { kind: 'failed', ...failure });
         },

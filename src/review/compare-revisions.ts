@@ -1,13 +1,39 @@
 import type { Queryable } from '#db/client.ts';
-import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/queries/games.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
+import {
+  findDecidedRevision,
+  findGame,
+  findRevision,
+  type GameRevisionRow,
+  type GameRow,
+} from '#db/queries/games.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
+import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 import { diffContent, type FieldDiff } from '#src/rules/diff.ts';
+import type { GameContent } from '#src/rules/mapping.ts';
 
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
 
+/** The content of a revision; of the current one with the addresses that the game has now, because it had others since. */
+const contentOf = (game: GameRow, revision: GameRevisionRow): GameContent =>
+  revision.revision === game.revision ? game : revision;
+
+/** Gives a content the addresses of another one wherever their identities are equal. */
+const withAddressesOf = (later: GameContent, content: GameContent, rule: IdentityRule): GameContent => {
+  const addresses = [...later.game_icon, ...later.game_store_pic, later.game_store_video];
+  const byIdentity = new Map(addresses.map((address) => [addressIdentity(address, rule), address]));
+  const toLater = (address: string): string => byIdentity.get(addressIdentity(address, rule)) ?? address;
+  return {
+    ...content,
+    game_icon: content.game_icon.map(toLater),
+    game_store_pic: content.game_store_pic.map(toLater),
+    game_store_video: toLater(content.game_store_video),
+  };
+};
+
 /**
- * Compares two revisions of a game.
+ * Compares two revisions of a game. Addresses of the same identity are the same.
  * @param to by default the current revision
  * @param from by default the last decided revision before `to`
  * @throws NotFoundError when there is no such game, UsageError when there is no such revision
@@ -21,13 +47,16 @@ export const compareRevisions = async (
   if (game === undefined) throw new NotFoundError('game', game_id);
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
-  const [before, after] = await Promise.all([
+  const [before, after, ruleOf] = await Promise.all([
     from === null ? null : findRevision(sql, game_id, from),
     findRevision(sql, game_id, to),
+    readIdentityRules(sql, [game.application_id]),
   ]);
   if (before === undefined || after === undefined)
     throw new UsageError(
       `${game_id} has no revision ${after === undefined ? to : from}: its revisions are 1 to ${game.revision}.`,
     );
-  return { game, from, to, fields: diffContent(before, after) };
+  const later = contentOf(game, after);
+  const earlier = before && withAddressesOf(later, contentOf(game, before), ruleOf(game.application_id));
+  return { game, from, to, fields: diffContent(earlier, later) };
 };

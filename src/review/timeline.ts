@@ -68,11 +68,13 @@ const listEntries = (
     add(fetched_at, { kind: 'received', revision, text: `${what}, as ${nameOr(game_name)}.` });
   }
   for (const decision of events?.decisions ?? []) {
-    const { decided_at, audit_status: kind, revision, decided_by: by, note } = decision;
-    const text =
+    const { decided_at, audit_status: kind, revision, decided_by: by, note, carried_over_from } = decision;
+    const what =
       kind === 'passed'
         ? `Passed at revision ${revision}.`
         : `Rejected at revision ${revision}: ${describeRejection(decision)}.`;
+    const why = ' The decision before stands: only addresses changed, and every picture has the same bytes.';
+    const text = carried_over_from === null ? what : what + why;
     add(decided_at, { kind, revision, text, by, note });
   }
   for (const { undone_at, undone_by: by, audit_status, revision } of events?.decisions ?? []) {

@@ -30,6 +30,7 @@ export const startConsole = async (config: Config, databaseUrl: string, logger: 
     trustedProxies,
     oidc,
     fourEyes: config.fourEyes,
+    keepsPictures: config.pictures.store !== undefined,
     logger,
   });
   started.defer(() => stopListening(app));

@@ -29,6 +29,7 @@ export const startKycDesk = async (config: Config, databaseUrl: string, logger: 
     sql,
     keys,
     fourEyes,
+    keepsPictures: config.pictures.store !== undefined,
     url: () => publicUrl ?? address,
     trustedProxies: config.console.trustedProxies,
     // The provider returns the browser to a public address.

@@ -5,10 +5,12 @@ import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
-import { recheckPictures } from '#src/ingest/specs.ts';
+import { carryOverDecisions, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { openPictureStore } from '#src/picture-store/open-store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
+import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -22,13 +24,15 @@ const DATABASE_CONNECTIONS = 10;
 const DRAIN_MS = 20_000;
 /** Between two checks of decided pictures; a shorter PICTURE_RECHECK shortens it. */
 const CHECK_EVERY_MS = 60_000;
+/** Between two looks at the whole store; one of them takes as long as an index look-up for each picture. */
+const TIDY_EVERY_MS = 60 * 60_000;
 
 /**
  * Starts the worker of the picture jobs. It opens no key and no token: it decodes what applications send, in a process
  * of its own (src/pictures/decoder.ts). Waits until Redis is reachable.
  */
 export const startMedia = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
-  const { maxBytes, recheckMs } = config.pictures;
+  const { maxBytes, recheckMs, keepMs, store: location } = config.pictures;
   await using started = new AsyncDisposableStack();
   const { sql, backend, producer } = started.use(
     openFoundation(config, databaseUrl, {
@@ -43,16 +47,20 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   const egress = createEgressPolicy(config.webhooks);
+  const store = location && (await openPictureStore(location));
+  started.defer(() => store?.close());
+  const keeper = store && createPictureKeeper({ sql, store, keepMs, logger });
   const pictures = createPictures({
     sql,
     egress,
     decoder,
+    keeper,
     maxBytes,
     recheckMs,
     reopenGames: createReopenGames(sql),
   });
   started.defer(() => pictures.close());
-  const deps: MediaDependencies = { sql, pictures, recheckMs };
+  const deps: MediaDependencies = { sql, pictures, keeper, recheckMs };
 
   const runner = startRunner(backend, mediaJobs, deps, clock, logger, createQueueErrorLog(logger));
   started.defer(() => runner.stop(DRAIN_MS));
@@ -73,10 +81,16 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   const every = Math.min(CHECK_EVERY_MS, recheckMs / 4);
   const checking = repeatUntilAborted(every, chores.signal, logger, 'recheck', async () => {
     await producer.add(recheckPictures, {}, { once });
+    await producer.add(carryOverDecisions, {}, { once });
   });
-  started.defer(() => {
+  const tidying =
+    keeper &&
+    repeatUntilAborted(TIDY_EVERY_MS, chores.signal, logger, 'tidy', async () => {
+      await producer.add(tidyPictureStore, {}, { once: 'all' });
+    });
+  started.defer(async () => {
     chores.abort();
-    return checking.ended;
+    await Promise.all([checking.ended, tidying?.ended]);
   });
   const all = started.move();
   const fault = () => liveness.fault() ?? checking.fault();

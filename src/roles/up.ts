@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '#src/config.ts';
+import { type Config, embeddedConfig } from '#src/config.ts';
 import { startApi } from '#src/roles/api.ts';
 import { startConsole } from '#src/roles/console.ts';
 import { startKycDesk } from '#src/roles/kyc-desk.ts';
@@ -28,11 +28,12 @@ export type Everything = {
  * @param beforeRoles called after the migration. Overdue jobs, which run when the roles start, read what it writes
  */
 export const startEverything = async (
-  config: Config,
+  given: Config,
   logger: Logger,
   onProgress: (message: string) => void,
   beforeRoles: (databaseUrl: string) => Promise<void> = async () => {},
 ): Promise<Everything> => {
+  const config = embeddedConfig(given);
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
   let databaseUrl = config.databaseUrl;

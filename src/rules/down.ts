@@ -1,6 +1,6 @@
 import type { RunFault } from '#src/contract/words.ts';
 
-/** How one call failed: the fields of WebhookError that these rules read. */
+/** How one call failed: the fields of CallError that these rules read. */
 export type CallFailure = {
   code: string;
   /** The call failed before a body that could be read. */

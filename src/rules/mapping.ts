@@ -1,10 +1,12 @@
 import { hash as digest } from 'node:crypto';
 import type { ApplicationGameDetail, ApplicationGameSummary } from '#src/contract/application.ts';
+import { addressEnd, addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
 type FieldOf<Value> = {
   [Field in keyof ApplicationGameDetail]: ApplicationGameDetail[Field] extends Value ? Field : never;
 }[keyof ApplicationGameDetail];
-type Column = { title: string } & (
+/** `isAddress`: its values are addresses, which are hashed by their identities. */
+type Column = { title: string; isAddress?: true } & (
   | { type: 'text'; from: FieldOf<string> }
   | { type: 'text[]'; from: FieldOf<string[]> }
 );
@@ -16,10 +18,10 @@ type Column = { title: string } & (
  */
 export const CONTENT = {
   game_name: { type: 'text', from: 'game_name', title: 'Name' },
-  game_icon: { type: 'text[]', from: 'game_icon', title: 'Icons' },
+  game_icon: { type: 'text[]', from: 'game_icon', title: 'Icons', isAddress: true },
   game_desc: { type: 'text', from: 'game_info', title: 'Description' },
-  game_store_pic: { type: 'text[]', from: 'game_store_pic', title: 'Pictures' },
-  game_store_video: { type: 'text', from: 'game_store_video', title: 'Video' },
+  game_store_pic: { type: 'text[]', from: 'game_store_pic', title: 'Pictures', isAddress: true },
+  game_store_video: { type: 'text', from: 'game_store_video', title: 'Video', isAddress: true },
 } as const satisfies Record<string, Column>;
 
 export type ContentColumn = keyof typeof CONTENT;
@@ -45,12 +47,38 @@ export const contentBytes = (content: GameContent): number => {
 
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
-/** Equal for equal content: a fetched detail with the stored hash changes nothing. */
-export const contentHash = (content: GameContent): string => hash(valuesOf(content));
+const isAddress = (column: ContentColumn): boolean => 'isAddress' in CONTENT[column];
+
+const addressesOf = (content: GameContent): string[] =>
+  CONTENT_COLUMNS.filter(isAddress).flatMap((column) => content[column]);
+
+/** When the first of a content's addresses ends; null if none tells its end. */
+export const addressesEndAt = (content: GameContent): Date | null =>
+  addressesOf(content)
+    .map(addressEnd)
+    .reduce<Date | null>(
+      (first, end) => (end !== undefined && (first === null || end < first) ? end : first),
+      null,
+    );
+
+/**
+ * Equal for equal content: a fetched detail with the stored hash changes nothing. Addresses count by their identities.
+ * A hash of content with a query in an address ends with the tag of the rule: hashes under different rules differ, although
+ * the content may be the same.
+ */
+export const contentHash = (content: GameContent, rule: IdentityRule): string => {
+  const identity = (address: string) => addressIdentity(address, rule);
+  const identify = (value: string | string[]) =>
+    typeof value === 'string' ? identity(value) : value.map(identity);
+  const hashed = hash(
+    CONTENT_COLUMNS.map((column) => (isAddress(column) ? identify(content[column]) : content[column])),
+  );
+  return addressesOf(content).some((address) => address.includes('?')) ? `${hashed}.${rule.tag}` : hashed;
+};
 
 /** Characters of a list hash: 132 bits. */
 const LIST_HASH_LENGTH = 22;
 
 /** Equal for equal list entries (section 2.4): a listed game with the stored hash needs no new detail. */
-export const listHash = (summary: ApplicationGameSummary): string =>
-  hash([summary.game_name, summary.game_icon]).slice(0, LIST_HASH_LENGTH);
+export const listHash = (summary: ApplicationGameSummary, rule: IdentityRule): string =>
+  hash([summary.game_name, addressIdentity(summary.game_icon, rule)]).slice(0, LIST_HASH_LENGTH);

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { PictureOutcome } from '#src/contract/pictures.ts';
+import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,15 +33,27 @@ export const nextCheckMs = (isFailure: boolean, recheckMs: number, random = Math
   Math.min(recheckMs, isFailure ? FRESH_MS : recheckMs) * (0.8 + 0.2 * random);
 
 /**
- * The id of an address: the first 128 bits of its SHA-256, as a UUID. `db/queries/picture-pins.ts` computes the same in
- * SQL.
+ * The id of a picture: the first 128 bits of the SHA-256 of its application and the identity of its address, as a UUID.
+ * Two applications never share one, because each could then spoil the address of the other.
  */
-export const pictureId = (url: string): string =>
+export const pictureId = (application_id: string, address: string, rule: IdentityRule): string =>
   createHash('sha256')
-    .update(url)
+    .update(`${application_id} ${addressIdentity(address, rule)}`)
     .digest('hex')
     .slice(0, 32)
     .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/**
+ * Is a picture of a game still being fetched, or stored? With a store of pictures the game is not passed meanwhile: it would
+ * be served without the picture. A request that failed ends this wait.
+ */
+export const isFetching = (
+  picture: { outcome: PictureOutcome | null; is_stored: boolean } | undefined,
+): boolean =>
+  picture === undefined ||
+  picture.outcome === null ||
+  picture.outcome === 'busy' ||
+  (picture.outcome === 'shown' && !picture.is_stored);
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif';
 

@@ -15,6 +15,7 @@ type FoundGame = {
  * - `content_moved`: its content is at another revision than the reviewer saw.
  * - `picture_moved`: a picture has other bytes than the reviewer saw.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
+ * - `fetching`: a picture is still being fetched, or stored: it cannot be passed yet.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
@@ -23,6 +24,7 @@ export type DecisionResult =
   | 'decided'
   | 'content_moved'
   | 'picture_moved'
+  | 'fetching'
   | 'decided_before'
   | 'unchanged'
   | 'withdrawn'
@@ -39,10 +41,10 @@ export type WantedDecision = {
 
 /**
  * May this decision be made on this game now?
- * @param seen the revision that the reviewer saw, and whether a picture has other bytes since
+ * @param seen the revision that the reviewer saw; whether a picture has other bytes since, or is still being fetched
  */
 export const judgeDecision = (
-  seen: { revision: number; hasPictureMoved: boolean },
+  seen: { revision: number; hasPictureMoved: boolean; isFetching: boolean },
   game: FoundGame | undefined,
   wanted: WantedDecision,
 ): DecisionResult => {
@@ -57,7 +59,8 @@ export const judgeDecision = (
     last.reason === wanted.reason &&
     last.text === wanted.text;
   if (isSame) return 'unchanged';
-  return seen.hasPictureMoved ? 'picture_moved' : 'decided';
+  if (seen.hasPictureMoved) return 'picture_moved';
+  return seen.isFetching && wanted.audit_status === 'passed' ? 'fetching' : 'decided';
 };
 
 /**

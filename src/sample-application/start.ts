@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
 import { createSampleGames, type SampleGames } from '#src/sample-application/game-data.ts';
 import { mediaAt } from '#src/sample-application/media.ts';
+import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { fail, type WebhookResponse, webhooksOf } from '#src/sample-application/webhooks.ts';
 
 const MAX_REQUEST_BYTES = 64 * 1024;
@@ -22,6 +23,8 @@ export type SampleApplicationOptions = {
   host?: string;
   /** Delay of every response. */
   latencyMs?: number;
+  /** Signs the addresses of pictures and videos. Absent: they are constant. */
+  signer?: AddressSigner | undefined;
 };
 
 export type SampleApplication = {
@@ -79,6 +82,7 @@ export const startSampleApplication = async (
     port = 0,
     host = '127.0.0.1',
     latencyMs = 0,
+    signer,
   } = options;
   const tokenDigest = sha256(accessToken);
   const server = createServer();
@@ -88,7 +92,7 @@ export const startSampleApplication = async (
   const authority = host.includes(':') ? `[${host}]` : host;
   const url = `http://${authority}:${(server.address() as AddressInfo).port}`;
   const games = createSampleGames({ games: count, seed, baseUrl: url });
-  const handlers = webhooksOf(games);
+  const handlers = webhooksOf(games, signer?.sign);
   const calls: Record<Operation, number> = { query_game_list: 0, query_game_detail: 0, query_cp_kyc: 0 };
 
   const handleCall = async (operation: Operation, request: IncomingMessage): Promise<WebhookResponse> => {
@@ -105,6 +109,10 @@ export const startSampleApplication = async (
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
     const media = await mediaAt(path, (gameId) => games.get(gameId)?.game_name ?? null);
+    if (media !== null && signer?.isValid(request.url ?? '') === false) {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end('the signature is wrong or has ended\n');
+      return;
+    }
     if (media !== null && request.method === 'GET') {
       response.writeHead(200, { 'content-type': media.contentType }).end(media.content);
       return;

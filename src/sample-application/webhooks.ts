@@ -50,12 +50,33 @@ const webhook =
     return fail(400, `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'is invalid'}`);
   };
 
-/** The three webhooks of section 4. Each maps the parsed body of a request to a response. */
-export const webhooksOf = (games: SampleGames): Record<Operation, (body: unknown) => WebhookResponse> => ({
-  query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
-    total: games.size,
-    list: games.page(page_num, page_size).map(toSummary),
-  })),
-  query_game_detail: webhook(queryGameDetailRequest, ({ game_id }) => games.get(game_id)),
-  query_cp_kyc: webhook(queryCpKycRequest, () => games.kyc),
+/** A game whose addresses are signed. */
+const signGame = (game: ApplicationGameDetail, sign: (address: string) => string): ApplicationGameDetail => ({
+  ...game,
+  game_icon: game.game_icon.map(sign),
+  game_store_video: game.game_store_video === '' ? '' : sign(game.game_store_video),
+  game_store_pic: game.game_store_pic.map(sign),
 });
+
+/**
+ * The three webhooks of section 4. Each maps the parsed body of a request to a response.
+ * @param sign signs the addresses of each response. Absent: games are answered as they are, whatever a test made of them
+ */
+export const webhooksOf = (
+  games: SampleGames,
+  sign?: (address: string) => string,
+): Record<Operation, (body: unknown) => WebhookResponse> => {
+  const answer = (game: ApplicationGameDetail): ApplicationGameDetail =>
+    sign === undefined ? game : signGame(game, sign);
+  return {
+    query_game_list: webhook(queryGameListRequest, ({ page_num, page_size }) => ({
+      total: games.size,
+      list: games.page(page_num, page_size).map((game) => toSummary(answer(game))),
+    })),
+    query_game_detail: webhook(queryGameDetailRequest, ({ game_id }) => {
+      const game = games.get(game_id);
+      return game && answer(game);
+    }),
+    query_cp_kyc: webhook(queryCpKycRequest, () => games.kyc),
+  };
+};

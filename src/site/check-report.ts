@@ -6,9 +6,11 @@ import { action, ago, badge, html, mono, type SafeHtml, section, table } from '#
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };
 
-const details = ({ problem, sent, came }: CaseResult): SafeHtml | null =>
+const details = ({ problem, sent, came, note }: CaseResult): SafeHtml | null =>
   problem === undefined
-    ? null
+    ? note === undefined
+      ? null
+      : html`<br><span class="soft">${note}</span>`
     : html`<br><strong>${problem}</strong>${
         sent === undefined
           ? null

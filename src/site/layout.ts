@@ -1,7 +1,7 @@
 /** The frame of every page: head, navigation, notice, content. */
 
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { hasRight, type Right } from '#src/contract/roles.ts';
+import { hasRight, type Right, type Site } from '#src/contract/roles.ts';
 import { ASSETS } from '#src/site/assets.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
@@ -13,6 +13,7 @@ export type Navigation = readonly Required<Place>[];
 
 /** What the pages of a site have in common. */
 export type SiteFrame = {
+  site: Site;
   name: string;
   /** On the sign-in page. */
   lead: string;

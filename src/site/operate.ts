@@ -13,7 +13,8 @@ import { readSessionCookie } from '#src/site/sign-in.ts';
 /** The signed-in operator of a request. */
 const callerOf = (request: FastifyRequest): Caller => {
   const { login, roles } = operatorOf(request);
-  const session = { secret: readSessionCookie(request) ?? '', address: request.ip };
+  const { site } = request.server.frame;
+  const session = { secret: readSessionCookie(request) ?? '', site, address: request.ip };
   return { actor: operatorActor(login), roles, session };
 };
 
@@ -21,9 +22,10 @@ const callerOf = (request: FastifyRequest): Caller => {
 type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
 
 /** What the operations of a site use. */
-export const platformOf = ({ sql, fourEyes, producer, keys }: OperatingSite): Platform => ({
+export const platformOf = ({ sql, fourEyes, keepsPictures, producer, keys }: OperatingSite): Platform => ({
   sql,
   fourEyes,
+  keepsPictures,
   producer: async () => {
     if (producer !== undefined) return producer;
     throw new Error('this process has no queues');

@@ -14,6 +14,8 @@ export type SiteOptions = {
   oidc: OidcSettings | null;
   /** What takes two persons (FOUR_EYES). */
   fourEyes: FourEyes;
+  /** Is there a store of pictures (PICTURE_STORE)? */
+  keepsPictures: boolean;
   logger: FastifyBaseLogger;
 };
 

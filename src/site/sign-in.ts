@@ -11,16 +11,17 @@ import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 
-const SESSION = 'catalogue_session';
-const FLOW = 'catalogue_oidc';
+/** Browsers send cookies to every port of a host, so each site has names of its own. */
+const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
+const FLOW = { console: 'catalogue_oidc', kyc_desk: 'catalogue_desk_oidc' };
 
 /** The secret of the session. */
 export const readSessionCookie = (request: FastifyRequest): string | undefined =>
-  readCookie(request, SESSION);
+  readCookie(request, SESSION[request.server.frame.site]);
 
 /** Gives the browser the secret of its session. */
 export const setSessionCookie = (reply: FastifyReply, session: string): FastifyReply =>
-  setCookie(reply, SESSION, session, { maxAge: SESSION_HOURS * 3_600 });
+  setCookie(reply, SESSION[reply.server.frame.site], session, { maxAge: SESSION_HOURS * 3_600 });
 
 const FORM_FIELD_MAX = 1_024;
 const field = z.string().max(FORM_FIELD_MAX);
@@ -80,7 +81,7 @@ const endedLink = html`<h1>This link has ended</h1><p>A sign-in link works once,
 export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   const { sql } = options;
   const hasOidc = options.oidc !== null;
-  const { lead } = app.frame;
+  const { lead, site } = app.frame;
   const warn = createLimitedLog();
   const open = { config: { right: 'public' } } as const;
 
@@ -107,9 +108,13 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     if (typeof secret === 'string') {
       const found = await readLink(sql, secret);
       if (found?.sets_password) return sendLinkForm(reply, secret, found.login, next);
-      return enter(reply, found && (await signInByLink(sql, secret, null, request.ip)), next);
+      return enter(
+        reply,
+        found && (await signInByLink(sql, secret, null, { site, address: request.ip })),
+        next,
+      );
     }
-    if ((await readSession(sql, readSessionCookie(request), false)) !== undefined)
+    if ((await readSession(sql, readSessionCookie(request), site, false)) !== undefined)
       return reply.redirect(next, 303);
     return sendForm(reply, next);
   });
@@ -122,13 +127,14 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     const next = localPath(typed.data.next);
     if (secret !== undefined) {
       try {
-        return await enter(reply, await signInByLink(sql, secret, password, request.ip), next);
+        const visit = { site, address: request.ip };
+        return await enter(reply, await signInByLink(sql, secret, password, visit), next);
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;
         return sendLinkForm(reply.code(422), secret, login, next, error.message);
       }
     }
-    const result = await signInByPassword(sql, { login, password }, request.ip);
+    const result = await signInByPassword(sql, { login, password }, { site, address: request.ip });
     if (result.kind === 'signed_in') return enter(reply, result, next);
     if (result.kind === 'refused')
       return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);
@@ -139,14 +145,14 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   app.post('/sign-out', { config: { right: 'signed_in' } }, async (request, reply) => {
     const session = readSessionCookie(request);
     if (session !== undefined) await signOut(sql, session);
-    return clearCookie(reply, SESSION).redirect('/sign-in', 303);
+    return clearCookie(reply, SESSION[site]).redirect('/sign-in', 303);
   });
 
   if (options.oidc === null) return;
   const { oidc: settings } = options;
   let oidc: ReturnType<typeof createOidc> | undefined;
   const getOidc = () => {
-    oidc ??= createOidc(sql, settings, options.url());
+    oidc ??= createOidc(sql, settings, site, options.url());
     return oidc;
   };
 
@@ -164,7 +170,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
       const next = localPath(String(request.query.next ?? '/'));
       try {
         const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
-        return setCookie(reply, FLOW, flow, { maxAge: 600 }).redirect(url, 303);
+        return setCookie(reply, FLOW[site], flow, { maxAge: 600 }).redirect(url, 303);
       } catch (error) {
         return sendForm(reply.code(503), next, refuse(request, error));
       }
@@ -172,10 +178,10 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   );
 
   app.get('/sign-in/oidc/callback', open, async (request, reply) => {
-    clearCookie(reply, FLOW);
+    clearCookie(reply, FLOW[site]);
     const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : '';
     try {
-      const entered = await getOidc().finish(readCookie(request, FLOW), query, request.ip);
+      const entered = await getOidc().finish(readCookie(request, FLOW[site]), query, request.ip);
       return await enter(reply, entered, entered.next);
     } catch (error) {
       return sendForm(reply.code(403), '/', refuse(request, error));

@@ -112,7 +112,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).
     if (right === undefined || right === 'public' || right === 'application') return;
-    request.operator = (await readSession(sql, readSessionCookie(request), !isPolling(request))) ?? null;
+    request.operator =
+      (await readSession(sql, readSessionCookie(request), frame.site, !isPolling(request))) ?? null;
     const { operator } = request;
     if (operator === null) {
       if (request.method === 'GET' && !isPolling(request))

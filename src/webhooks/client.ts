@@ -10,7 +10,7 @@ import {
   type QueryGameListRequest,
 } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
-import { aborted, isWebhookError, WebhookError } from '#src/egress/errors.ts';
+import { aborted, CallError, isCallError } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import { CALL_TIMEOUT_MS, MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
@@ -24,7 +24,7 @@ export type WebhookTarget = Record<`${Operation}_webhook`, string> & {
   accessToken: string;
 };
 
-/** The three webhooks of the interface document (group B). A query throws WebhookError and nothing else. */
+/** The three webhooks of the interface document (group B). A query throws CallError and nothing else. */
 export type WebhookClient = {
   /** Section 4.4. The elements of `list` are not validated: one invalid row must not fail the page. */
   queryGameList(
@@ -82,14 +82,11 @@ export const createWebhookClient = (
       bytes = size;
     };
     const meter = {
-      // http-post.ts makes a WebhookError of an abort and of its deadline itself; read-json.ts does not.
+      // http-post.ts makes a CallError of an abort and of its deadline itself; read-json.ts does not.
       admitLarge: () =>
         admit(AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)])).catch(() => {
           if (signal.aborted) throw aborted();
-          throw new WebhookError(
-            'timeout',
-            `no memory to decompress the response within ${callTimeoutMs} ms`,
-          );
+          throw new CallError('timeout', `no memory to decompress the response within ${callTimeoutMs} ms`);
         }),
       charge,
       time: watch.time,
@@ -111,7 +108,7 @@ export const createWebhookClient = (
     } catch (error) {
       // The connection exceeded a limit of `WIRE`. Not all that it received is in `traffic` (session tickets are not):
       // charge the most that a call may receive.
-      if (bytes === 0 && isWebhookError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
+      if (bytes === 0 && isCallError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       throw error;
     } finally {
       release();
@@ -127,7 +124,7 @@ export const createWebhookClient = (
     queryGameDetail: async (target, { game_id }, signal) => {
       const detail = await call('query_game_detail', gameDetailOrNull, target, { game_id }, signal);
       if (detail !== null && detail.game_id !== game_id) {
-        throw new WebhookError('invalid_data', 'data is the detail of another game', {
+        throw new CallError('invalid_data', 'data is the detail of another game', {
           reasons: [{ path: 'game_id', code: 'mismatch' }],
         });
       }

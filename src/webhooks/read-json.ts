@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
-import { WebhookError } from '#src/egress/errors.ts';
+import { CallError } from '#src/egress/errors.ts';
 import { ACCEPT_ENCODING } from '#src/egress/http-post.ts';
 import type { PostResponse } from '#src/egress/post.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES, MEMORY } from '#src/rules/budgets.ts';
@@ -29,10 +29,10 @@ const unreadable = (
   { hasEnd }: PostResponse,
   code: 'not_decodable' | 'not_utf8' | 'not_json',
   message: string,
-): WebhookError =>
+): CallError =>
   hasEnd
-    ? new WebhookError(code, message)
-    : new WebhookError(code, `${message}; it named no length, so its body may have been cut`, {
+    ? new CallError(code, message)
+    : new CallError(code, `${message}; it named no length, so its body may have been cut`, {
         reasons: [{ path: '', code: 'without_length' }],
         mayBeCut: true,
       });
@@ -40,13 +40,13 @@ const unreadable = (
 /** Decompresses the body. One coding only: each further one multiplies the size that a byte can expand to. */
 const decode = async (response: PostResponse, maxBytes: number, meter: Meter): Promise<Buffer> => {
   const { bytes, contentEncoding = '' } = response;
-  const tooLarge = () => new WebhookError('body_too_large', `the response is larger than ${maxBytes} bytes`);
+  const tooLarge = () => new CallError('body_too_large', `the response is larger than ${maxBytes} bytes`);
   if (bytes === null) throw tooLarge();
   const coding = contentEncoding.trim().toLowerCase();
   // An empty body, as of a 204, needs no decoding.
   if (coding === '' || coding === 'identity' || bytes.length === 0) return bytes;
   if (!isCoding(coding)) {
-    throw new WebhookError('not_decodable', `its content-encoding is not one of: ${ACCEPT_ENCODING}`);
+    throw new CallError('not_decodable', `its content-encoding is not one of: ${ACCEPT_ENCODING}`);
   }
   /** Null if there are more than `maxOutputLength` bytes. */
   const decompress = (maxOutputLength: number): Promise<Buffer | null> =>
@@ -134,7 +134,7 @@ const readText = (response: PostResponse, bytes: Buffer): string => {
     throw unreadable(response, 'not_utf8', 'the response is not UTF-8');
   }
   const excess = findJsonExcess(text, LIMITS);
-  if (excess !== undefined) throw new WebhookError(excess, EXCESS[excess]);
+  if (excess !== undefined) throw new CallError(excess, EXCESS[excess]);
   return text;
 };
 
@@ -142,7 +142,7 @@ const readText = (response: PostResponse, bytes: Buffer): string => {
  * The JSON value of a response's body.
  *
  * @param maxBytes most bytes after decompression
- * @throws WebhookError `body_too_large`, `not_decodable`, `not_utf8`, `too_deep`, `too_many_values` or `not_json`;
+ * @throws CallError `body_too_large`, `not_decodable`, `not_utf8`, `too_deep`, `too_many_values` or `not_json`;
  *   without any text of the body, which may be a KYC record; retryable if the response named no length
  */
 export const readJson = async (

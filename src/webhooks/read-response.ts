@@ -1,27 +1,17 @@
 import type { z } from 'zod';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import { reasonsOf } from '#src/contract/text.ts';
-import { isWebhookError, WebhookError } from '#src/egress/errors.ts';
+import { CallError, isCallError } from '#src/egress/errors.ts';
 import type { PostResponse } from '#src/egress/post.ts';
+import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
-import { WAITING } from '#src/rules/waiting.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */
 const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
   const text = retMsg.replaceAll(accessToken, '[access token]').slice(0, 2 * RET_MSG_MAX);
   return [...replaceUnprintable(text, ' ').toWellFormed()].slice(0, RET_MSG_MAX).join('');
-};
-
-/** Retry-After (RFC 9110, section 10.2.3) of a 429 or 503 in milliseconds from now, clamped. */
-export const readRetryAfterMs = ({ status, retryAfter }: PostResponse): number | undefined => {
-  if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
-  const text = retryAfter.trim();
-  // Date.parse accepts "-1" and "1.5". An HTTP date names its month.
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : date - Date.now();
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), WAITING.retryAfterMaxMs);
 };
 
 export type EnvelopeOptions = {
@@ -36,13 +26,13 @@ export type EnvelopeOptions = {
  * Reads the `data` of a response, which `readData` validates. The HTTP status matters only without an envelope
  * (sections 2.1 and 7).
  *
- * @throws WebhookError `ret_code`, `http_status`, `not_envelope`, `aborted`, `timeout`, and as `readJson`
+ * @throws CallError `ret_code`, `http_status`, `not_envelope`, `aborted`, `timeout`, and as `readJson`
  */
 export const readEnvelope = async (response: PostResponse, options: EnvelopeOptions): Promise<unknown> => {
   const { maxBytes, accessToken, keepRetMsg, meter } = options;
   const { status } = response;
   const statusError = () =>
-    new WebhookError('http_status', `HTTP status ${status}, without an envelope`, {
+    new CallError('http_status', `HTTP status ${status}, without an envelope`, {
       status,
       retryAfterMs: readRetryAfterMs(response),
     });
@@ -51,14 +41,14 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
   try {
     json = await readJson(response, maxBytes, meter);
   } catch (error) {
-    const isUnread = isWebhookError(error) && (error.code === 'aborted' || error.code === 'timeout');
+    const isUnread = isCallError(error) && (error.code === 'aborted' || error.code === 'timeout');
     throw status >= 400 && !isUnread ? statusError() : error;
   }
   const envelope = envelopeSchema.safeParse(json);
   if (!envelope.success) {
     if (status >= 400) throw statusError();
     const reasons = reasonsOf(envelope.error);
-    throw new WebhookError('not_envelope', 'the response is not the envelope of section 2.1', {
+    throw new CallError('not_envelope', 'the response is not the envelope of section 2.1', {
       status,
       reasons,
     });
@@ -66,7 +56,7 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
   const { ret_code: retCode, ret_msg, data } = envelope.data;
   if (retCode === RET_CODE_SUCCESS) return data;
   const retMsg = keepRetMsg ? sanitizeRetMsg(ret_msg, accessToken) : undefined;
-  throw new WebhookError(
+  throw new CallError(
     'ret_code',
     `the application reports ret_code ${retCode}${retMsg === undefined ? '' : `: ${retMsg}`}`,
     { status, retCode, retMsg, retryAfterMs: readRetryAfterMs(response) },
@@ -76,12 +66,12 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
 /**
  * `data` as the operation's section defines it.
  *
- * @throws WebhookError `invalid_data` with paths and codes, never with a value
+ * @throws CallError `invalid_data` with paths and codes, never with a value
  */
 export const readData = <Schema extends z.ZodType>(schema: Schema, data: unknown): z.infer<Schema> => {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw new WebhookError('invalid_data', 'data does not match the interface document', {
+  throw new CallError('invalid_data', 'data does not match the interface document', {
     reasons: reasonsOf(parsed.error),
   });
 };

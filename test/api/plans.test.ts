@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
-import { type Scope, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
+import { listKeptPictures, type Scope, selectGameDetail, selectGamePage } from '#db/queries/api-games.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
 import { addApplication, addGames, addToken, DETAIL, post, startApi } from '#test/api/support.ts';
 
@@ -48,12 +48,14 @@ test.for<[who: string, scope: Scope]>([
   await addApplication(own.sql, 'one');
   await own.sql`vacuum analyze`;
   const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
+  let decided: string = randomUUIDv7();
   /** Run every statement of the API. @returns the number of rows that Postgres read for them */
   const readAll = (): Promise<number> =>
     pool.begin(async (tx) => {
       for (const page_num of [1, 250, 500, 501])
         await selectGamePage(tx, { scope, audit_status: 'pending', page_num, page_size: 20 });
       await selectGameDetail(tx, { scope, game_id: randomUUIDv7() });
+      await listKeptPictures(tx, decided);
       await findPresentedToken(tx, createHash('sha256').update('7').digest());
       const [read] = await tx`
         select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables`;
@@ -69,8 +71,26 @@ test.for<[who: string, scope: Scope]>([
   await own.sql`
     insert into api_tokens (token_id, token_hash, name)
     select gen_random_uuid(), sha256(i::text::bytea), 'one of many' from generate_series(1, 10_000) i`;
+  await own.sql`
+    with revisions as (
+      insert into game_revisions
+      select game_id, 1, game_name, game_icon, game_desc, game_store_video, game_store_pic, content_hash, fetched_at
+      from games returning game_id
+    )
+    insert into game_audits (game_id, revision, audit_status, decided_by)
+    select game_id, 1, 'passed', 'kim' from revisions`;
+  await own.sql`
+    insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+    select audit_id, false, place, gen_random_uuid(), sha256((audit_id * 3 + place)::text::bytea)
+    from game_audits, generate_series(0, 2) place`;
+  await own.sql`
+    insert into picture_contents (sha256, outcome, bytes, format, stored)
+    select sha256, 'shown', 1, 'png', 'passed' from picture_pins`;
   await own.sql`select fold_game_counts()`;
+  [{ game_id: decided }] =
+    (await own.sql`select game_id from game_audits offset 5000 limit 1`) as unknown as [{ game_id: string }];
   expect(await readAll()).toBeLessThan(500);
+  expect(await listKeptPictures(pool, decided)).toHaveLength(3);
   await pool.end({ timeout: 1 });
   await own.close();
 });
@@ -90,7 +110,7 @@ const explain = (sql: Database, statement: string, parameters: unknown[]): Promi
   });
 
 test('a game of another application, an unknown id and a malformed id get one response, by the same statements and plans', async () => {
-  const api = await startApi();
+  const api = await startApi({ pictures: { url: () => 'https://pictures.example', directory: undefined } });
   for (const application_id of ['one', 'two']) await addApplication(api.sql, application_id);
   const { token } = await addToken(api.sql, 'one');
   const [mine = '', gone = ''] = await addGames(api.sql, 'one', 300);

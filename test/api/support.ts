@@ -118,6 +118,7 @@ export const fetchedGame = (
   application_game_id,
   ...emptyContent(),
   game_name: `Game ${application_game_id}`,
+  addresses_end_at: null,
   content_hash: application_game_id,
   list_hash: '',
   fetched_at: new Date(),

@@ -18,6 +18,7 @@ const game = (id: string, version: number): FetchedGame => ({
   game_desc: 'A game to play. '.repeat(30),
   game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
   content_hash: `${id}.${version}`,
+  addresses_end_at: null,
   list_hash: '',
   fetched_at: new Date(),
 });

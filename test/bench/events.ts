@@ -70,6 +70,7 @@ const register = async (application_id: string, url: string): Promise<void> => {
     detail_max_age_ms: MONTH_MS,
     concurrency: 8,
     rate: 50,
+    volatile_parameters: [],
   };
   const sealed = await sealAccessToken(keys, { application_id, ...settings }, ACCESS_TOKEN);
   await insertApplication(sql, application_id, settings, sealed);

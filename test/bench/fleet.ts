@@ -56,6 +56,7 @@ export const register = async (
         detail_max_age_ms: 24 * HOUR_MS,
         concurrency,
         rate,
+        volatile_parameters: [],
       };
       const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench-token');
       await insertApplication(sql, application_id, settings, sealed);

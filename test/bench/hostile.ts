@@ -65,6 +65,7 @@ const register = async (sql: Database, kind: string, urls: readonly string[]): P
       detail_max_age_ms: MONTH_MS,
       concurrency: 8,
       rate: 50,
+      volatile_parameters: [],
     };
     const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench');
     await insertApplication(sql, application_id, settings, sealed);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import type { Database } from '#db/client.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 import { aPicture } from '#test/pictures/support.ts';
 
@@ -20,10 +21,14 @@ export const addLanePictures = async (sql: Database, game_ids: readonly string[]
       webp: await image.clone().resize({ width }).webp().toBuffer(),
     })),
   );
-  const pictures = game_ids.flatMap((game_id) =>
+  const games = await sql<{ game_id: string; application_id: string }[]>`
+    select game_id, application_id from games where game_id = any(${game_ids as string[]}::uuid[])`;
+  const rule = identityRule([]);
+  const pictures = games.flatMap(({ game_id, application_id }) =>
     Array.from({ length: PICTURES }, (_, place) => {
       const url = `https://cdn.example/${game_id}/${place}.png`;
-      return { game_id, url, picture_id: pictureId(url), sha256: createHash('sha256').update(url).digest() };
+      const picture_id = pictureId(application_id, url, rule);
+      return { game_id, url, picture_id, sha256: createHash('sha256').update(url).digest() };
     }),
   );
   const fresh_until = new Date(Date.now() + 86_400_000);

@@ -55,6 +55,13 @@ const wrong = (bearer: string) => bearer !== '' && !isRight(bearer);
 const none = (bearer: string) => bearer === '';
 const noList = { total: 0, list: [] };
 
+let answers = 0;
+/** Gives an address another parameter at each answer. */
+const move = (game: Json, field: string, address = game?.[field]) => {
+  answers += 1;
+  if (game !== undefined) game[field] = `${address}?t=${answers}`;
+};
+
 /** Broken in one way each: the case that must fail, and no other. */
 const BROKEN: [name: string, spoil: Spoil][] = [
   [
@@ -126,6 +133,17 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ['kyc.empty-not-null', kyc((data) => Object.assign(data, { cp_short_name: null }))],
   ['kyc.limits', kyc((data) => Object.assign(data, { cp_id: '' }))],
   ['kyc.limits', kyc((data) => Object.assign(data, { legal_entity: 'x'.repeat(3_000) }))],
+  ['list.constant-addresses', list((data) => move(data.list[0], 'game_icon'))],
+  [
+    'detail.constant-addresses',
+    detail((data) => move(data, 'game_store_video', 'https://cdn.example/film.mp4')),
+  ],
+  [
+    'detail.lasting-addresses',
+    detail((data) => {
+      data.game_store_video = 'https://cdn.example/film.mp4?AccessKeyId=k&Expires=1532779451&Signature=s';
+    }),
+  ],
 ];
 
 test.each(BROKEN)('an application that breaks %s fails that case alone', async (name, spoil) => {

@@ -1,5 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type CaseResult, checkApplication } from '#src/check/check-application.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
+import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { webhooksAt } from '#test/support/fleet.ts';
@@ -14,7 +16,15 @@ export type Spoil = (
   response: Reply,
 ) => string | undefined;
 
-export const check = async (url: string, accessToken = TOKEN): Promise<CaseResult[]> => {
+export const check = async (
+  url: string,
+  accessToken = TOKEN,
+  {
+    volatile = [],
+    every_ms = 900_000,
+    repeatMs = 0,
+  }: { volatile?: string[]; every_ms?: number; repeatMs?: number } = {},
+): Promise<CaseResult[]> => {
   const hooks = webhooksAt(url);
   const target = {
     application_id: 'acme',
@@ -22,12 +32,14 @@ export const check = async (url: string, accessToken = TOKEN): Promise<CaseResul
     query_game_detail_webhook: hooks.query_game_detail_webhook,
     query_cp_kyc_webhook: hooks.query_cp_kyc_webhook,
     accessToken,
+    rule: identityRule(volatile),
+    every_ms,
   };
-  return checkApplication(target, loopback, () => {}, live());
+  return checkApplication(target, loopback, () => {}, live(), repeatMs);
 };
 
-export const startSample = async (games = 30) => {
-  const sample = await startSampleApplication({ accessToken: TOKEN, games, seed: 'check' });
+export const startSample = async (games = 30, signer?: AddressSigner) => {
+  const sample = await startSampleApplication({ accessToken: TOKEN, games, seed: 'check', signer });
   onTestFinished(() => sample.close());
   return sample;
 };

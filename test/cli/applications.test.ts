@@ -1,10 +1,12 @@
 import { describe, expect, inject, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
 import { useCommandLine } from '#test/cli/command-line.ts';
+import { fetchedGame } from '#test/support/factories.ts';
 
 describe('Commands on applications, without a worker', () => {
   const world = useCommandLine(inject('redisUrl') === null ? 'postgres' : 'redis');
   const { cli, ask } = world;
-  const add = (id: string) => world.add(id, 'http://127.0.0.1:9');
+  const add = (id: string, ...args: string[]) => world.add(id, 'http://127.0.0.1:9', ...args);
 
   it('app resume --all resumes what failed runs have paused or delayed, and nothing else', async () => {
     for (const id of ['failing', 'delayed', 'by-hand']) await add(id);
@@ -34,6 +36,26 @@ describe('Commands on applications, without a worker', () => {
       expect((await ask('app', 'remove', id, '--yes')).exit).toBe(0);
   });
 
+  it('the id of a removed application is given to its former owner only', async () => {
+    await add('returning');
+    const game = fetchedGame();
+    await upsertGames(world.fleet.sql, 'returning', [game]);
+    await ask('app', 'remove', 'returning', '--yes');
+    const refused = await add('returning');
+    expect(refused).toMatchObject({ exit: 2, answer: { error: expect.stringContaining('--same-owner') } });
+    expect((await ask('app', 'show', 'returning')).exit).toBe(2);
+    expect(await add('returning', '--same-owner')).toMatchObject({ exit: 0 });
+    const [entry] = await world.fleet.sql<{ details: object }[]>`
+      select details from audit_log where action = 'application.add' order by entry_id desc limit 1`;
+    expect(entry?.details).toMatchObject({ same_owner: true });
+    const again = await add('returning', '--same-owner');
+    expect(again).toMatchObject({
+      exit: 2,
+      answer: { error: expect.stringContaining('already registered') },
+    });
+    await ask('app', 'remove', 'returning', '--yes');
+  });
+
   it('refuses lists of an application that was never registered', async () => {
     for (const list of [
       ['run', 'list'],
@@ -43,6 +65,33 @@ describe('Commands on applications, without a worker', () => {
       const { exit, answer } = await ask(...list, 'nosuch');
       expect([exit, answer.error]).toEqual([2, expect.stringContaining('There is no application "nosuch"')]);
     }
+  });
+
+  it('app update --volatile-parameter names what is no part of an address, and app show says when addresses end early', async () => {
+    await add('signing');
+    const named = await ask('app', 'update', 'signing', '--volatile-parameter', 't', 'session', 't');
+    expect(named).toMatchObject({ exit: 0, answer: { volatile_parameters: ['session', 't'] } });
+    const [entry] = await world.fleet.sql<{ details: object }[]>`
+      select details from audit_log where action = 'application.update' order by entry_id desc limit 1`;
+    expect(entry?.details).toEqual({ volatile_parameters: ['session', 't'] });
+    for (const wrong of ['a=b', 'a&b', '', 'a b', '#'])
+      expect((await ask('app', 'update', 'signing', '--volatile-parameter', wrong)).exit).toBe(2);
+    const none = await ask('app', 'update', 'signing', '--no-volatile-parameter');
+    expect(none.answer).toMatchObject({
+      volatile_parameters: [],
+      addresses_last: null,
+      addresses_problem: null,
+    });
+    const game = fetchedGame({
+      game_icon: ['https://cdn.example/a.png?AccessKeyId=k&Expires=300&Signature=s'],
+    });
+    await upsertGames(world.fleet.sql, 'signing', [{ ...game, fetched_at: new Date(0) }]);
+    await ask('app', 'update', 'signing', '--every', '15m');
+    expect((await ask('app', 'show', 'signing')).answer).toMatchObject({
+      addresses_last: '5m',
+      addresses_problem: expect.stringMatching(/^its addresses end 5m after an answer, .* for at least 19m$/),
+    });
+    await ask('app', 'remove', 'signing', '--yes');
   });
 
   it('prints tables for people', async () => {

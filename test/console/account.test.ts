@@ -247,7 +247,9 @@ const openFor = async (name: string, by: 'oidc' | 'link', oidc_subject?: string)
   const operator = { login: name, name, roles: ['reviewer' as const], ...(oidc_subject && { oidc_subject }) };
   await insertOperator(database.sql, operator);
   const address = '127.0.0.1';
-  const session = await database.sql.begin((tx) => openSession(tx, { login: name, by, address }));
+  const session = await database.sql.begin((tx) =>
+    openSession(tx, { login: name, by, site: 'console', address }),
+  );
   return `catalogue_session=${session}`;
 };
 

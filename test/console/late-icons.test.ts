@@ -57,7 +57,7 @@ describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => 
     await review?.page.getByRole('searchbox').fill('what I type');
     for (const { page } of pages) await page.locator('.picture', { hasText: 'K' }).waitFor();
 
-    const pictures = openPictures(database.sql);
+    const pictures = openPictures(database.sql, ['app']);
     await pictures.show('https://cdn.example/kite-icon.png', 1);
     await pictures.fail('https://cdn.example/boat-icon.png');
     for (const { page } of pages) await page.locator(`#icon-${game_id} img`).waitFor();

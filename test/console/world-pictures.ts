@@ -8,17 +8,19 @@ import { drawPicture } from '#src/sample-application/pictures.ts';
 
 const FRESH = { http_status: 200, freshMs: 3_600_000 };
 
-/** Stores pictures as the media process does. */
-export const openPictures = (sql: Database) => {
+/** Stores pictures as the media process does, of each of these applications. */
+export const openPictures = (sql: Database, application_ids: readonly string[]) => {
   const decoder = createDecoder();
   const store = async (url: string, bytes: Buffer, note: string | null = null): Promise<void> => {
     const sha256 = createHash('sha256').update(bytes).digest();
     const decoded = await decoder.decode({ bytes, format: 'png' });
     if (decoded.outcome !== 'shown') throw new Error(decoded.outcome);
     await saveContent(sql, { ...decoded, sha256, bytes: bytes.length, format: 'png' });
-    const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
-    await recordResult(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
-    await comparePins(sql, picture_id, createReopenGames(sql));
+    for (const application_id of application_ids) {
+      const picture_id = (await claimPicture(sql, { application_id, url }))?.picture_id ?? '';
+      await recordResult(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
+      await comparePins(sql, picture_id, createReopenGames(sql));
+    }
   };
   const show = async (url: string, seed: number): Promise<void> => {
     const bytes = await drawPicture(`game-${seed}`, url.includes('icon') ? 'icon' : 'shot', 'png');
@@ -28,8 +30,10 @@ export const openPictures = (sql: Database) => {
     store,
     show,
     fail: async (url: string): Promise<void> => {
-      const picture_id = (await claimPicture(sql, url))?.picture_id ?? '';
-      await recordResult(sql, { ...FRESH, picture_id, outcome: 'not_found', http_status: 404 });
+      for (const application_id of application_ids) {
+        const picture_id = (await claimPicture(sql, { application_id, url }))?.picture_id ?? '';
+        await recordResult(sql, { ...FRESH, picture_id, outcome: 'not_found', http_status: 404 });
+      }
     },
     /** Other bytes at the same address. */
     replace: async (url: string, seed: number): Promise<void> => {

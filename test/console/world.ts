@@ -103,7 +103,7 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
       { audit_status, reason },
       { actor: 'olga', actor_kind: 'operator' },
     );
-  const pictures = openPictures(sql);
+  const pictures = openPictures(sql, ['lantern-works', 'studio-mizu', 'northwind-play']);
   await pictures.show('https://cdn.example/icon.png', 1);
   for (const n of NAMES.keys()) await pictures.show(iconUrl(n), 10 + n);
   await pictures.show('https://cdn.example/2.png', 2);

@@ -24,6 +24,7 @@ import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { comparePins } from '#src/pictures/compare-pins.ts';
+import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
@@ -53,7 +54,7 @@ const game = (game_id: string, game_name: string, fetched_at?: Date): FetchedGam
 const addPeople = async (sql: Database): Promise<void> => {
   await insertOperator(sql, { login: 'kim', name: 'Kim', roles: ['reviewer', 'kyc_officer'] });
   await insertOperator(sql, { login: 'lee', name: 'Lee', roles: ['admin', 'kyc_officer'] });
-  await insertSession(sql, randomBytes(32), 'kim', true);
+  await insertSession(sql, randomBytes(32), { login: 'kim', site: 'console', confirmed: true });
   await insertLink(sql, {
     link_hash: randomBytes(32),
     login: 'lee',
@@ -63,6 +64,7 @@ const addPeople = async (sql: Database): Promise<void> => {
   await insertOidcFlow(
     sql,
     randomBytes(32),
+    'console',
     { state: 's', nonce: 'n', code_verifier: 'v', next: '/' },
     60_000,
   );
@@ -134,7 +136,7 @@ const addKyc = async (sql: Database): Promise<void> => {
 /** Requests a picture whose server sends these bytes. */
 const fetchPicture = async (sql: Database, url: string, content: string): Promise<string> => {
   await sql`update pictures set fresh_until = now() where url = ${url}`;
-  const claimed = await claimPicture(sql, url);
+  const claimed = await claimPicture(sql, { application_id: APPLICATION, url });
   if (claimed === undefined) throw new Error(`another process requests ${url}`);
   const shape = { format: 'png', width: 64, height: 64, frames: 1, dhash: 1n };
   const thumbnails = [{ width: 64, webp: Buffer.from('webp') }];
@@ -173,6 +175,7 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other', text: 'Too wet.' });
   await upsertGames(sql, APPLICATION, [game('changed', '纸船 2', new Date())]);
   await comparePins(sql, await fetchPicture(sql, icon, 'other bytes'), createReopenGames(sql));
+  await identifyPins(sql, new AbortController().signal);
   await sql`update games set withdrawn_at = now() where game_id = ${withdrawn.game_id}`;
   await placeEvents(sql);
   await recordViewer(sql, game_id, 'kim');

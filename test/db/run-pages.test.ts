@@ -64,6 +64,22 @@ it('wants the details of games that are new, whose entry changed, that are old, 
   expect((await insertPage(database.sql, other, aPage(1, named), settings))?.wanted).toBe(5);
 });
 
+it('wants the details of games whose addresses end before the next run, and of no others', async () => {
+  const run = await aRun('none', 'ended', 'soon', 'later');
+  const { application_id } = run;
+  const ends = { ended: '-1 second', soon: '70 seconds', later: '80 seconds' };
+  for (const [id, interval] of Object.entries(ends))
+    await database.sql`
+      update games set addresses_end_at = now() + ${interval}::interval
+      where application_id = ${application_id} and application_game_id = ${id}`;
+  const named = ['none', 'ended', 'soon', 'later'].map((id) => valid(id));
+  expect((await insertPage(database.sql, run, aPage(1, named), settings))?.wanted).toBe(2);
+  expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
+    open_games: { ended: list_hash, soon: list_hash },
+    unchanged: 2,
+  });
+});
+
 it('wants nothing of rows that are not valid, and counts them, with those that name no game', async () => {
   const run = await aRun('there');
   const page = aPage(1, [invalid('there'), invalid('unknown')], { unnamed: 3, row_count: 5 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import { aFleet, goodDetail, idsOf, startHostileApplication, success } from '#test/hostile/support.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import { watchTurns } from '#test/support/longest-turn.ts';
@@ -98,7 +98,7 @@ test.each(Object.entries(PAGES))(
       .then((page) => recordPage(database.sql, cursor, page, 10))
       .then(
         () => 'recorded',
-        (error: unknown) => isWebhookError(error) && error.code,
+        (error: unknown) => isCallError(error) && error.code,
       );
     expect(outcome).toBe(ends);
     expect(longestMs()).toBeLessThan(TURN_MAX_MS);

@@ -7,13 +7,15 @@ import {
   kycRecordSchema,
 } from '#src/contract/application.ts';
 import { OPERATIONS, type Operation } from '#src/contract/words.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import { readPage } from '#src/rules/listing.ts';
 import { contentHash, toGameContent } from '#src/rules/mapping.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** CPU time that one response may cost. */
+const RULE = identityRule([]);
 const CPU_MAX_MS = 250;
 
 const text = fc.oneof(
@@ -103,14 +105,14 @@ const read = async (each: Response): Promise<void> => {
   else if (operation === 'query_cp_kyc') readData(kycRecordSchema.nullable(), data);
   else {
     const detail = readData(applicationGameDetailSchema.nullable(), data);
-    if (detail !== null) contentHash(toGameContent(detail));
+    if (detail !== null) contentHash(toGameContent(detail), RULE);
   }
 };
 
 /**
  * Reads `count` mutated responses.
  * @returns how many were valid, and the CPU time of the most expensive one in milliseconds
- * @throws if one costs more than 250 ms of CPU time, or ends in anything but a result or a WebhookError
+ * @throws if one costs more than 250 ms of CPU time, or ends in anything but a result or a CallError
  */
 export const fuzzResponses = async (count: number): Promise<{ valid: number; longestMs: number }> => {
   let valid = 0;
@@ -125,7 +127,7 @@ export const fuzzResponses = async (count: number): Promise<{ valid: number; lon
       const { user, system } = process.threadCpuUsage(from);
       longestMs = Math.max(longestMs, (user + system) / 1_000);
       if (error === undefined) valid += 1;
-      else if (!isWebhookError(error)) throw error;
+      else if (!isCallError(error)) throw error;
       if (longestMs > CPU_MAX_MS) throw new Error(`a response took ${longestMs} ms of CPU time`);
     }),
     { numRuns: count, endOnFailure: true },

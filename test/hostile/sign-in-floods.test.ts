@@ -66,7 +66,7 @@ test('an address that begins sign-ins at the provider without end fills no table
 test('sign-ins that begin delete the expired ones', async () => {
   const { sql } = database;
   await sql`update oidc_flows set expires_at = now() - interval '1 minute'`;
-  const oidc = createOidc(sql, provider.settings, served.url);
+  const oidc = createOidc(sql, provider.settings, 'console', served.url);
   await oidc.begin('/', '192.0.2.2');
   expect((await sizeOf('oidc_flows')).rows).toBe(1);
 });

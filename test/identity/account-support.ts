@@ -3,7 +3,7 @@ export const cookieOf = (answer: Response | undefined): string =>
   answer?.headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0] ?? '')
-    .find((cookie) => cookie.includes('catalogue_session=')) ?? '';
+    .find((cookie) => cookie.includes('_session=')) ?? '';
 
 /** What the next page says about this request. */
 export const noticeOf = (answer: Response): string => {

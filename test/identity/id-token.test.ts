@@ -62,6 +62,7 @@ const signIn = async () => {
       rolesClaim: 'groups',
       roles: new Map([['team', ['reviewer']]]),
     },
+    'console',
     CONSOLE,
   );
   const { url, flow } = await oidc.begin('/', '127.0.0.1');

@@ -13,7 +13,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const NEW = 'seven quiet herons leap';
-const ADDRESS = '192.0.2.7';
+const VISIT = { site: 'console', address: '192.0.2.7' } as const;
 const database = useTestDatabase();
 let newHash: string;
 
@@ -39,7 +39,7 @@ test('a sign-in whose password is changed before it ends is refused', async () =
   let signIn: ReturnType<typeof signInByPassword> | undefined;
   await sql.begin(async (tx) => {
     await lockOperator(tx, 'olga');
-    signIn = signInByPassword(sql, { login: 'olga', password: PASSWORD }, ADDRESS);
+    signIn = signInByPassword(sql, { login: 'olga', password: PASSWORD }, VISIT);
     await waiting(1);
     await updateOperator(tx, 'olga', { password_hash: newHash });
   });
@@ -56,7 +56,7 @@ test('a sign-in whose operator is disabled before it ends is refused', async () 
   let signIn: ReturnType<typeof signInByPassword> | undefined;
   await sql.begin(async (tx) => {
     await lockOperator(tx, 'dara');
-    signIn = signInByPassword(sql, { login: 'dara', password: PASSWORD }, ADDRESS);
+    signIn = signInByPassword(sql, { login: 'dara', password: PASSWORD }, VISIT);
     await waiting(1);
     await updateOperator(tx, 'dara', { status: 'disabled' });
   });
@@ -74,7 +74,7 @@ test('a link that is used while an administrator ends the sessions is no deadloc
     await lockOperator(tx, 'kim');
     ended = signOutOperator(sql, TESTS, 'kim');
     await waiting(1);
-    used = signInByLink(sql, link, NEW, ADDRESS);
+    used = signInByLink(sql, link, NEW, VISIT);
     await waiting(2);
   });
   expect(await ended).toBe(0);
@@ -86,14 +86,12 @@ test('a link that is used while an administrator ends the sessions is no deadloc
 const changeAfter = async (login: string, meanwhile: (tx: Queryable) => Promise<unknown>) => {
   const { sql } = database;
   await addTestOperator(sql, login, 'viewer');
-  const session = (await sql.begin((tx) =>
-    openSession(tx, { login, by: 'password', address: ADDRESS }),
-  )) as string;
+  const session = (await sql.begin((tx) => openSession(tx, { login, by: 'password', ...VISIT }))) as string;
   let change: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
     await lockOperator(tx, login);
     const typed = { current: PASSWORD, password: 'eight loud ravens sleep' };
-    const caller = { ...operatorCaller(login, 'viewer'), session: { secret: session, address: ADDRESS } };
+    const caller = { ...operatorCaller(login, 'viewer'), session: { secret: session, ...VISIT } };
     change = operate(changePassword, typed, caller, testPlatform(sql)).catch((error: Error) => error.message);
     await waiting(1);
     await meanwhile(tx);
@@ -107,7 +105,7 @@ test('a change after which the current password is another one is refused, also 
   );
   expect(result).toEqual({ kind: 'refused' });
   expect((await findOperator(database.sql, 'mira'))?.password_hash).toBe(newHash);
-  expect(await readSession(database.sql, session, false)).toMatchObject({ login: 'mira' });
+  expect(await readSession(database.sql, session, 'console', false)).toMatchObject({ login: 'mira' });
 });
 
 test.each([

@@ -6,7 +6,7 @@ import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
 import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
-import { WebhookError, type WebhookErrorCode } from '#src/egress/errors.ts';
+import { CallError, type CallErrorCode } from '#src/egress/errors.ts';
 import type { DetailResult, FailedCall } from '#src/ingest/fetch-details.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
@@ -58,8 +58,8 @@ const failure = (application_game_id: string, kind: string): Failure => ({
   reasons: [{ path: '', code: kind }],
 });
 
-const failedCalls = (ids: readonly string[], code: WebhookErrorCode): FailedCall[] =>
-  ids.map((application_game_id) => ({ application_game_id, error: new WebhookError(code, code) }));
+const failedCalls = (ids: readonly string[], code: CallErrorCode): FailedCall[] =>
+  ids.map((application_game_id) => ({ application_game_id, error: new CallError(code, code) }));
 
 /** What one job fetched of these games. */
 const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {

@@ -4,7 +4,7 @@ import { findPage } from '#db/queries/run-pages.ts';
 import { raiseFence } from '#db/queries/runs.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
-import { WebhookError } from '#src/egress/errors.ts';
+import { CallError } from '#src/egress/errors.ts';
 import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
@@ -41,14 +41,14 @@ async function* batchesOf(...batches: DetailResult[][]): AsyncGenerator<DetailRe
 
 /** Detail calls of one application, answered by hand. */
 const callsByHand = () => {
-  const pending = new Map<string, (answer: ApplicationGameDetail | null | WebhookError) => void>();
+  const pending = new Map<string, (answer: ApplicationGameDetail | null | CallError) => void>();
   return {
     pending,
     queryGameDetail: (_target: unknown, { game_id }: { game_id: string }) =>
       new Promise<ApplicationGameDetail | null>((resolve, reject) => {
-        pending.set(game_id, (answer) => (answer instanceof WebhookError ? reject(answer) : resolve(answer)));
+        pending.set(game_id, (answer) => (answer instanceof CallError ? reject(answer) : resolve(answer)));
       }),
-    answer: (game_id: string, answer: ApplicationGameDetail | null | WebhookError = aDetail({ game_id })) =>
+    answer: (game_id: string, answer: ApplicationGameDetail | null | CallError = aDetail({ game_id })) =>
       pending.get(game_id)?.(answer),
   };
 };

@@ -68,12 +68,14 @@ export const addApplication = async (
     detail_max_age_ms: 86_400_000,
     concurrency: 2,
     rate: 50,
+    volatile_parameters: [],
   };
   await insertApplication(
     sql,
     application_id,
     settings,
     await sealAccessToken(keys, { application_id, ...settings }, TOKEN),
+    true,
   );
 };
 

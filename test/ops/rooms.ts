@@ -18,10 +18,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/lib/read-or-create-file.ts': { imports: [] },
   'src/lib': { imports: [] },
   'src/contract': { imports: ['src/lib'], packages: ['zod', 'zod-openapi'] },
-  'src/rules': { imports: ['src/contract'], packages: ['diff', 'node:crypto', 'node:zlib'] },
+  'src/rules': { imports: ['src/lib', 'src/contract'], packages: ['diff', 'node:crypto', 'node:zlib'] },
   'db/schema': { imports: ['src/contract', 'src/rules'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
+  'src/picture-store': { imports: ['src/errors.ts', 'src/contract'], types: ['src/rules'] },
   'src/review': {
     imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db'],
     types: ['db/schema'],
@@ -32,15 +33,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/webhooks': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'src/egress'] },
   'src/events': {
-    imports: [
-      'src/errors.ts',
-      'src/contract',
-      'src/rules',
-      'db',
-      'src/sealing',
-      'src/egress',
-      'src/webhooks',
-    ],
+    imports: ['src/errors.ts', 'src/contract', 'src/rules', 'db', 'src/sealing', 'src/egress'],
     types: ['db/schema'],
   },
   'src/kyc': {
@@ -67,7 +60,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/rules',
       'db',
       'src/egress',
-      'src/webhooks',
+      'src/picture-store',
       'src/queue',
     ],
   },
@@ -125,7 +118,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/sample-application': { imports: ['src/contract', 'src/egress', 'src/webhooks'] },
   'src/http': { imports: [], packages: ['fastify', 'node:http', 'node:net'] },
   'src/api': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'db', 'src/events', 'src/http'],
+    imports: [
+      'src/errors.ts',
+      'src/lib',
+      'src/contract',
+      'src/rules',
+      'db',
+      'src/picture-store',
+      'src/events',
+      'src/http',
+    ],
   },
   'src/site': {
     imports: [
@@ -208,12 +210,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['src/lib', 'src/contract', 'src/egress', 'src/webhooks'],
     packages: ['zod'],
   },
+  'src/config-conflicts.ts': { imports: [] },
   'src/config.ts': {
     imports: [
       'src/errors.ts',
       'src/config-values.ts',
+      'src/config-conflicts.ts',
       'src/contract',
       'db/roles.ts',
+      'src/picture-store',
       'src/sealing',
       'src/queue',
     ],
@@ -229,6 +234,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'db',
       'src/sealing',
       'src/egress',
+      'src/picture-store',
       'src/webhooks',
       'src/events',
       'src/kyc',
@@ -257,6 +263,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'db',
       'src/sealing',
       'src/egress',
+      'src/picture-store',
       'src/review',
       'src/kyc',
       'src/queue',
@@ -277,5 +284,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Packages that only these rooms and files load at run time; their types are free. */
 export const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   'drizzle-orm': ['db/schema', 'db/migrate.ts'],
+  '@aws-sdk/client-s3': ['src/picture-store/s3-store.ts'],
   sharp: ['src/pictures/decoder-process.ts', 'src/sample-application/pictures.ts', 'test'],
 };

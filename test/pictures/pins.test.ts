@@ -65,7 +65,10 @@ const statusOf = async (game_id: string) =>
   (
     await database.sql<{ audit_status: string }[]>`select audit_status from games where game_id = ${game_id}`
   )[0]?.audit_status;
-const viewOf = async (url: string) => (await findPictures(database.sql, [url])).get(url);
+const viewOf = async (url: string) => {
+  const address = { application_id: 'acme', url };
+  return (await findPictures(database.sql, [address])).get(address);
+};
 
 test('bytes that a reviewer did not see are not passed', async () => {
   const { game_id, url, replace } = await land(await aPicture(1));
@@ -207,7 +210,7 @@ test('a withdrawn game keeps its status when its picture changes; its pictures a
   expect(await look(url)).toMatchObject({ drifted: [] });
   expect(await statusOf(game_id)).toBe('passed');
   const isDue = async () =>
-    (await takeDuePictures(database.as('media'), 100, 60_000)).some((due) => due.url === url && due.wanted);
+    (await takeDuePictures(database.as('media'), 100, 60_000)).due.some((due) => due.url === url);
   await isDue();
   expect(await isDue()).toBe(false);
 

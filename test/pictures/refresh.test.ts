@@ -47,9 +47,9 @@ beforeEach(() => {
 });
 
 const see = async (path: string) => {
-  const url = `${server.url}${path}`;
-  await pictures.refresh({ url, application_id: 'acme' }, 'look', signal);
-  return (await findPictures(database.sql, [url])).get(url);
+  const address = { url: `${server.url}${path}`, application_id: 'acme' };
+  await pictures.refresh(address, 'look', signal);
+  return (await findPictures(database.sql, [address])).get(address);
 };
 
 test.each(['png', 'jpeg', 'webp', 'avif', 'gif'] as const)(

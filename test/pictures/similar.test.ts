@@ -12,7 +12,7 @@ const database = useTestDatabase();
 
 test('a game whose icon was saved again with losses is named, another icon is not', async () => {
   const { sql } = database;
-  const pictures = openPictures(sql);
+  const pictures = openPictures(sql, ['acme', 'copycat']);
   const original = await drawPicture('the icon', 'icon', 'png');
   const lossy = await sharp(original).webp({ quality: 80 }).toBuffer();
   const icons = {

@@ -46,6 +46,16 @@ const columnsOf = async (): Promise<Map<string, string[]>> => {
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 };
 
+/** Asked of Postgres, because triggers refuse rows that a role may insert otherwise. */
+const insertable = async (role: DatabaseRole, table: string): Promise<string[]> => {
+  const rows = await database.sql<{ name: string }[]>`
+    select attname::text as name from pg_attribute
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+      and has_column_privilege(${roleName(role)}, attrelid, attnum, 'insert')
+    order by attnum`;
+  return rows.map(({ name }) => name);
+};
+
 /** Columns of a verb in `select, update (a, b)`: all, or those in parentheses. */
 const granted = (rights: string | undefined, verb: string, columns: readonly string[]): string[] => {
   const found = new RegExp(`\\b${verb}\\b(?: \\(([^)]*)\\))?`).exec(rights ?? '');
@@ -79,7 +89,7 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
         table,
         select: await allowed((column) => `select "${column}" from ${table} limit 0`),
         update: await allowed((column) => `update ${table} set "${column}" = default where false`),
-        insert: await allowed((column) => `insert into ${table} ("${column}") values (default)`),
+        insert: await insertable(role, table),
         delete: await may(role, `delete from ${table} where false`),
         truncate: await may(role, `truncate ${table}`),
         trigger: await may(role, `alter table ${table} disable trigger all`),

@@ -19,6 +19,7 @@ const app =
         trustedProxies: [],
         oidc: null,
         fourEyes: { kinds: [], onceTwo: false },
+        keepsPictures: false,
         logger,
       })
     : await buildMetricsApp({ registry: new Registry(), findFault: async () => undefined, logger });

@@ -5,6 +5,7 @@ import { findGame, upsertGames } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { diffContent, diffList, diffText, type ListItem, type TextPart } from '#src/rules/diff.ts';
 import { toGameContent } from '#src/rules/mapping.ts';
+import { oneGame } from '#test/ingest/landed.ts';
 import { aDetail, addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -142,6 +143,44 @@ describe('The difference of two revisions', () => {
     expect((await findGame(sql, game_id))?.revision).toBe(3);
     await expect(compareRevisions(sql, game_id, { from: 9 })).rejects.toThrow('its revisions are 1 to 3');
     await expect(compareRevisions(sql, randomUUID())).rejects.toThrow('There is no game');
+  });
+
+  it('shows addresses that are signed anew as unchanged, with the address of now', async () => {
+    const { sql } = database;
+    const id = randomUUID();
+    const signed = (file: string, seconds: number) =>
+      `https://cdn.example/${file}?AccessKeyId=k&Expires=${seconds}&Signature=s`;
+    const write = (minute: number, changes: object = {}) => {
+      const pictures = {
+        game_icon: [signed('icon.png', minute)],
+        game_store_pic: [signed('1.png', minute), signed('2.png', minute)],
+        game_store_video: signed('film.mp4', minute),
+      };
+      return upsertGames(sql, 'acme', [fetchedGame({ game_id: id, ...pictures, ...changes }, at(minute))]);
+    };
+    await write(1);
+    const { game_id } = await oneGame(sql, 'acme', id);
+    await decideGame(sql, { game_id, audit_status: 'passed' });
+    await write(2, { game_name: 'Second' });
+    await write(3, { game_name: 'Second' });
+    const { fields } = await compareRevisions(sql, game_id);
+    expect(changedFields(fields)).toEqual(['game_name']);
+    const icons = fields.find(({ field }) => field === 'game_icon');
+    expect(icons).toMatchObject({ items: [{ type: 'same', value: signed('icon.png', 3) }] });
+    await write(4, {
+      game_name: 'Second',
+      game_store_pic: [signed('2.png', 4), signed('3.png', 4)],
+      game_store_video: signed('other.mp4', 4),
+    });
+    const later = await compareRevisions(sql, game_id, { from: 2 });
+    expect(changedFields(later.fields)).toEqual(['game_store_pic', 'game_store_video']);
+    expect(later.fields.find(({ field }) => field === 'game_store_pic')).toMatchObject({
+      items: [
+        { type: 'removed', value: signed('1.png', 2) },
+        { type: 'same', value: signed('2.png', 4) },
+        { type: 'added', value: signed('3.png', 4) },
+      ],
+    });
   });
 
   it('has the five fields in one order', () => {

@@ -1,8 +1,20 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { contentBytes, contentHash, listHash, toGameContent } from '#src/rules/mapping.ts';
-import { aDetail, emptyContent, summaryOf } from '#test/support/factories.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
+import {
+  addressesEndAt,
+  contentBytes,
+  contentHash as contentHashBy,
+  listHash as listHashBy,
+  toGameContent,
+} from '#src/rules/mapping.ts';
+import { aDetail, DEFAULT_RULE, emptyContent, summaryOf } from '#test/support/factories.ts';
+import { SIGNED_ADDRESSES } from '#test/support/signed-addresses.ts';
+
+type Content = ReturnType<typeof toGameContent>;
+const contentHash = (of: Content): string => contentHashBy(of, DEFAULT_RULE);
+const listHash = (of: ReturnType<typeof summaryOf>): string => listHashBy(of, DEFAULT_RULE);
 
 const content = toGameContent(aDetail());
 
@@ -91,6 +103,37 @@ it('hashes a list entry by what the list shows: its name and its icon', () => {
   expect(listHash({ ...summary, game_id: 'g-9' })).toBe(listHash(summary));
   expect(listHash({ ...summary, game_name: 'Other' })).not.toBe(listHash(summary));
   expect(listHash({ ...summary, game_icon: '' })).not.toBe(listHash(summary));
+});
+
+it.for(SIGNED_ADDRESSES)('hashes addresses by their identities: $signer', ({ address, again, plain }) => {
+  const of = (url: string, other = url) =>
+    toGameContent(aDetail({ game_icon: [url], game_store_pic: [other], game_store_video: url }));
+  expect(contentHash(of(again, address))).toBe(contentHash(of(address)));
+  expect(contentHash(of(address, `${address}&id=18`))).not.toBe(contentHash(of(address, `${address}&id=17`)));
+  const summary = summaryOf(aDetail({ game_icon: [address] }));
+  expect(listHash({ ...summary, game_icon: again })).toBe(listHash(summary));
+  expect(listHash({ ...summary, game_icon: plain })).toBe(listHash(summary));
+  expect(listHash({ ...summary, game_icon: `${plain}2` })).not.toBe(listHash(summary));
+});
+
+it('marks a hash with its rule if an address has a query: hashes of other rules cannot be compared', () => {
+  const rules = [DEFAULT_RULE, identityRule(['t'])];
+  const plain = rules.map((rule) => contentHashBy(content, rule));
+  expect(new Set(plain)).toHaveProperty('size', 1);
+  const queried = toGameContent(aDetail({ game_icon: ['https://cdn.example/a.png?id=1'] }));
+  const tags = rules.map((rule) => contentHashBy(queried, rule).split('.')[1]);
+  expect(tags).toEqual(rules.map(({ tag }) => tag));
+});
+
+it('finds the first end of all addresses', () => {
+  const at = (seconds: number) => `https://cdn.example/a.png?AccessKeyId=a&Expires=${seconds}&Signature=s`;
+  const of = (icon: string, picture: string, video: string) =>
+    addressesEndAt(
+      toGameContent(aDetail({ game_icon: [icon], game_store_pic: ['', picture], game_store_video: video })),
+    );
+  expect(of('https://cdn.example/a.png', '', '')).toBeNull();
+  expect(of(at(300), at(200), at(100))).toEqual(new Date(100_000));
+  expect(of('', at(200), '')).toEqual(new Date(200_000));
 });
 
 it('counts the bytes of a content in UTF-8, over all fields', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { identityRule } from '#src/rules/address-identity.ts';
 import { differenceHash, freshMs, nextCheckMs, pictureId, sniffImage } from '#src/rules/pictures.ts';
+import { DEFAULT_RULE } from '#test/support/factories.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -29,8 +31,19 @@ describe('A picture of a decided game', () => {
   });
 });
 
-it('the id of an address is the first half of its SHA-256, as a UUID, the same in every release', () => {
-  expect(pictureId('https://cdn.example/harbour.png')).toBe('70f60651-4a09-eb17-aa68-7f849552e815');
+it('the id of a picture is of its application and the identity of its address, the same in every release', () => {
+  const url = 'https://cdn.example/harbour.png';
+  const id = pictureId('acme', url, DEFAULT_RULE);
+  expect(id).toBe('abf6adc4-cba2-7bb5-d81d-4e4532da08a6');
+  const signed = `${url}?AccessKeyId=k&Expires=300&Signature=s`;
+  expect(pictureId('acme', signed, DEFAULT_RULE)).toBe(id);
+  expect(pictureId('acme', `${url}?t=1`, identityRule(['t']))).toBe(id);
+  const others = [
+    pictureId('other', url, DEFAULT_RULE),
+    pictureId('acme', `${url}?t=1`, DEFAULT_RULE),
+    pictureId('acm', `e ${url}`, DEFAULT_RULE),
+  ];
+  expect(new Set([id, ...others])).toHaveProperty('size', 4);
 });
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text, 'latin1');

@@ -6,8 +6,9 @@ import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { startProxy } from '#test/fleet/proxy.ts';
-import { mayMount, openSmallDisk } from '#test/fleet/small-disk.ts';
+import { openSmallDisk } from '#test/fleet/small-disk.ts';
 import type { Ground } from '#test/fleet/world.ts';
+import { mayMount } from '#test/support/tmpfs.ts';
 
 /** Start a Postgres of its own, with a migrated template. It stops with `stack`. */
 export const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {

@@ -5,10 +5,10 @@ import { type Fault, pause } from '#test/fleet/faults/fault.ts';
 import { faultsOf, type QueueKind } from '#test/fleet/faults.ts';
 import { landOnce } from '#test/fleet/land-once.ts';
 import { survive } from '#test/fleet/one-fault.ts';
-import { mayMount } from '#test/fleet/small-disk.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
 import type { Ground } from '#test/fleet/world.ts';
 import { startGround } from '#test/soak/ground.ts';
+import { mayMount } from '#test/support/tmpfs.ts';
 
 const { values } = parseArgs({
   options: {

@@ -16,7 +16,9 @@ import {
 } from '#src/contract/application.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { openRun } from '#src/ingest/steps.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
 import {
+  addressesEndAt,
   CONTENT,
   CONTENT_COLUMNS,
   contentHash,
@@ -50,6 +52,7 @@ const SETTINGS: ApplicationSettings = {
   detail_max_age_ms: DAY_MS,
   concurrency: 16,
   rate: 100_000,
+  volatile_parameters: [],
 };
 
 /** Register an application. */
@@ -60,7 +63,7 @@ export const addApplication = async (
 ) => {
   const all = { ...SETTINGS, ...settings };
   const sealed = await sealAccessToken(testKeys, { application_id, ...all }, ACCESS_TOKEN);
-  await insertApplication(sql, application_id, all, sealed);
+  await insertApplication(sql, application_id, all, sealed, true);
   const row = await findApplication(sql, application_id);
   if (row === undefined) throw new Error(`${application_id} was not registered`);
   return row;
@@ -98,10 +101,14 @@ export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary
   game_icon: detail.game_icon[0] ?? '',
 });
 
+/** Known signers only. */
+export const DEFAULT_RULE = identityRule([]);
+
 /** A game of a detail call, ready to be written. */
 export const fetchedGame = (
   changes: Partial<ApplicationGameDetail> = {},
   fetched_at = new Date('2026-03-01T12:00:00.000Z'),
+  rule = DEFAULT_RULE,
 ): FetchedGame => {
   const detail = aDetail(changes);
   const content: GameContent = toGameContent(detail);
@@ -109,8 +116,9 @@ export const fetchedGame = (
     ...content,
     game_id: randomUUIDv7(),
     application_game_id: detail.game_id,
-    content_hash: contentHash(content),
-    list_hash: listHash(summaryOf(detail)),
+    content_hash: contentHash(content, rule),
+    addresses_end_at: addressesEndAt(content),
+    list_hash: listHash(summaryOf(detail), rule),
     fetched_at,
   };
 };

@@ -20,6 +20,7 @@ import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
+import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
@@ -57,6 +58,7 @@ export type TestFleet = {
     application_id: string,
     games: number,
     settings?: Partial<ApplicationSettings>,
+    signer?: AddressSigner,
   ) => Promise<{ application: ApplicationRow; server: SampleApplication }>;
   /** Open a run and add its first step. */
   startRun: (
@@ -172,8 +174,9 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
     deps,
     log: () => lines.join(''),
     startWorker,
-    addApplication: async (application_id, games, settings = {}) => {
-      const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games, seed: application_id });
+    addApplication: async (application_id, games, settings = {}, signer = undefined) => {
+      const seed = application_id;
+      const server = await startSampleApplication({ accessToken: ACCESS_TOKEN, games, seed, signer });
       started.defer(() => server.close());
       const application = await addApplication(sql, application_id, {
         ...webhooksAt(server.url),

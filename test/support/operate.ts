@@ -31,6 +31,7 @@ import { KIM as FACTORY_KIM, testKeys } from '#test/support/factories.ts';
 export const testPlatform = (sql: Database, given: Partial<Platform> = {}): Platform => ({
   sql,
   fourEyes: FOUR_EYES_BY_DEFAULT,
+  keepsPictures: false,
   producer: () => Promise.reject(new Error('this test gave no producer')),
   keys: async () => testKeys,
   ...given,
@@ -43,7 +44,7 @@ export const runEndings = (sql: Database) => ({ sql, ...engineOperations });
 export const operatorCaller = (login: string, ...roles: Role[]): Caller => ({
   actor: { actor: login, actor_kind: 'operator' },
   roles,
-  session: { secret: '', address: '192.0.2.1' },
+  session: { secret: '', site: 'console', address: '192.0.2.1' },
 });
 
 /** Somebody at the command line. */

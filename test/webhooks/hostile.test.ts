@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ApplicationGameDetail, applicationGameDetailSchema } from '#src/contract/application.ts';
-import { isWebhookError } from '#src/egress/errors.ts';
+import { isCallError } from '#src/egress/errors.ts';
 import {
   aClient,
   aServer,
@@ -72,7 +72,7 @@ test.runIf(existsSync(SUITE))(
       const inside = await askDetail(client, server.url).catch((error: unknown) => error);
       if (name.startsWith('n_')) expect([name, broken.includes(code)]).toEqual([name, true]);
       if (name.startsWith('y_')) expect([name, code]).toEqual([name, 'not_envelope']);
-      if (inside !== null) expect([name, isWebhookError(inside)]).toEqual([name, true]);
+      if (inside !== null) expect([name, isCallError(inside)]).toEqual([name, true]);
     }
   },
   120_000,
@@ -123,7 +123,7 @@ test('thousands of spoiled envelopes end in a game that is valid at its source, 
         );
       reply = { status, body };
       const outcome = await askDetail(client, server.url).catch((error: unknown) => error);
-      if (outcome === null || isWebhookError(outcome)) return;
+      if (outcome === null || isCallError(outcome)) return;
       const parsed = JSON.parse(body.toString());
       const expected: ApplicationGameDetail = applicationGameDetailSchema.parse(parsed.data);
       expect(outcome).toEqual(expected);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { EXAMPLE_DETAIL } from '#src/contract/application.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
-import { isWebhookError, type WebhookError } from '#src/egress/errors.ts';
+import { type CallError, isCallError } from '#src/egress/errors.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '#src/webhooks/client.ts';
@@ -60,14 +60,14 @@ export const respondWith = (
 
 export const envelope = (data: unknown): string => JSON.stringify({ ret_code: 0, ret_msg: 'success', data });
 
-/** The WebhookError with which a call rejects; any other result fails the test. */
-export const errorOf = async (call: Promise<unknown>): Promise<WebhookError> => {
+/** The CallError with which a call rejects; any other result fails the test. */
+export const errorOf = async (call: Promise<unknown>): Promise<CallError> => {
   const outcome = await call.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
-  if ('error' in outcome && isWebhookError(outcome.error)) return outcome.error;
-  throw new Error('the call did not reject with a WebhookError', { cause: outcome });
+  if ('error' in outcome && isCallError(outcome.error)) return outcome.error;
+  throw new Error('the call did not reject with a CallError', { cause: outcome });
 };
 
 export const live = (): AbortSignal => new AbortController().signal;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy, type EgressOptions } from '#src/egress/egress.ts';
-import type { WebhookErrorCode } from '#src/egress/errors.ts';
+import type { CallErrorCode } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import { startRawTcpServer } from '#test/support/application-server.ts';
@@ -56,7 +56,7 @@ test('a connection that is closed before a response is connect_failed', async ()
   expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connect_failed');
 });
 
-test.each<[string, string, WebhookErrorCode]>([
+test.each<[string, string, CallErrorCode]>([
   ['a name that does not exist', 'ENOTFOUND', 'name_not_found'],
   ['an unreachable name server', 'EAI_AGAIN', 'name_not_found'],
 ])('%s is name_not_found', async (_, code, expected) => {

@@ -9,8 +9,8 @@ const LABELS = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' };
 
 const formatCase = ({ outcome, name, section, rule, ...details }: CaseResult): string[] => {
   const title = `${LABELS[outcome]}  ${name}`;
-  const { problem = '', sent = '', came = '' } = details;
-  if (outcome === 'passed') return [title];
+  const { problem = '', sent = '', came = '', note } = details;
+  if (outcome === 'passed') return [note === undefined ? title : `${title}: ${note}`];
   if (outcome === 'skipped') return [`${title}: ${problem}`];
   return [
     `${title}: ${problem}`,
@@ -33,7 +33,8 @@ export const defineCheck = (app: CommandUnknownOpts): void =>
       const { checkApplication } = await import('#src/check/check-application.ts');
       const { createEgressPolicy } = await import('#src/egress/egress.ts');
       const application = await requireApplication(await openDatabase(), application_id);
-      const target = await createTargetOpener(await openKeys())(application);
+      const opened = await createTargetOpener(await openKeys())(application);
+      const target = { ...opened, every_ms: application.every_ms };
       const onResult = (result: CaseResult) => {
         for (const line of formatCase(result)) out.line(line);
       };

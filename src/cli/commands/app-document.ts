@@ -1,7 +1,9 @@
 import type { Database } from '#db/client.ts';
+import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { formatDuration } from '#src/lib/duration.ts';
+import { explainShortAddresses, formatLifetime } from '#src/rules/address-lifetime.ts';
 
 /** An application as commands print it: without its access token. */
 export const toApplicationDocument = (row: ApplicationRow) => ({
@@ -20,15 +22,21 @@ export const toApplicationDocument = (row: ApplicationRow) => ({
   detail_max_age: formatDuration(row.detail_max_age_ms),
   concurrency: row.concurrency,
   rate: row.rate,
+  volatile_parameters: row.volatile_parameters,
   created_at: row.created_at,
   updated_at: row.updated_at,
 });
 
-/** The same with the address of its events and its health. */
+/** The same with what is known of its addresses, and the address of its events and its health. */
 export const readApplicationDocument = async (sql: Database, row: ApplicationRow) => {
-  const webhook = await findEventWebhook(sql, row.application_id);
+  const [webhook, lastMs] = await Promise.all([
+    findEventWebhook(sql, row.application_id),
+    readAddressLifetimeMs(sql, row.application_id),
+  ]);
   return {
     ...toApplicationDocument(row),
+    addresses_last: lastMs === null ? null : formatLifetime(lastMs),
+    addresses_problem: explainShortAddresses(lastMs, row.every_ms),
     events_webhook: webhook?.url ?? null,
     events_status: webhook?.status ?? null,
     events_failing_since: webhook?.failing_since ?? null,

@@ -4,7 +4,14 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 
-type Setting = readonly [flags: string, description: string, parse: (text: string) => string | number];
+type Value = string | number | readonly string[];
+type Setting = readonly [flags: string, description: string, parse: (text: string, before: unknown) => Value];
+
+/** Adds a value of an option that takes several. */
+const collect = (text: string, before: unknown): readonly string[] => [
+  ...(Array.isArray(before) ? before : []),
+  text,
+];
 
 /** The option of each setting. */
 const SETTINGS: Record<keyof z.infer<typeof applicationSettings>, Setting> = {
@@ -17,17 +24,23 @@ const SETTINGS: Record<keyof z.infer<typeof applicationSettings>, Setting> = {
   detail_max_age: ['--detail-max-age <duration>', 'age at which a detail is fetched again', String],
   concurrency: ['--concurrency <calls>', 'maximum number of concurrent detail calls', Number],
   rate: ['--rate <calls>', 'maximum number of detail calls per second, and of page calls', Number],
+  volatile_parameters: [
+    '--volatile-parameter <name...>',
+    'parameters of its addresses that only sign or time them: a change of them alone is none',
+    collect,
+  ],
 };
 
 /** Adds an option for each setting. Of `app add` they are required or have a default, of `app update` optional. */
 export const addSettings = (command: CommandUnknownOpts, name: 'add' | 'update'): void => {
   for (const [setting, [flags, description, parse]] of Object.entries(SETTINGS)) {
     const option = new Option(flags, description).argParser(parse);
-    const value = (SETTING_DEFAULTS as Partial<Record<string, string | number>>)[setting];
+    const value = (SETTING_DEFAULTS as Partial<Record<string, Value>>)[setting];
     if (name === 'add' && value === undefined) option.makeOptionMandatory();
-    if (name === 'add' && value !== undefined) option.default(value, String(value));
+    if (name === 'add' && value !== undefined) option.default(value, String(value) || 'none');
     command.addOption(option);
   }
+  if (name === 'update') command.option('--no-volatile-parameter', 'every parameter counts again');
 };
 
 /** The given settings: all of them for `app add`. */
@@ -35,7 +48,9 @@ export const toSettings = (options: Record<string, unknown>): Partial<z.input<ty
   Object.fromEntries(
     Object.entries(SETTINGS)
       .map(([setting, [flags]]) => [setting, options[new Option(flags).attributeName()]])
-      .filter(([, value]) => value !== undefined),
+      .filter(([, value]) => value !== undefined)
+      // A negated option.
+      .map(([setting, value]) => [setting, value === false ? [] : value]),
   );
 
 const WEBHOOK_SETTINGS = [

@@ -4,7 +4,7 @@ import { verifyAudit } from '#db/verify-audit.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineList } from '#src/cli/kit/list-command.ts';
 import { parseNonEmpty, SINCE, UNTIL } from '#src/cli/kit/parsers.ts';
-import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SUBJECTS, describeActorKind } from '#src/contract/audit.ts';
 import { EXIT } from '#src/errors.ts';
 
 const parseSubject = (text: string): string => {
@@ -36,8 +36,10 @@ const PROBLEMS = {
   rewritten: 'and the entries before it were rewritten',
 };
 
-const formatActor = ({ actor, actor_kind, os_user }: AuditRow): string =>
-  actor_kind === 'command_line' ? `${actor} (command line, user ${os_user})` : actor;
+const formatActor = (entry: AuditRow): string => {
+  const kind = describeActorKind(entry);
+  return kind === null ? entry.actor : `${entry.actor} (${kind})`;
+};
 
 /** `catalogue audit …` */
 export const register = (program: Command): void => {

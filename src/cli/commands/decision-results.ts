@@ -11,6 +11,8 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return String(game?.audit_status);
     case 'content_moved':
       return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
+    case 'fetching':
+      return `a picture of it is still being fetched: ${game?.audit_status}`;
     case 'picture_moved':
       return `a picture has changed behind its address: ${game?.audit_status}`;
     case 'status_moved':

@@ -65,6 +65,7 @@ const demoOperate =
     return operate(operation, given, caller, {
       sql,
       fourEyes: FOUR_EYES_BY_DEFAULT,
+      keepsPictures: true,
       producer: async () => producer,
       keys: () => Promise.reject(new Error('the demo needs no keys')),
     });

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { DONE, exitCodeOf, explainResult } from '#src/cli/commands/decision-results.ts';
+import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
@@ -85,6 +86,10 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     throw new CatalogueError(
       `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
     );
+  if (result === 'fetching')
+    throw new CatalogueError(
+      `A picture of ${game_id} is still being fetched, or the store has no room for it: with PICTURE_STORE a game is passed with its pictures. Look at it in the console, then pass it again.`,
+    );
   if (!DONE.includes(result))
     throw new CatalogueError(
       `Nothing was decided on ${game_id}: ${explainResult(decided)}. Read it with npx catalogue game show ${game_id}, then decide again.`,
@@ -151,18 +156,20 @@ const DETAILS =
 type Decide = (games: SeenRevision[]) => Promise<DecidedBatch>;
 
 const runDecision = async (
-  { openDatabase, out }: CommandContext,
+  context: CommandContext,
   given: readonly NamedGame[],
   { verb, revision }: { verb: 'pass' | 'reject'; revision: number | undefined },
   decide: Decide,
 ): Promise<ExitCode> => {
   if (revision !== undefined && (given.length !== 1 || given[0]?.revision !== undefined))
     throw new UsageError(`--revision names the revision of a single game. ${GAME_AT_REVISION}`);
+  const { openDatabase, out } = context;
   const games = given.length > 0 ? given : await readStdin(out);
   if (games.length === 0) throw new UsageError(`No games are given. ${GAME_AT_REVISION}`);
   const sql = await openDatabase();
   const named = games.map((game) => ({ ...game, revision: game.revision ?? revision }));
   const seen = await confirmRevisions(sql, out, named, verb);
+  if (verb === 'pass') await fetchMissing(context, seen);
   const decided = seen.length === 0 ? { batch_id: null, games: [] } : await decide(seen);
   const [only] = decided.games;
   return only !== undefined && games.length === 1 ? printOne(sql, out, only) : printBatch(out, decided);

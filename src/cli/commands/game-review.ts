@@ -4,6 +4,7 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import type { LaneFilter } from '#db/queries/lanes.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
+import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
@@ -24,6 +25,7 @@ const KEYS = 'p pass, r reject, s skip, d show all, u undo, q quit';
 
 /** The state of a review. */
 type Session = {
+  context: CommandContext;
   sql: Database;
   out: Output;
   operate: CommandContext['operate'];
@@ -84,7 +86,7 @@ const decide = async (session: Session, diff: GameDiff, next: string, rejection?
   session.cursor = next;
 };
 
-const undo = async (session: Session): Promise<void> => {
+const undoLast = async (session: Session): Promise<void> => {
   const last = session.decided.pop();
   if (last === undefined) {
     session.out.line('There is nothing to undo.');
@@ -102,13 +104,15 @@ const handleGame = async (session: Session, game: LaneGame): Promise<boolean> =>
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
-      if (key === 'p') await decide(session, diff, game.cursor);
-      else if (key === 'r') {
+      if (key === 'p') {
+        await fetchMissing(session.context, [diff.game]);
+        await decide(session, diff, game.cursor);
+      } else if (key === 'r') {
         const rejection = await askRejection(session);
         if (rejection === undefined) continue;
         await decide(session, diff, game.cursor, rejection);
       } else if (key === 's') session.cursor = game.cursor;
-      else if (key === 'u') await undo(session);
+      else if (key === 'u') await undoLast(session);
       else {
         if (key === 'd') session.out.styled(describeDiff(diff));
         continue;
@@ -137,7 +141,8 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         )
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
-    run: async ({ openDatabase, operate, out }, { by, lane, application: application_id, search: text }) => {
+    run: async (context, { by, lane, application: application_id, search: text }) => {
+      const { openDatabase, operate, out } = context;
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
       const sql = await openDatabase();
@@ -147,6 +152,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
       using prompt = openPrompt();
       const filter = { application_id, text };
       const session: Session = {
+        context,
         sql,
         out,
         prompt,

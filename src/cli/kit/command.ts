@@ -31,13 +31,14 @@ const runCommand = async (
 ): Promise<void> => {
   // Not loaded for --help: they load zod.
   const { createOutput } = await import('#src/cli/kit/output.ts');
-  const { configFor, loadDotEnv, readConfig } = await import('#src/config.ts');
+  const { configFor, embeddedConfig, loadDotEnv, readConfig } = await import('#src/config.ts');
   const out = createOutput(mode);
   try {
     loadDotEnv();
     const config = readConfig();
+    const own = embeddedConfig(configFor(config, 'operator'));
     await using resources = new AsyncDisposableStack();
-    const context = createContext({ shared: config, config: configFor(config, 'operator') }, out, resources);
+    const context = createContext({ shared: config, config: own }, out, resources);
     process.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
     await out.showPaged(config.pager);
   } catch (thrown) {

@@ -14,6 +14,8 @@ const CLOSE_TIMEOUT_S = 2;
 /** Given to every command. Connections open on demand and close when the command ends. */
 export type CommandContext = {
   config: Config;
+  /** Where pictures are; without a fleet, those of the embedded default. */
+  pictures: Config['pictures'];
   out: Output;
   openDatabase: () => Promise<Database>;
   /** Opens the database and the queues. Throws if a server is unreachable. */
@@ -61,6 +63,7 @@ export const createContext = (
   const openKeys = once(async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config));
   return {
     config: shared,
+    pictures: config.pictures,
     out,
     openDatabase,
     openQueues,
@@ -72,6 +75,7 @@ export const createContext = (
       const platform: Platform = {
         sql: await openDatabase(),
         fourEyes: config.fourEyes,
+        keepsPictures: config.pictures.store !== undefined,
         producer: async () => (await openQueues()).producer,
         keys: openKeys,
         ...following,

@@ -67,6 +67,8 @@ export type ApplicationView = {
   /** The latest ones. */
   events: readonly EventItem[];
   check: CheckRow | undefined;
+  /** Why its addresses do not last; null if they do. */
+  addressesProblem: string | null;
   mayManage: boolean;
 };
 
@@ -99,7 +101,7 @@ const eventSection = (
 };
 
 export const applicationPage = (view: ApplicationView): Page => {
-  const { application, runs, failures, games, nextTick, check, mayManage } = view;
+  const { application, runs, failures, games, nextTick, check, mayManage, addressesProblem } = view;
   const { application_id: id } = application;
   const here = `/applications/${encodeURIComponent(id)}`;
   const act = (label: string, name: string, kind = ''): SafeHtml =>
@@ -118,6 +120,11 @@ ${section(
       html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)} ${describeState(application, runs)}`,
     ],
     ['Last success', ago(application.last_success_at)],
+    ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
+    [
+      'Addresses',
+      addressesProblem === null ? null : html`${badge('end early', 'warn')} ${addressesProblem}.`,
+    ],
     ['Added', clock(application.created_at)],
     ['Changed', clock(application.updated_at)],
   ]),
@@ -152,6 +159,7 @@ ${section(
     ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
     ['Concurrency', application.concurrency],
     ['Rate', `${number(application.rate)} calls a second`],
+    ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
     ['Change them', html`<code>npx catalogue app update ${id} …</code>`],
   ]),
 )}`;

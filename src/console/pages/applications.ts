@@ -1,6 +1,7 @@
 /** `/applications` and `/applications/:id`. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import {
@@ -19,6 +20,7 @@ import { pauseApplication, resumeApplication } from '#src/operations/application
 import { requestCheck } from '#src/operations/checks.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { startManualRun } from '#src/operations/runs.ts';
+import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { explainCheck } from '#src/site/check-report.ts';
 import {
@@ -102,7 +104,7 @@ ${pager([
       const message = 'There is no application with this id, or it was removed.';
       return sendError(reply, 404, 'No such application', message);
     }
-    const [runs, failures, games, nextTick, webhook, events, checks] = await Promise.all([
+    const [runs, failures, games, nextTick, webhook, events, checks, lastMs] = await Promise.all([
       listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
       groupFailures(sql, { application_id, limit: FAILURES_SHOWN }),
       countGamesOf(sql, application_id),
@@ -110,11 +112,13 @@ ${pager([
       findEventWebhook(sql, application_id),
       listApplicationEvents(sql, application_id, { limit: EVENTS_SHOWN }),
       listChecks(sql, application_id, 1),
+      readAddressLifetimeMs(sql, application_id),
     ]);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
     return sendPage(
       reply,
       applicationPage({
+        addressesProblem: explainShortAddresses(lastMs, application.every_ms),
         application,
         runs,
         failures,

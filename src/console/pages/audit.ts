@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { AUDIT_ACTIONS } from '#src/contract/audit.ts';
+import { actorCell } from '#src/site/actor-cell.ts';
 import { sendPage } from '#src/site/answers.ts';
 import {
   clock,
@@ -39,9 +40,6 @@ const subjectCell = ({ subject }: AuditRow): SafeHtml | string => {
     ? mono(subject)
     : html`${kind} <a class="mono" href="${page}${encodeURIComponent(id)}">${id}</a>`;
 };
-
-const actorCell = ({ actor, actor_kind, os_user }: AuditRow): SafeHtml =>
-  html`${actor}${actor_kind === 'operator' ? null : html`<br><small>${actor_kind.replace('_', ' ')}${os_user === null ? '' : `, user ${os_user}`}</small>`}`;
 
 const whyCell = ({ reason, details }: AuditRow): SafeHtml => {
   const text = Object.keys(details).length === 0 ? '' : JSON.stringify(details);

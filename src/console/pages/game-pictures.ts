@@ -2,13 +2,21 @@
 
 import type { GameRow } from '#db/queries/games.ts';
 import { listPins } from '#db/queries/picture-pins.ts';
-import { type ContentView, findContents, findPictures } from '#db/queries/pictures.ts';
+import {
+  addressesOf,
+  type ContentView,
+  findContents,
+  findPictures,
+  type PictureSet,
+  type PictureView,
+} from '#db/queries/pictures.ts';
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
-import { changedPicture, isWaiting, type PictureSet, picturePlace } from '#src/console/pages/pictures.ts';
+import { changedPicture, isWaiting, picturePlace } from '#src/console/pages/pictures.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/rules/diff.ts';
+import { isFetching } from '#src/rules/pictures.ts';
 import { gameName, html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -26,7 +34,21 @@ export type GamePictures = {
   former: ReadonlyMap<string, ContentView | undefined>;
   /** Why pictures of this game are not fetched; null if they are all there, or being fetched. */
   delay: PictureDelay | null;
+  /** Does the page ask again for this picture? */
+  isAwaited: (picture: PictureView | undefined) => boolean;
+  pass: PassState;
 };
+
+/** `waits`: the game cannot be passed before its pictures are there. `lacking`: pictures that readers will not get. */
+type PassState = { waits: boolean; lacking: number };
+
+/** With a store of pictures, readers get the bytes that it has. */
+const readPassState = (current: readonly (PictureView | undefined)[], keepsPictures: boolean): PassState => ({
+  waits: keepsPictures && current.some(isFetching),
+  lacking: keepsPictures
+    ? current.filter((picture) => !isFetching(picture) && !picture?.is_stored).length
+    : 0,
+});
 
 const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
 
@@ -38,27 +60,29 @@ export const loadGamePictures = async (
   options: ConsoleOptions,
   game: GameRow,
   diff: GameDiff,
-  upcoming: readonly Pick<GameRow, 'game_id' | 'game_icon' | 'game_store_pic'>[],
+  upcoming: readonly Pick<GameRow, 'game_id' | 'application_id' | 'game_icon' | 'game_store_pic'>[],
 ): Promise<GamePictures> => {
   const { sql } = options;
-  const shown = listsOf(diff).flatMap(({ items }) => items.map(({ value }) => value));
+  const { application_id } = game;
+  const earlier = listsOf(diff).flatMap(({ items }) =>
+    items.map(({ value }) => ({ application_id, url: value })),
+  );
   const [wanted, others, pins, similar] = await Promise.all([
     wantPictures(options, [game, ...upcoming]),
-    findPictures(sql, shown),
+    findPictures(sql, earlier),
     listPins(sql, game.game_id),
     listSimilarIcons(sql, game.game_id, SIMILAR_MAX),
   ]);
-  const pictures = new Map([...wanted, ...others]);
-  const changed = [...game.game_icon, ...game.game_store_pic].flatMap((url) => {
-    const picture = pictures.get(url);
+  const pictures: PictureSet = { get: (address) => wanted.get(address) ?? others.get(address) };
+  const current = addressesOf(game).map((address) => [address.url, pictures.get(address)] as const);
+  const changed = current.flatMap(([url, picture]) => {
     const pinned = picture && pins.get(picture.picture_id);
     return pinned === undefined || picture?.sha256 == null || picture.sha256 === pinned
       ? []
       : [[url, pinned] as const];
   });
-  const isIncomplete = [...game.game_icon, ...game.game_store_pic].some((url) =>
-    isWaiting(pictures.get(url)),
-  );
+  const isAwaited = options.keepsPictures ? isFetching : isWaiting;
+  const isIncomplete = current.some(([, picture]) => isAwaited(picture));
   const [contents, delay] = await Promise.all([
     findContents(
       sql,
@@ -68,6 +92,11 @@ export const loadGamePictures = async (
   ]);
   return {
     delay,
+    isAwaited,
+    pass: readPassState(
+      current.map(([, picture]) => picture),
+      options.keepsPictures,
+    ),
     pictures,
     similar,
     former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])),
@@ -77,13 +106,27 @@ export const loadGamePictures = async (
 /** The ids of the forms that decide on a game. */
 export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
 
+/** The button that passes a game. @param isLate takes the place of the one on a page that was sent before */
+export const passButton = ({ pass }: GamePictures, isLate = false): SafeHtml => {
+  const { waits, lacking } = pass;
+  const swap = isLate ? html` hx-swap-oob="true"` : null;
+  const note = waits
+    ? 'The game can be passed when its pictures are fetched and stored.'
+    : lacking === 0
+      ? ''
+      : `Readers get the game without ${lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`} not stored.`;
+  return html`<div id="pass-button"${swap}><button class="button primary" name="act" value="pass" data-key="p"${
+    waits ? html` disabled` : null
+  }>Pass <kbd>p</kbd></button>${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
+};
+
 /** The bytes of a picture that are on a page, as its decision form sends them. */
 const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
 
 /** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */
-const seenPictures = (urls: readonly string[], pictures: PictureSet): SafeHtml[] => {
-  const seen = [...new Set(urls)].flatMap((url) => {
-    const { picture_id, sha256 } = pictures.get(url) ?? {};
+const seenPictures = (seenNow: readonly (PictureView | undefined)[]): SafeHtml[] => {
+  const seen = [...new Set(seenNow)].flatMap((picture) => {
+    const { picture_id, sha256 } = picture ?? {};
     return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
   });
   return Object.values(DECISION_FORMS).map(
@@ -104,14 +147,15 @@ const QUICK_POLLS = 25;
 export const pictureList = (
   { game, from, to }: GameDiff,
   { field, items }: ListDiff,
-  { pictures, former, delay }: GamePictures,
+  { pictures, former, delay, isAwaited }: GamePictures,
   polls = 0,
 ): SafeHtml => {
   const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
   const isOver = polls >= POLLS_MAX;
+  const find = (url: string) => pictures.get({ application_id: game.application_id, url });
   const place = ({ value, type }: ListItem, index: number): SafeHtml => {
-    const picture = pictures.get(value);
+    const picture = find(value);
     const alt = `${ALTS[field]} ${index + 1}`;
     if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
       return changedPicture(value, former.get(value), picture, alt);
@@ -121,7 +165,7 @@ export const pictureList = (
       isLate: delay !== null || isOver,
     });
   };
-  const waits = items.some(({ value, type }) => type !== 'removed' && isWaiting(pictures.get(value)));
+  const waits = items.some(({ value, type }) => type !== 'removed' && isAwaited(find(value)));
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const poll =
     waits && isCurrent && !isOver
@@ -131,10 +175,7 @@ export const pictureList = (
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
   }${items.map(place)}${
     isCurrent
-      ? seenPictures(
-          items.flatMap(({ value, type }) => (type === 'removed' ? [] : [value])),
-          pictures,
-        )
+      ? seenPictures(items.flatMap(({ value, type }) => (type === 'removed' ? [] : [find(value)])))
       : null
   }</div>`;
 };

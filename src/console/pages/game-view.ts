@@ -6,6 +6,7 @@ import { rejectionFields } from '#src/console/pages/decision-form.ts';
 import {
   DECISION_FORMS,
   type GamePictures,
+  passButton,
   pictureList,
   similarIcons,
 } from '#src/console/pages/game-pictures.ts';
@@ -55,7 +56,7 @@ export type GameView = {
   backUrl: string | undefined;
   pictures: GamePictures;
   /** The game that opens after a decision. */
-  next: Pick<GameRow, 'game_icon' | 'game_store_pic'> | undefined;
+  next: Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic'> | undefined;
 };
 
 /** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
@@ -112,7 +113,7 @@ const decisionCard = (view: GameView): SafeHtml => {
   const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}">${hiddenFields({ ...filters, cursor })}`;
   return section(
     'Decision',
-    html`<div class="decision">${viewers}<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}<button class="button primary" name="act" value="pass" data-key="p">Pass <kbd>p</kbd></button></form>
+    html`<div class="decision">${viewers}<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}${passButton(view.pictures)}</form>
 <details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
     { aside: html`<span class="soft">on revision ${game.revision}</span>`, id: 'decision' },
   );

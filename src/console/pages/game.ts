@@ -5,7 +5,12 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { loadGamePictures, parseSeenPictures, pictureList } from '#src/console/pages/game-pictures.ts';
+import {
+  loadGamePictures,
+  parseSeenPictures,
+  passButton,
+  pictureList,
+} from '#src/console/pages/game-pictures.ts';
 import { gamePage } from '#src/console/pages/game-view.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
@@ -75,6 +80,8 @@ const explainUndecided = ({ result, revision, game }: GameDecision): string | un
     return 'a picture changed behind its address meanwhile. This page shows it as it is now.';
   if (result === 'content_moved')
     return `the content moved from revision ${revision} to ${game?.revision} meanwhile. This page shows what moved.`;
+  if (result === 'fetching')
+    return 'a picture is still being fetched, or stored. The game can be passed when it is there.';
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
   return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
@@ -146,7 +153,11 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const list = diff.fields.find((each) => each.field === field);
     if (list?.kind !== 'list') return reply.code(404).send();
     const pictures = await loadGamePictures(options, diff.game, diff, []);
-    return reply.type('text/html; charset=utf-8').send(String(pictureList(diff, list, pictures, polls)));
+    const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
+    const button = mayPass && diff.to === diff.game.revision ? passButton(pictures, true) : null;
+    return reply
+      .type('text/html; charset=utf-8')
+      .send(String(html`${pictureList(diff, list, pictures, polls)}${button}`));
   });
 
   app.get<Params>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {

@@ -2,20 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import { findPictures } from '#db/queries/pictures.ts';
-import {
-  ICON_SIZES,
-  type IconSize,
-  iconPlace,
-  isWaiting,
-  type PictureSet,
-} from '#src/console/pages/pictures.ts';
+import { findPictures, type PictureSet } from '#db/queries/pictures.ts';
+import { ICON_SIZES, type IconSize, iconPlace, isWaiting } from '#src/console/pages/pictures.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 import { HTML } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
-type Iconed = { game_id: string; game_icon: readonly string[] };
+type Iconed = { game_id: string; application_id: string; game_icon: readonly string[] };
 
 /** A page requests its icons every second for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 60;
@@ -23,8 +17,8 @@ const QUICK_POLLS = 20;
 /** Games of one request: their ids stay below the length that an address may have. */
 const ASKED_MAX = 60;
 
-const isIconWaiting = ({ game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
-  url !== undefined && isWaiting(pictures.get(url));
+const isIconWaiting = ({ application_id, game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
+  url !== undefined && isWaiting(pictures.get({ application_id, url }));
 
 /** Requests the icons of a page that are being fetched; nothing if all are there. @param size that the page shows */
 export const awaitIcons = (
@@ -64,9 +58,14 @@ export const addIcons = (app: FastifyInstance, { sql }: ConsoleOptions): void =>
     const games = await listPicturedGames(sql, game_ids);
     const pictures = await findPictures(
       sql,
-      games.flatMap(({ game_icon }) => game_icon.slice(0, 1)),
+      games.flatMap(({ application_id, game_icon }) =>
+        game_icon.slice(0, 1).map((url) => ({ application_id, url })),
+      ),
     );
-    const arrived = games.filter(({ game_icon: [url = ''] }) => pictures.get(url)?.has_thumbnail === true);
+    const arrived = games.filter(
+      ({ application_id, game_icon: [url = ''] }) =>
+        pictures.get({ application_id, url })?.has_thumbnail === true,
+    );
     const icons = arrived.map((game) => iconPlace({ ...game, game_name: '' }, pictures, size, true));
     const again = awaitIcons(games, pictures, size, polls);
     // htmx keeps an element that nothing replaces, so an empty one takes its place.

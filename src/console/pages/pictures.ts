@@ -1,10 +1,7 @@
 /** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
-import type { ContentView, PictureView } from '#db/queries/pictures.ts';
+import { addressesOf, type ContentView, type PictureSet, type PictureView } from '#db/queries/pictures.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
-
-/** Pictures by their address. */
-export type PictureSet = ReadonlyMap<string, PictureView>;
 
 /** The address of a thumbnail of these bytes: at most `width` wide. */
 export const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string =>
@@ -23,14 +20,15 @@ const ICON_WIDTHS = { tiny: 64, small: 64, large: 256 } as const satisfies Recor
 export const iconPlace = (
   {
     game_id,
+    application_id,
     game_name,
     game_icon: [url = ''],
-  }: { game_id: string; game_name: string; game_icon: readonly string[] },
+  }: { game_id: string; application_id: string; game_name: string; game_icon: readonly string[] },
   pictures: PictureSet,
   size: IconSize = 'small',
   isLate = false,
 ): SafeHtml => {
-  const icon = pictures.get(url);
+  const icon = pictures.get({ application_id, url });
   const shown =
     icon?.sha256 != null && icon.has_thumbnail
       ? html`<img src="${thumbnailUrl(icon.sha256, ICON_WIDTHS[size])}" alt="" loading="lazy" decoding="async">`
@@ -113,13 +111,9 @@ export const changedPicture = (
 };
 
 /** Loads thumbnails into the browser's cache for the page that opens next. */
-export const preloadPictures = (
-  game: { game_icon: readonly string[]; game_store_pic: readonly string[] },
-  pictures: PictureSet,
-): SafeHtml => {
-  const urls = [...game.game_icon, ...game.game_store_pic];
-  const hashes = urls.flatMap((url) => {
-    const picture = pictures.get(url);
+export const preloadPictures = (game: Parameters<typeof addressesOf>[0], pictures: PictureSet): SafeHtml => {
+  const hashes = addressesOf(game).flatMap((address) => {
+    const picture = pictures.get(address);
     return picture?.sha256 != null && picture.has_thumbnail ? [picture.sha256] : [];
   });
   return html`<div hidden data-next-pictures>${[...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 256)}" alt="">`)}</div>`;

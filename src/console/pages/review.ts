@@ -5,11 +5,12 @@ import { findLastDecision } from '#db/queries/console.ts';
 import { listBatch } from '#db/queries/decisions.ts';
 import { COMPARED_MAX } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import type { PictureSet } from '#db/queries/pictures.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
@@ -89,11 +90,12 @@ const describeResults = (verb: string, games: readonly GameDecision[]): string =
   const count = (...wanted: DecisionResult[]) =>
     others.filter(({ result }) => wanted.includes(result)).length;
   const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
+  const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 
@@ -112,7 +114,8 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     ]);
     const opened = await listPicturedGames(
       sql,
-      games.slice(0, OPENED_SOON).map(({ game_id }) => game_id),
+      // With a store of pictures, a game is not passed without them.
+      games.slice(0, options.keepsPictures ? PAGE : OPENED_SOON).map(({ game_id }) => game_id),
     );
     const pictures = await wantPictures(
       options,
@@ -158,6 +161,8 @@ ${pager([
         act === 'pass'
           ? await operateFor(request, options, passGames, seen)
           : await operateFor(request, options, rejectGames, { ...seen, reason, text });
+      const fetching = games.filter(({ result }) => result === 'fetching').map(({ game_id }) => game_id);
+      await wantPictures(options, await listPicturedGames(sql, fetching));
       const tone = games.every(({ result }) => result === 'decided') ? 'good' : 'bad';
       const url = batch_id === null ? back : link(`/batches/${batch_id}`, filters);
       return redirectWith(reply, url, describeResults(act === 'pass' ? 'passed' : 'rejected', games), tone);

@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
+import type { PictureSet } from '#db/queries/pictures.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { findLaterRun, listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, type PictureSet } from '#src/console/pages/pictures.ts';
+import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { nameOr } from '#src/lib/printable.ts';

@@ -21,6 +21,7 @@ import {
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
+import { actorCell } from '#src/site/actor-cell.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,
@@ -186,7 +187,7 @@ ${tableSection(
   entries,
   [
     { head: 'When', cell: (row) => clock(row.at) },
-    { head: 'Who', cell: (row) => row.actor },
+    { head: 'Who', cell: actorCell },
     { head: 'Action', cell: (row) => mono(row.action) },
     { head: 'Why', cell: (row) => row.reason },
   ],

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerLink } from '#src/kyc-desk/pages/parts.ts';
+import { actorCell } from '#src/site/actor-cell.ts';
 import { sendPage } from '#src/site/answers.ts';
 import { clock, FILTERS, html, link, pager, tableSection } from '#src/site/html.ts';
 import { optionalText } from '#src/site/query.ts';
@@ -29,11 +30,7 @@ ${tableSection(
   entries,
   [
     { head: 'When', cell: (row) => clock(row.at) },
-    {
-      head: 'Who',
-      cell: (row) =>
-        html`${row.actor}${row.actor_kind === 'operator' ? null : html`<br><small>command line, user ${row.os_user ?? '–'}</small>`}`,
-    },
+    { head: 'Who', cell: actorCell },
     { head: 'Developer', cell: (row) => developerLink(applicationOf(row)) },
     { head: 'Second person', cell: (row) => String(row.details.second_person ?? '–') },
     { head: 'Reason', cell: (row) => row.reason },

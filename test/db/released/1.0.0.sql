@@ -50,6 +50,7 @@ create table applications (
   detail_max_age_ms bigint not null,
   concurrency integer not null,
   rate integer not null,
+  volatile_parameters text[] default '{}'::text[] not null,
   status text default 'active'::text not null,
   failed_runs integer default 0 not null,
   failing_since timestamp with time zone,
@@ -117,6 +118,7 @@ create table changed_games (
   application_id text not null,
   decided_revision integer not null,
   since timestamp(3) with time zone default now() not null,
+  carry_at timestamp with time zone,
   constraint changed_games_pkey PRIMARY KEY (game_id)
 );
 
@@ -203,6 +205,7 @@ create table game_audits (
   text text,
   note text,
   batch_id uuid,
+  carried_over_from bigint,
   waiting_since timestamp with time zone,
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
@@ -268,6 +271,7 @@ create table games (
   audit_time timestamp with time zone,
   revision integer default 1 not null,
   content_hash text not null,
+  addresses_end_at timestamp with time zone,
   list_hash text not null,
   fetched_at timestamp with time zone not null,
   withdrawn_at timestamp with time zone,
@@ -368,21 +372,25 @@ create table kyc_states (
 
 create table oidc_flows (
   flow_hash bytea not null,
+  site text not null,
   state text not null,
   nonce text not null,
   code_verifier text not null,
   next text not null,
   expires_at timestamp with time zone not null,
-  constraint oidc_flows_pkey PRIMARY KEY (flow_hash)
+  constraint oidc_flows_pkey PRIMARY KEY (flow_hash),
+  constraint oidc_flows_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operator_sessions (
   session_hash bytea not null,
   login text not null,
+  site text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   confirmed_at timestamp with time zone,
-  constraint operator_sessions_pkey PRIMARY KEY (session_hash)
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash),
+  constraint operator_sessions_site CHECK (site = ANY (ARRAY['console'::text, 'kyc_desk'::text]))
 );
 
 create table operators (
@@ -421,15 +429,26 @@ create table picture_contents (
   dhash bigint,
   whole boolean default true not null,
   pinned boolean default false not null,
+  stored text,
   looked_at timestamp with time zone default now() not null,
   constraint picture_contents_pkey PRIMARY KEY (sha256)
 );
 
 create table picture_pins (
   audit_id bigint not null,
+  is_icon boolean not null,
+  place smallint not null,
   picture_id uuid not null,
   sha256 bytea,
-  constraint picture_pins_audit_id_picture_id_pk PRIMARY KEY (audit_id, picture_id)
+  constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place)
+);
+
+create table picture_rules (
+  application_id text not null,
+  tag text not null,
+  volatile_parameters text[] not null,
+  after bigint,
+  constraint picture_rules_pkey PRIMARY KEY (application_id)
 );
 
 create table picture_thumbnails (
@@ -612,8 +631,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"254e96e9fa45c2b8c82049fae6db1d33b1b76f916761fea4dd536ba191bc2aaf","created_at":1795509821388}'),
-  ('{"id":2,"hash":"5e3a19edabf5fc74a3b31ca4d5bfeb5bb3a3b600fb4ca156dc9c993b529bdc56","created_at":1795509822667}')
+  ('{"id":1,"hash":"b06f18a4a26a88ab1b5851692ce65001767285d24e29fa35deaac8f6ee37a7f4","created_at":1795509821388}'),
+  ('{"id":2,"hash":"d7336cc21b6a18cb4cbbdffde5e840ee6805b15191b9bcef9431020c33816512","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -625,7 +644,7 @@ insert into application_checks select r.* from (values
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
 
 insert into applications select r.* from (values
-  (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"volatile_parameters":[],"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::applications, row::json) as r;
 
 insert into approvals select r.* from (values
@@ -633,7 +652,7 @@ insert into approvals select r.* from (values
 ) as v (row), json_populate_record(null::approvals, row::json) as r;
 
 insert into audit_head select r.* from (values
-  (E'{"is_single":true,"entry_id":6,"hash":"\\\\xf17c77c544fd8130cb6e85c985d49ce909a712789bb09a01222419531321318a"}')
+  (E'{"is_single":true,"entry_id":6,"hash":"\\\\x2e5cb4847acc0d18929e42cfcc30e8b61d1a801975db9075b08faed9459615e0"}')
 ) as v (row), json_populate_record(null::audit_head, row::json) as r;
 
 insert into audit_log select r.* from (values
@@ -641,13 +660,13 @@ insert into audit_log select r.* from (values
   (E'{"entry_id":2,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a810-7000-8000-000000000010","reason":null,"details":{"audit_id": 2, "revision": 1},"previous_hash":"\\\\xbeb50d404d5cfb8ff3555bcbf176ac979bae94a7da525cdf2cec89c793896040","hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1"}'),
   (E'{"entry_id":3,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a811-7000-8000-000000000011","reason":null,"details":{"audit_id": 3, "revision": 1},"previous_hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1","hash":"\\\\xe068d6212b9e18b441ba8fd1fda0508577acb0369b9ca489e215adc17668a921"}'),
   (E'{"entry_id":4,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.reject","subject":"game:019b76da-a812-7000-8000-000000000012","reason":"other","details":{"audit_id": 4, "revision": 1},"previous_hash":"\\\\xe068d6212b9e18b441ba8fd1fda0508577acb0369b9ca489e215adc17668a921","hash":"\\\\xae64f22a53e62053733ec57e801eef85418a05588ff05d36b9ca0bccce81c0a7"}'),
-  (E'{"entry_id":5,"at":"2026-01-01T00:00:00+00:00","actor":"media","actor_kind":"system","os_user":null,"action":"game.reopen","subject":"game:019b76da-a810-7000-8000-000000000010","reason":"a picture has other bytes than the decision saw","details":{"audit_id": 2, "picture_id": "b12bb249-525a-ba4e-d9d2-4bba7b06a8c5"},"previous_hash":"\\\\xae64f22a53e62053733ec57e801eef85418a05588ff05d36b9ca0bccce81c0a7","hash":"\\\\xc785135aa8dbcd5a9a3b726ecc57ae92d4821998629a22e2643853bedebd3974"}'),
-  (E'{"entry_id":6,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"application.pause","subject":"application:acme","reason":null,"details":{},"previous_hash":"\\\\xc785135aa8dbcd5a9a3b726ecc57ae92d4821998629a22e2643853bedebd3974","hash":"\\\\xf17c77c544fd8130cb6e85c985d49ce909a712789bb09a01222419531321318a"}')
+  (E'{"entry_id":5,"at":"2026-01-01T00:00:00+00:00","actor":"media","actor_kind":"system","os_user":null,"action":"game.reopen","subject":"game:019b76da-a810-7000-8000-000000000010","reason":"a picture has other bytes than the decision saw","details":{"audit_id": 2, "picture_id": "e9ad7028-e54b-9183-0daf-98330ad5af4f"},"previous_hash":"\\\\xae64f22a53e62053733ec57e801eef85418a05588ff05d36b9ca0bccce81c0a7","hash":"\\\\x3b215bcf12dd3a67388b0e6b44fa19d83278535e3b302bd5f416d25f296039ed"}'),
+  (E'{"entry_id":6,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"application.pause","subject":"application:acme","reason":null,"details":{},"previous_hash":"\\\\x3b215bcf12dd3a67388b0e6b44fa19d83278535e3b302bd5f416d25f296039ed","hash":"\\\\x2e5cb4847acc0d18929e42cfcc30e8b61d1a801975db9075b08faed9459615e0"}')
 ) as v (row), json_populate_record(null::audit_log, row::json) as r;
 
 insert into changed_games select r.* from (values
-  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":null}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
 insert into content_providers select r.* from (values
@@ -687,10 +706,10 @@ insert into game_absences select r.* from (values
 ) as v (row), json_populate_record(null::game_absences, row::json) as r;
 
 insert into game_audits select r.* from (values
-  ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
+  ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
 ) as v (row), json_populate_record(null::game_audits, row::json) as r;
 
 insert into game_count_changes select r.* from (values
@@ -746,12 +765,12 @@ insert into game_viewers select r.* from (values
 ) as v (row), json_populate_record(null::game_viewers, row::json) as r;
 
 insert into games select r.* from (values
-  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"passed","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a815-7000-8000-000000000015","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"passed","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","addresses_end_at":null,"list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a815-7000-8000-000000000015","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
 
 insert into ingest_failures select r.* from (values
@@ -779,11 +798,11 @@ insert into kyc_states select r.* from (values
 ) as v (row), json_populate_record(null::kyc_states, row::json) as r;
 
 insert into oidc_flows select r.* from (values
-  (E'{"flow_hash":"\\\\xcc2dc8d8adb6439605fa188ed5f0d8a43930b8e1eb8fc46e63dd9ab6a643910d","state":"s","nonce":"n","code_verifier":"v","next":"/","expires_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"flow_hash":"\\\\xcc2dc8d8adb6439605fa188ed5f0d8a43930b8e1eb8fc46e63dd9ab6a643910d","site":"console","state":"s","nonce":"n","code_verifier":"v","next":"/","expires_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::oidc_flows, row::json) as r;
 
 insert into operator_sessions select r.* from (values
-  (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","site":"console","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
 
 insert into operators select r.* from (values
@@ -792,28 +811,32 @@ insert into operators select r.* from (values
 ) as v (row), json_populate_record(null::operators, row::json) as r;
 
 insert into picture_changes select r.* from (values
-  (E'{"game_id":"019b76da-a810-7000-8000-000000000010","found_at":"2026-01-01T00:00:00+00:00","picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","audit_id":2,"before":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","after":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795"}')
+  (E'{"game_id":"019b76da-a810-7000-8000-000000000010","found_at":"2026-01-01T00:00:00+00:00","picture_id":"e9ad7028-e54b-9183-0daf-98330ad5af4f","audit_id":2,"before":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","after":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795"}')
 ) as v (row), json_populate_record(null::picture_changes, row::json) as r;
 
 insert into picture_contents select r.* from (values
-  (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":false,"looked_at":"2026-01-01T00:00:00+00:00"}'),
-  (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":true,"looked_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":false,"stored":null,"looked_at":"2026-01-01T00:00:00+00:00"}'),
+  (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":true,"stored":null,"looked_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::picture_contents, row::json) as r;
 
 insert into picture_pins select r.* from (values
-  ('{"audit_id":1,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
-  ('{"audit_id":1,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
-  ('{"audit_id":1,"picture_id":"d410ef4c-55bb-6278-5ef0-1622d401d2ab","sha256":null}'),
-  (E'{"audit_id":2,"picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d"}'),
-  ('{"audit_id":2,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
-  ('{"audit_id":2,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
-  ('{"audit_id":3,"picture_id":"5e943c39-1b65-d27e-6100-a5e1a29dd5df","sha256":null}'),
-  ('{"audit_id":3,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
-  ('{"audit_id":3,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}'),
-  ('{"audit_id":4,"picture_id":"b001f9a4-94ed-3c7a-e33d-c2b68cc5a78f","sha256":null}'),
-  ('{"audit_id":4,"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","sha256":null}'),
-  ('{"audit_id":4,"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","sha256":null}')
+  ('{"audit_id":1,"is_icon":false,"place":0,"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","sha256":null}'),
+  ('{"audit_id":1,"is_icon":false,"place":1,"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","sha256":null}'),
+  ('{"audit_id":1,"is_icon":true,"place":0,"picture_id":"9d781a60-d1ef-12b1-d6f8-f6a33ea7cc6e","sha256":null}'),
+  ('{"audit_id":2,"is_icon":false,"place":0,"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","sha256":null}'),
+  ('{"audit_id":2,"is_icon":false,"place":1,"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","sha256":null}'),
+  (E'{"audit_id":2,"is_icon":true,"place":0,"picture_id":"e9ad7028-e54b-9183-0daf-98330ad5af4f","sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d"}'),
+  ('{"audit_id":3,"is_icon":false,"place":0,"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","sha256":null}'),
+  ('{"audit_id":3,"is_icon":false,"place":1,"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","sha256":null}'),
+  ('{"audit_id":3,"is_icon":true,"place":0,"picture_id":"6f99d785-dba1-9512-f873-eb153fa30583","sha256":null}'),
+  ('{"audit_id":4,"is_icon":false,"place":0,"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","sha256":null}'),
+  ('{"audit_id":4,"is_icon":false,"place":1,"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","sha256":null}'),
+  ('{"audit_id":4,"is_icon":true,"place":0,"picture_id":"598be3b7-bcc4-390e-1153-87b5b5521ba5","sha256":null}')
 ) as v (row), json_populate_record(null::picture_pins, row::json) as r;
+
+insert into picture_rules select r.* from (values
+  ('{"application_id":"acme","tag":"Ae7wdT","volatile_parameters":[],"after":null}')
+) as v (row), json_populate_record(null::picture_rules, row::json) as r;
 
 insert into picture_thumbnails select r.* from (values
   (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","width":64,"webp":"\\\\x77656270"}'),
@@ -821,12 +844,12 @@ insert into picture_thumbnails select r.* from (values
 ) as v (row), json_populate_record(null::picture_thumbnails, row::json) as r;
 
 insert into pictures select r.* from (values
-  ('{"picture_id":"5e943c39-1b65-d27e-6100-a5e1a29dd5df","url":"https://cdn.example/changed.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"picture_id":"b001f9a4-94ed-3c7a-e33d-c2b68cc5a78f","url":"https://cdn.example/rejected.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
-  (E'{"picture_id":"b12bb249-525a-ba4e-d9d2-4bba7b06a8c5","url":"https://cdn.example/drifted.png","sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","http_status":200,"note":null,"etag":null,"fetched_at":"2026-01-01T00:00:00+00:00","fresh_until":"2026-01-01T00:00:00+00:00","next_check_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"picture_id":"b2939a23-88b4-da18-a40b-9842ee3ddbeb","url":"https://cdn.example/2.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"picture_id":"b5da14d5-9c15-ee0c-3bfa-4417d41a61ab","url":"https://cdn.example/1.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"picture_id":"d410ef4c-55bb-6278-5ef0-1622d401d2ab","url":"https://cdn.example/live.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","url":"https://cdn.example/1.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"598be3b7-bcc4-390e-1153-87b5b5521ba5","url":"https://cdn.example/rejected.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"6f99d785-dba1-9512-f873-eb153fa30583","url":"https://cdn.example/changed.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"9d781a60-d1ef-12b1-d6f8-f6a33ea7cc6e","url":"https://cdn.example/live.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","url":"https://cdn.example/2.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
+  (E'{"picture_id":"e9ad7028-e54b-9183-0daf-98330ad5af4f","url":"https://cdn.example/drifted.png","sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","http_status":200,"note":null,"etag":null,"fetched_at":"2026-01-01T00:00:00+00:00","fresh_until":"2026-01-01T00:00:00+00:00","next_check_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::pictures, row::json) as r;
 
 insert into portal_sessions select r.* from (values
@@ -940,17 +963,26 @@ CREATE OR REPLACE FUNCTION audit_log_actor()
 AS $function$
 declare
   roles constant text[] := process_roles();
-  writers constant text[] := case new.actor_kind
-    when 'operator' then array['catalogue_console', 'catalogue_kyc_desk']
-    when 'application' then array['catalogue_console']
-    when 'command_line' then array['catalogue_operator']
-    else array['catalogue_worker', 'catalogue_console', 'catalogue_kyc_desk', 'catalogue_operator']
-      || case when new.action <> 'game.reopen' then '{}'::text[] else array['catalogue_media'] end
-  end;
 begin
-  if cardinality(roles) > 0 and not roles && writers then
-    raise exception 'The role % may not write entries of the kind % with the action % to the audit log.',
-      current_user, new.actor_kind, new.action
+  if cardinality(roles) > 0 and not exists (
+    select from (values
+      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
+      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator', 'command_line', null, '')
+    ) as may (role, kind, name, actions)
+    where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+  ) then
+    raise exception 'The role % may not write to the audit log that % (%) did %.',
+      current_user, new.actor, new.actor_kind, new.action
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -983,6 +1015,85 @@ AS $function$
 begin
   raise exception 'The audit log is append-only: % of % is refused.', lower(tg_op), tg_table_name
     using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION bind_to_site()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0
+    and not array['catalogue_' || new.site, 'catalogue_' || case tg_op when 'INSERT' then new.site else old.site end] <@ roles then
+    raise exception 'The role % may not write sessions of another site.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+  former game_audits;
+  carried bigint;
+  waiting_since timestamptz;
+begin
+  select * into game from games where game_id = carried_game for update;
+  select * into former from game_audits
+    where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
+  if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
+    or former.audit_id is distinct from decision or former.revision >= game.revision
+    or exists (select from game_audits where game_id = carried_game and revision = game.revision)
+    or not exists (
+      select from game_revisions r
+      where r.game_id = carried_game and r.revision = former.revision
+        and r.game_name = game.game_name and r.game_desc = game.game_desc
+        -- What signs the address of a video may differ.
+        and split_part(r.game_store_video, '?', 1) = split_part(game.game_store_video, '?', 1)
+        and cardinality(r.game_icon) = cardinality(game.game_icon)
+        and cardinality(r.game_store_pic) = cardinality(game.game_store_pic))
+  then
+    return null;
+  end if;
+  -- The bytes stay as they are until the end.
+  perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
+    order by picture_id for share;
+  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+    select count(*) from picture_pins pin
+    join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
+    join pictures now_is on now_is.picture_id = p.picture_id
+    where pin.audit_id = former.audit_id and octet_length(pin.sha256) = 32 and now_is.sha256 = pin.sha256)
+  then
+    return null;
+  end if;
+  select c.since into waiting_since from changed_games c where c.game_id = carried_game;
+  insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, waiting_since, decided_at,
+    carried_over_from)
+  values (carried_game, game.revision, former.audit_status, 'catalogue', former.reason, former.text, waiting_since,
+    statement_timestamp(), former.audit_id)
+  returning audit_id into carried;
+  insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
+  select carried, p.is_icon, p.place, p.picture_id, now_is.sha256
+  from jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid)
+  join pictures now_is on now_is.picture_id = p.picture_id;
+  update pictures set next_check_at = now()
+  where picture_id in (select picture_id from picture_pins where audit_id = carried);
+  update games set audit_status = former.audit_status, audit_time = statement_timestamp(), updated_at = statement_timestamp()
+  where game_id = carried_game;
+  insert into audit_log (actor, actor_kind, action, subject, details)
+  values ('catalogue', 'system', 'game.carry_over', 'game:' || carried_game, jsonb_build_object(
+    'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
+    'audit_status', former.audit_status));
+  return carried;
 end
 $function$;
 
@@ -1080,21 +1191,6 @@ AS $function$
   select audit_status, games from game_count_changes where scope in ('', application_id)
 $function$;
 
-CREATE OR REPLACE FUNCTION games_decided()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  roles constant text[] := process_roles();
-begin
-  if cardinality(roles) > 0 and not roles && array['catalogue_console', 'catalogue_operator'] then
-    raise exception 'The role % may not decide on games.', current_user using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION games_upto(children integer[], games bigint[])
  RETURNS integer[]
  LANGUAGE plpgsql
@@ -1125,6 +1221,25 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(process_roles()) > 0
+    and (old.revision, old.game_name, old.game_desc, split_part(old.game_store_video, '?', 1),
+         without_queries(old.game_icon), without_queries(old.game_store_pic))
+      is distinct from
+        (new.revision, new.game_name, new.game_desc, split_part(new.game_store_video, '?', 1),
+         without_queries(new.game_icon), without_queries(new.game_store_pic)) then
+    raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -1133,6 +1248,32 @@ AS $function$
   values (application_id, 0::smallint, 28), (application_id, 1::smallint, 21), (application_id, 2::smallint, 14),
          (application_id, 3::smallint, 7),
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION operators_of_desk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  by_oidc constant boolean := new.oidc_subject is not null;
+  former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+begin
+  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
+    return new;
+  end if;
+  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or tg_op = 'UPDATE'
+      and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
+      and new.roles <@ (former || array['kyc_officer'])
+      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+  then
+    return new;
+  end if;
+  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+    using errcode = 'insufficient_privilege';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
@@ -1319,6 +1460,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_to_roles()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && tg_argv[1:] then
+    raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
  RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
  LANGUAGE sql
@@ -1336,6 +1492,9 @@ declare
   decided_revision integer;
   -- A game whose decision was undone returns to its place in the lane.
   waiting_since timestamptz;
+  -- A game whose content changed after its last decision, and on whose revision there was no decision, is looked at by
+  -- the media process.
+  carry_at timestamptz;
 begin
   if old.withdrawn_at is null and new.withdrawn_at is not null then
     insert into game_absences (game_id, withdrawn_at) values (new.game_id, new.withdrawn_at) on conflict do nothing;
@@ -1350,13 +1509,23 @@ begin
   if decided_revision is not null then
     waiting_since := (select case when a.undone_at is not null and a.revision = new.revision then a.waiting_since end
       from game_audits a where a.game_id = new.game_id order by a.audit_id desc limit 1);
-    insert into changed_games (game_id, application_id, decided_revision, since)
-    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()))
-    on conflict (game_id) do nothing;
+    if not exists (select from game_audits a where a.game_id = new.game_id and a.revision = new.revision) then
+      carry_at := now();
+    end if;
+    insert into changed_games as c (game_id, application_id, decided_revision, since, carry_at)
+    values (new.game_id, new.application_id, decided_revision, coalesce(waiting_since, now()), carry_at)
+    on conflict (game_id) do update set carry_at = excluded.carry_at;
   end if;
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION without_queries(addresses text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select array(select split_part(address, '?', 1) from unnest(addresses) with ordinality as a(address, place) order by place) $function$;
 
 -- Indexes
 
@@ -1369,6 +1538,7 @@ CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
 CREATE INDEX audit_log_at ON audit_log USING btree (at);
 CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
 CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
+CREATE INDEX changed_games_carry ON changed_games USING btree (carry_at) WHERE carry_at IS NOT NULL;
 CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
 CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
@@ -1391,8 +1561,9 @@ CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (r
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
 CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
-CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole;
+CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole OR NOT pinned AND stored IS NULL;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
+CREATE INDEX picture_pins_sha256 ON picture_pins USING btree (sha256);
 CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
@@ -1436,6 +1607,11 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 
 -- Triggers
 
+CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
+  FOR EACH ROW
+  WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
+  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
   EXECUTE FUNCTION approvals_of_kyc();
@@ -1469,6 +1645,16 @@ CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT
   EXECUTE FUNCTION audit_log_refuse();
 
+CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
+  FOR EACH ROW
+  WHEN (NOT (new.audit_status = 'pending'::text AND new.revision = (old.revision + 1)) AND (new.revision IS DISTINCT FROM old.revision OR new.game_name IS DISTINCT FROM old.game_name OR new.game_icon IS DISTINCT FROM old.game_icon OR new.game_desc IS DISTINCT FROM old.game_desc OR new.game_store_pic IS DISTINCT FROM old.game_store_pic OR new.game_store_video IS DISTINCT FROM old.game_store_video))
+  EXECUTE FUNCTION keep_content();
+
 CREATE TRIGGER games_count_delete AFTER DELETE ON games
   REFERENCING OLD TABLE AS affected_games
   FOR EACH STATEMENT
@@ -1487,12 +1673,12 @@ CREATE TRIGGER games_count_update AFTER UPDATE ON games
 CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text)
-  EXECUTE FUNCTION games_decided();
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
-CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status ON games
+CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status, audit_time ON games
   FOR EACH ROW
-  WHEN (new.audit_status <> 'pending'::text AND new.audit_status <> old.audit_status)
-  EXECUTE FUNCTION games_decided();
+  WHEN (new.audit_status <> 'pending'::text AND (new.audit_status <> old.audit_status OR new.audit_time IS DISTINCT FROM old.audit_time))
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
@@ -1501,8 +1687,25 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
-  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL))
+  WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
+
+CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessions
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_to_site();
+
+CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+  FOR EACH ROW
+  EXECUTE FUNCTION operators_of_desk();
+
+CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
+  FOR EACH ROW
+  WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
+  EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1511,7 +1714,8 @@ grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_co
 grant select on application_checks to catalogue_operator;
 grant select, insert, update on application_checks to catalogue_console;
 grant select, insert, update, delete on application_checks to catalogue_worker;
-grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
@@ -1519,7 +1723,7 @@ grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_o
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on content_providers to catalogue_console;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
@@ -1533,6 +1737,8 @@ grant select, update (failing_since, failures, former_secret, former_until, last
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function audit_log_chain() from public;
+grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
+revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
@@ -1542,17 +1748,18 @@ revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
 grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_operator;
+grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert, update on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
@@ -1570,18 +1777,22 @@ grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, update, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
+grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator;
-grant select, insert, update, delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_kyc_desk, catalogue_operator;
+grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert (login, name, oidc_subject, roles), update (last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
+grant select, insert, update on operators to catalogue_console, catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
+grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
-grant select, update (pinned) on picture_contents to catalogue_operator;
+grant select, update (pinned, stored) on picture_contents to catalogue_operator;
 grant select, update, delete on picture_contents to catalogue_worker;
+grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
 grant select, insert on picture_pins to catalogue_console, catalogue_operator;
-grant select, update (sha256) on picture_pins to catalogue_media;
+grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
+grant select, insert, update on picture_rules to catalogue_media;
 grant select on picture_thumbnails to catalogue_console;
 grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;

@@ -1,0 +1,91 @@
+import type { Queryable } from '#db/client.ts';
+
+/** An application whose pins have their pictures by another rule than that of now. */
+export type StaleRule = {
+  application_id: string;
+  volatile_parameters: string[];
+  /** Decisions up to this one are done; null: none. */
+  after: number | null;
+};
+
+/** @param tag of the rule without the operator's names */
+export const listStaleRules = (sql: Queryable, tag: string, limit: number): Promise<StaleRule[]> =>
+  sql<StaleRule[]>`
+    select a.application_id, a.volatile_parameters,
+           case when r.tag = ${tag} and r.volatile_parameters = a.volatile_parameters then r.after end as after
+    from applications a left join picture_rules r using (application_id)
+    where r.tag is distinct from ${tag} or r.volatile_parameters <> a.volatile_parameters or r.after is not null
+    order by a.application_id limit ${limit}`;
+
+/** Records how far the pins of an application are identified by a rule. @param after null: all of them */
+export const saveRule = async (
+  sql: Queryable,
+  { application_id, volatile_parameters, after }: StaleRule,
+  tag: string,
+): Promise<void> => {
+  await sql`
+    insert into picture_rules (application_id, tag, volatile_parameters, after)
+    values (${application_id}, ${tag}, ${volatile_parameters}::text[], ${after})
+    on conflict (application_id) do update
+    set tag = excluded.tag, volatile_parameters = excluded.volatile_parameters, after = excluded.after`;
+};
+
+/** A pin of the last decision that stands on a game, with the address that it is bound to. */
+export type StandingPin = {
+  audit_id: number;
+  is_icon: boolean;
+  place: number;
+  picture_id: string;
+  url: string;
+};
+
+/**
+ * The pins of an application's standing decisions after one, of at most `limit` games.
+ * @returns the pins, and the last decision that was read; null if there was none
+ */
+export const listStandingPins = async (
+  sql: Queryable,
+  application_id: string,
+  after: number,
+  limit: number,
+): Promise<{ pins: StandingPin[]; last: number | null }> => {
+  // A decision on a game without pictures has no pin.
+  const rows = await sql<(StandingPin & { picture_id: string | null })[]>`
+    with decisions as materialized (
+      select a.audit_id, g.game_icon, g.game_store_pic
+      from games g join game_audits a using (game_id)
+      where g.application_id = ${application_id} and a.audit_id > ${after} and a.revision = g.revision
+        and a.undone_at is null and not exists (
+          select from game_audits later
+          where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)
+      order by a.audit_id limit ${limit}
+    )
+    select d.audit_id, p.is_icon, p.place, p.picture_id,
+           (case when p.is_icon then d.game_icon else d.game_store_pic end)[p.place + 1] as url
+    from decisions d left join picture_pins p using (audit_id) order by d.audit_id`;
+  return { pins: rows.filter(({ picture_id }) => picture_id !== null), last: rows.at(-1)?.audit_id ?? null };
+};
+
+/**
+ * Gives pins other pictures: what is known of the former one is known of the new one, unless that was requested itself.
+ * Each new picture is due for a check.
+ */
+export const movePins = async (
+  tx: Queryable,
+  pins: readonly (StandingPin & { new_id: string })[],
+): Promise<void> => {
+  await tx`
+    with moved as materialized (
+      select * from json_to_recordset(${JSON.stringify(pins)}::text::json) as m(
+        audit_id bigint, is_icon boolean, place smallint, picture_id uuid, new_id uuid, url text)
+    ), pinned as (
+      update picture_pins p set picture_id = m.new_id
+      from moved m where p.audit_id = m.audit_id and p.is_icon = m.is_icon and p.place = m.place
+    )
+    insert into pictures as n (
+      picture_id, url, sha256, outcome, http_status, note, etag, fetched_at, fresh_until, next_check_at)
+    select distinct on (m.new_id) m.new_id, m.url, p.sha256, p.outcome, p.http_status, p.note, p.etag, p.fetched_at,
+           p.fresh_until, now()
+    from moved m join pictures p using (picture_id) order by m.new_id, p.fetched_at desc nulls last
+    on conflict (picture_id) do update set next_check_at = excluded.next_check_at`;
+};

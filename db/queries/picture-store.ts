@@ -1,0 +1,92 @@
+/** What the store of pictures has, and what it should have. Hashes are in hex. */
+import type { Database, Queryable } from '#db/client.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
+import type { StoreArea } from '#src/contract/pictures.ts';
+import type { ImageFormat } from '#src/rules/pictures.ts';
+
+/** Bytes that the store has, or could have. */
+export type Content = {
+  sha256: string;
+  format: ImageFormat;
+  stored: StoreArea | null;
+  /** `passed`: a passed game has them. `seen`: another decision that stands names them. Null: none does. */
+  belongs: StoreArea | null;
+  /** Was it last shown before PICTURE_KEEP? */
+  is_old: boolean;
+};
+
+/** The decision `a` is the last one that stands on its game. */
+const isLast = (sql: Queryable) => sql`
+  a.undone_at is null and not exists (
+    select from game_audits later
+    where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
+
+const isLive = (sql: Queryable) => sql`g.audit_status = 'passed' and g.withdrawn_at is null`;
+
+/** The columns of `Content` of `picture_contents c`. */
+const contentColumns = (sql: Queryable, keepMs: number) => sql`
+  encode(c.sha256, 'hex') as sha256, c.format, c.stored, c.looked_at < now() - ${keepMs} * interval '1 millisecond' as is_old,
+  case
+    when exists (
+      select from picture_pins p join game_audits a using (audit_id) join games g using (game_id)
+      where p.sha256 = c.sha256 and ${isLast(sql)} and ${isLive(sql)}) then 'passed'
+    when exists (
+      select from picture_pins p join game_audits a using (audit_id)
+      where p.sha256 = c.sha256 and ${isLast(sql)}) then 'seen'
+  end as belongs`;
+
+/**
+ * Does work on one picture of the store, which no other process of the fleet changes meanwhile.
+ * @param work gets undefined for bytes that the database does not know, or that are not shown
+ */
+export const withContent = <Result>(
+  sql: Database,
+  sha256: string,
+  keepMs: number,
+  work: (tx: Queryable, content: Content | undefined) => Promise<Result>,
+): Promise<Result> =>
+  sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${sha256}, 0))`;
+    const content = await firstRow(tx<Content[]>`
+      select ${contentColumns(tx, keepMs)} from picture_contents c
+      where c.sha256 = decode(${sha256}, 'hex') and c.outcome = 'shown'`);
+    return work(tx, content);
+  });
+
+/** @returns false if the database knows the bytes no more */
+export const setStored = (tx: Queryable, sha256: string, stored: StoreArea | null): Promise<boolean> =>
+  isOneRow(tx`update picture_contents set stored = ${stored} where sha256 = decode(${sha256}, 'hex')`);
+
+/**
+ * Records that the store no longer has bytes, unless a decision names them. A pass locks its pictures until its end, and
+ * reads afterwards whether they are stored.
+ * @returns false if one names them
+ */
+export const dropUnnamed = async (tx: Queryable, sha256: string): Promise<boolean> => {
+  await tx`select from picture_contents where sha256 = decode(${sha256}, 'hex') for update`;
+  return isOneRow(tx`
+    update picture_contents c set stored = null
+    where c.sha256 = decode(${sha256}, 'hex') and not exists (
+      select from picture_pins p join game_audits a using (audit_id) where p.sha256 = c.sha256 and ${isLast(tx)})`);
+};
+
+/** What the store has, by hash. */
+export const listStored = (
+  sql: Queryable,
+  { after, limit, keepMs }: { after: string; limit: number; keepMs: number },
+): Promise<Content[]> =>
+  sql<Content[]>`
+    select ${contentColumns(sql, keepMs)} from picture_contents c
+    where c.stored is not null and c.sha256 > decode(${after}, 'hex') order by c.sha256 limit ${limit}`;
+
+/** What the store has of these pictures: of their last bytes, and of those that decisions name. */
+export const listStoredOf = (
+  sql: Queryable,
+  picture_ids: readonly string[],
+  keepMs: number,
+): Promise<Content[]> =>
+  sql<Content[]>`
+    select ${contentColumns(sql, keepMs)} from picture_contents c
+    where c.stored is not null and c.sha256 in (
+      select sha256 from pictures where picture_id = any(${picture_ids as string[]}::uuid[])
+      union select sha256 from picture_pins where picture_id = any(${picture_ids as string[]}::uuid[]))`;

@@ -1,0 +1,130 @@
+/** Do addresses of icons, pictures and videos stay? An address that moves at each answer is a change at each run. */
+import { type Case, dataOf, failed, passed, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
+import { fetchDetails, fetchFirstPage, parsePage } from '#src/check/cases/queries.ts';
+import type { Call, Session } from '#src/check/session.ts';
+import { applicationGameDetailSchema, applicationGameSummarySchema } from '#src/contract/application.ts';
+import { proposeVolatile } from '#src/rules/address-changes.ts';
+import { type AddressDifference, addressEnd, compareAddresses } from '#src/rules/address-identity.ts';
+import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
+
+/** Details that are fetched twice. */
+const DETAILS_MAX = 3;
+
+/** An address of a game in two answers. */
+type Pair = { game_id: string; field: string; before: string; after: string };
+
+const countOf = (pairs: readonly Pair[]): number => new Set(pairs.map(({ game_id }) => game_id)).size;
+
+const fieldsOf = (pairs: readonly Pair[]): string => [...new Set(pairs.map(({ field }) => field))].join(', ');
+
+const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Verdict => {
+  if (pairs.length === 0) return skipped('there is no address in two answers');
+  const all = pairs.map((pair) => ({ ...pair, ...compareAddresses(pair.before, pair.after, target.rule) }));
+  const ofKind = <Kind extends AddressDifference['kind']>(kind: Kind) =>
+    all.filter((each): each is Pair & Extract<AddressDifference, { kind: Kind }> => each.kind === kind);
+  const [parameters, other, signed] = [ofKind('parameters'), ofKind('other'), ofKind('signature')];
+  const moved = [...parameters, ...other];
+  if (moved.length > 0) {
+    const names = [...new Set(parameters.flatMap((each) => each.names))];
+    const { application_id, rule } = target;
+    const proposal = other.length > 0 ? null : proposeVolatile(application_id, [...rule.volatile], names);
+    // Names that are not fit for a command are not fit for a report either.
+    const where = other.length > 0 ? '' : ` in ${proposal === null ? 'parameters' : names.join(', ')} alone`;
+    const advice =
+      proposal === null
+        ? ''
+        : `, or ask the operator of the platform for ${proposal.replace('npx catalogue ', '')}`;
+    return failed(
+      `${fieldsOf(moved)} of ${countOf(moved)} of ${countOf(pairs)} games differs between two answers${where}: each run returns such a game to review. Keep the addresses of unchanged pictures${advice}`,
+      call,
+    );
+  }
+  if (signed.length === 0) return passed;
+  const by = [...new Set(signed.flatMap((each) => each.by))].join(', ');
+  return { outcome: 'passed', note: `${fieldsOf(signed)} is signed anew at each answer (${by}): no change` };
+};
+
+/** The icons of the first page, in both answers. */
+const listPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call }> => {
+  const first = await fetchFirstPage(session);
+  const again = parsePage(await session.repeat('query_game_list', first.call.body), 'list.total');
+  const iconsOf = (rows: readonly unknown[]) =>
+    new Map(
+      rows.flatMap((row) => {
+        const parsed = applicationGameSummarySchema.safeParse(row);
+        return parsed.success ? [[parsed.data.game_id, parsed.data.game_icon] as const] : [];
+      }),
+    );
+  const after = iconsOf(again.rows);
+  const pairs = [...iconsOf(first.rows)].flatMap(([game_id, before]) => {
+    const icon = after.get(game_id) ?? '';
+    return before === '' || icon === '' ? [] : [{ game_id, field: 'game_icon', before, after: icon }];
+  });
+  return { pairs, call: again.call };
+};
+
+const detailOf = (call: Call) => {
+  const parsed = applicationGameDetailSchema.safeParse(dataOf(call, 'detail.envelope'));
+  return parsed.success ? parsed.data : undefined;
+};
+
+/** The addresses of some details, in both answers. */
+const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call | undefined }> => {
+  const pairs: Pair[] = [];
+  let last: Call | undefined;
+  for (const { game_id, call } of (await fetchDetails(session)).slice(0, DETAILS_MAX)) {
+    last = await session.repeat('query_game_detail', call.body);
+    const [before, after] = [detailOf(call), detailOf(last)];
+    if (before === undefined || after === undefined) continue;
+    for (const field of ['game_icon', 'game_store_pic'] as const)
+      for (const [index, address] of before[field].entries())
+        pairs.push({ game_id, field, before: address, after: after[field][index] ?? '' });
+    const [had, has] = [before.game_store_video, after.game_store_video];
+    if (had !== '') pairs.push({ game_id, field: 'game_store_video', before: had, after: has });
+  }
+  return { pairs, call: last };
+};
+
+const RULE =
+  'An address stays the same as long as its picture does. What a known service signs and times is no part of it.';
+
+export const addressCases: readonly Case[] = [
+  {
+    name: 'list.constant-addresses',
+    section: null,
+    rule: RULE,
+    check: async (session) => {
+      const { pairs, call } = await listPairs(session);
+      return judgePairs(session, pairs, call);
+    },
+  },
+  {
+    name: 'detail.constant-addresses',
+    section: null,
+    rule: RULE,
+    check: async (session) => {
+      const { pairs, call } = await detailPairs(session);
+      return call === undefined ? skipped('there is no detail') : judgePairs(session, pairs, call);
+    },
+  },
+  {
+    name: 'detail.lasting-addresses',
+    section: null,
+    rule: 'An address that ends lasts until the platform has read its game again.',
+    check: async (session) => {
+      const details = await fetchDetails(session);
+      const ends = details.flatMap(({ call }) => {
+        const detail = detailOf(call);
+        if (detail === undefined) throw new SkipCase('a detail cannot be read: see detail.field-types');
+        const addresses = [...detail.game_icon, ...detail.game_store_pic, detail.game_store_video];
+        return addresses.flatMap((address) => {
+          const end = addressEnd(address);
+          return end === undefined ? [] : [{ call, lastMs: end.getTime() - call.calledAt.getTime() }];
+        });
+      });
+      const [first] = ends.toSorted((a, b) => a.lastMs - b.lastMs);
+      const problem = explainShortAddresses(first?.lastMs ?? null, session.target.every_ms);
+      return first === undefined || problem === null ? passed : failed(problem, first.call);
+    },
+  },
+];

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { StoreArea } from '#src/contract/pictures.ts';
+import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
+import { nameOfPicture, type PictureStore } from '#src/picture-store/store.ts';
+
+const CODES: Record<string, StoreErrorCode> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  EROFS: 'denied',
+  ENOENT: 'not_there',
+  ENOTDIR: 'not_there',
+};
+
+const isNotThere = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** A file that is being written: a crash leaves it, and it is no picture. */
+const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
+
+/** The path of a picture: `ab/ab12….png`. A directory has a few thousand files at a million pictures. */
+export const pathInArea = (name: string): string => join(name.slice(0, 2), name);
+
+/** A store in a directory, which processes share. */
+export const openFileStore = (directory: string): PictureStore => {
+  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const { code = 'unknown' } = error as NodeJS.ErrnoException;
+      throw new StoreError(CODES[code] ?? 'failed', `file:${directory}`, code);
+    }
+  };
+  const pathOf = (area: StoreArea, name: string): string => join(directory, area, pathInArea(name));
+
+  /** Makes the names of a directory last, so that a picture which is said to be stored survives a loss of power. */
+  const syncDirectory = async (path: string): Promise<void> => {
+    await using opened = await open(path, 'r');
+    await opened.sync();
+  };
+
+  /** A rename within a file system shows the whole file or none. */
+  const write = async (path: string, bytes: Buffer): Promise<void> => {
+    const folder = dirname(path);
+    await mkdir(folder, { recursive: true });
+    const temporary = join(folder, `.${randomUUID()}.tmp`);
+    try {
+      {
+        await using file = await open(temporary, 'wx', 0o644);
+        await file.writeFile(bytes);
+        await file.sync();
+      }
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncDirectory(folder);
+  };
+
+  const exists = (path: string): Promise<boolean> =>
+    stat(path).then(
+      () => true,
+      (error: unknown) => {
+        if (isNotThere(error)) return false;
+        throw error;
+      },
+    );
+
+  return {
+    put: (area, picture, bytes) => guard(() => write(pathOf(area, nameOfPicture(picture)), bytes)),
+    move: (to, picture) =>
+      guard(async () => {
+        const name = nameOfPicture(picture);
+        const [from, target] = [pathOf(to === 'passed' ? 'seen' : 'passed', name), pathOf(to, name)];
+        await mkdir(dirname(target), { recursive: true });
+        try {
+          await rename(from, target);
+        } catch (error) {
+          if (!isNotThere(error)) throw error;
+          if (!(await exists(target))) throw new StoreError('missing', `file:${directory}`, name);
+          return;
+        }
+        await syncDirectory(dirname(target));
+      }),
+    read: (area, name) =>
+      guard(async () => {
+        try {
+          return await readFile(pathOf(area, name));
+        } catch (error) {
+          if (isNotThere(error)) return undefined;
+          throw error;
+        }
+      }),
+    delete: (area, name) => guard(() => rm(pathOf(area, name), { force: true })),
+    list: async function* (area) {
+      const namesIn = (path: string) =>
+        guard(() =>
+          readdir(path).catch((error: unknown) => {
+            if (isNotThere(error)) return [];
+            throw error;
+          }),
+        );
+      for (const folder of (await namesIn(join(directory, area))).toSorted())
+        for (const name of (await namesIn(join(directory, area, folder))).toSorted()) {
+          if (TEMPORARY.test(name)) continue;
+          const found = await stat(join(directory, area, folder, name)).catch(() => undefined);
+          if (found?.isFile()) yield { area, name, bytes: found.size };
+        }
+    },
+    close: () => {},
+  };
+};

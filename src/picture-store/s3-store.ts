@@ -1,0 +1,134 @@
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import type { StoreArea } from '#src/contract/pictures.ts';
+import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
+import type { StoreLocation } from '#src/picture-store/location.ts';
+import { nameOfPicture, PICTURE_TYPES, type PictureStore } from '#src/picture-store/store.ts';
+
+/** Together shorter than a session of Postgres may be idle in its transaction (30 s). */
+const LIMITS = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 2_000, requestTimeout: 8_000, throwOnRequestTimeout: true },
+};
+
+/** The bytes never change, because their hash is their name. */
+const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+
+const CODES: Record<string, StoreErrorCode> = {
+  NoSuchBucket: 'not_there',
+  AccessDenied: 'denied',
+  InvalidAccessKeyId: 'denied',
+  SignatureDoesNotMatch: 'denied',
+  CredentialsProviderError: 'denied',
+  ExpiredToken: 'denied',
+  QuotaExceeded: 'full',
+  XMinioStorageFull: 'full',
+  TimeoutError: 'unreachable',
+};
+
+type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: number } };
+
+const isNotFound = (error: ServiceError): boolean =>
+  error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404;
+
+/** A store in a bucket. Credentials, region and proxies are the AWS client's defaults (`AWS_…`). */
+export const openS3Store = (
+  { bucket, prefix, endpoint }: Extract<StoreLocation, { kind: 's3' }>,
+  config: S3ClientConfig = {},
+): PictureStore => {
+  const client = new S3Client({
+    ...LIMITS,
+    // Services that are compatible with S3 do not all know checksums in trailers, and the name is a checksum.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    ...config,
+  });
+  const where = `s3://${bucket}/${prefix}`;
+  const at = (area: StoreArea, name: string) => ({ Bucket: bucket, Key: `${prefix}${area}/${name}` });
+
+  /** The name of an error alone: a message of the service may quote the request. */
+  const toStoreError = (thrown: unknown): StoreError => {
+    if (thrown instanceof StoreError) return thrown;
+    const { name, code, $metadata } = thrown as ServiceError;
+    const known = CODES[name] ?? (code?.startsWith('E') ? 'unreachable' : undefined);
+    const byStatus = $metadata?.httpStatusCode === 403 ? 'denied' : 'failed';
+    return new StoreError(known ?? byStatus, where, code ?? name);
+  };
+  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+  const exists = (area: StoreArea, name: string): Promise<boolean> =>
+    client.send(new HeadObjectCommand(at(area, name))).then(
+      () => true,
+      (error: ServiceError) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
+
+  return {
+    put: (area, picture, bytes) =>
+      guard(async () => {
+        await client.send(
+          new PutObjectCommand({
+            ...at(area, nameOfPicture(picture)),
+            Body: bytes,
+            ContentLength: bytes.length,
+            ContentType: PICTURE_TYPES[picture.format].contentType,
+            CacheControl: CACHE_CONTROL,
+          }),
+        );
+      }),
+    move: (to, picture) =>
+      guard(async () => {
+        const name = nameOfPicture(picture);
+        const from = at(to === 'passed' ? 'seen' : 'passed', name);
+        if (!(await exists(to, name)))
+          await client
+            .send(new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` }))
+            .catch((error: ServiceError) => {
+              throw isNotFound(error) ? new StoreError('missing', where, name) : error;
+            });
+        await client.send(new DeleteObjectCommand(from));
+      }),
+    read: (area, name) =>
+      guard(async () => {
+        try {
+          const { Body } = await client.send(new GetObjectCommand(at(area, name)));
+          return Body === undefined ? undefined : Buffer.from(await Body.transformToByteArray());
+        } catch (error) {
+          if (isNotFound(error as ServiceError)) return undefined;
+          throw error;
+        }
+      }),
+    delete: (area, name) =>
+      guard(async () => void (await client.send(new DeleteObjectCommand(at(area, name))))),
+    list: async function* (area) {
+      const { Key: folder } = at(area, '');
+      try {
+        for await (const { Contents = [] } of paginateListObjectsV2(
+          { client },
+          { Bucket: bucket, Prefix: folder },
+        ))
+          for (const { Key = '', Size = 0 } of Contents)
+            yield { area, name: Key.slice(folder.length), bytes: Size };
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    close: () => client.destroy(),
+  };
+};

@@ -1,0 +1,55 @@
+import { compareAddresses, type IdentityRule } from '#src/rules/address-identity.ts';
+import type { GameContent } from '#src/rules/mapping.ts';
+
+/** The addresses of one field, before and after. */
+type AddressPair = readonly [before: string, after: string];
+
+const pairsOf = (before: GameContent, after: GameContent): AddressPair[] | undefined => {
+  const lists = (['game_icon', 'game_store_pic'] as const).map(
+    (field) => [before[field], after[field]] as const,
+  );
+  if (lists.some(([had, has]) => had.length !== has.length)) return undefined;
+  const pairs = lists.flatMap(([had, has]) =>
+    had.map((address, index): AddressPair => [address, has[index] ?? '']),
+  );
+  return [...pairs, [before.game_store_video, after.game_store_video]];
+};
+
+/**
+ * The parameters in which the addresses of two contents differ, if nothing else does.
+ * @returns undefined if something else differs, or the contents are the same
+ */
+export const movedParameters = (
+  before: GameContent,
+  after: GameContent,
+  rule: IdentityRule,
+): string[] | undefined => {
+  const pairs = pairsOf(before, after);
+  if (pairs === undefined || before.game_name !== after.game_name || before.game_desc !== after.game_desc)
+    return undefined;
+  const differences = pairs.map(([had, has]) => compareAddresses(had, has, rule));
+  if (differences.some(({ kind }) => kind === 'other')) return undefined;
+  const names = differences.flatMap((difference) =>
+    difference.kind === 'parameters' ? difference.names : [],
+  );
+  return names.length === 0 ? undefined : [...new Set(names)];
+};
+
+/** An operator copies the proposal to a shell: it has names of plain characters only. */
+const PLAIN = /^[\w.-]{1,64}$/;
+const NAMES_MAX = 5;
+
+/**
+ * Proposes to leave parameters out of the identities of an application's addresses.
+ * @param former what is left out already
+ * @returns null if the names are too many, or are none that are fit for a command
+ */
+export const proposeVolatile = (
+  application_id: string,
+  former: readonly string[],
+  names: readonly string[],
+): string | null => {
+  if (names.length > NAMES_MAX || !names.every((name) => PLAIN.test(name))) return null;
+  const all = [...new Set([...former, ...names])].toSorted();
+  return `npx catalogue app update ${application_id} --volatile-parameter ${all.join(' ')}`;
+};

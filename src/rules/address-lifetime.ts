@@ -1,0 +1,25 @@
+import { formatDuration } from '#src/lib/duration.ts';
+
+/** The next run reads a game this many intervals later at most: it may begin late, and takes its time. */
+const NEXT_RUN = 1.25;
+
+/** Until when the next run has read a game, in milliseconds from now. @param everyMs the interval of the schedule */
+export const nextRunMs = (everyMs: number): number => everyMs * NEXT_RUN;
+
+const MINUTE_MS = 60_000;
+
+/** How long addresses last, in a few words. A signature names its second, and an answer takes a moment. */
+export const formatLifetime = (lastMs: number): string => {
+  const unitMs = lastMs < 2 * MINUTE_MS ? 1_000 : MINUTE_MS;
+  return formatDuration(Math.max(0, Math.round(lastMs / unitMs)) * unitMs);
+};
+
+/**
+ * Why addresses do not last until they are replaced; null if they do.
+ * @param lastMs how long addresses are valid after an answer; null if they tell no end
+ */
+export const explainShortAddresses = (lastMs: number | null, everyMs: number): string | null => {
+  if (lastMs === null || lastMs >= nextRunMs(everyMs)) return null;
+  const wanted = formatDuration(Math.ceil(nextRunMs(everyMs) / MINUTE_MS) * MINUTE_MS);
+  return `its addresses end ${formatLifetime(lastMs)} after an answer, and its games are read every ${formatDuration(everyMs)}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
+};

@@ -1,0 +1,27 @@
+import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
+import type { GameContent } from '#src/rules/mapping.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Games are looked at again for this long: a file may be moved after its address. */
+const WAIT_MAX_MS = 7 * 24 * HOUR_MS;
+
+/**
+ * May a decision on a content stand for a later one, once every picture turns out to have the same bytes? Then nothing but
+ * addresses of icons and pictures differs. A video and a text are never taken for another.
+ */
+export const mayCarryOver = (decided: GameContent, now: GameContent, rule: IdentityRule): boolean =>
+  decided.game_name === now.game_name &&
+  decided.game_desc === now.game_desc &&
+  addressIdentity(decided.game_store_video, rule) === addressIdentity(now.game_store_video, rule) &&
+  decided.game_icon.length === now.game_icon.length &&
+  decided.game_store_pic.length === now.game_store_pic.length;
+
+/**
+ * When pictures that could not be fetched are looked at again.
+ * @param waitedMs since the game entered the lane
+ * @returns undefined: not again
+ */
+export const nextCarryMs = (waitedMs: number): number | undefined =>
+  waitedMs > WAIT_MAX_MS ? undefined : Math.min(Math.max(waitedMs / 2, MINUTE_MS), 6 * HOUR_MS);

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openFileStore } from '#src/picture-store/file-store.ts';
+import { nameOfPicture, type StoredPicture } from '#src/picture-store/store.ts';
+import { startApi, type TestApi } from '#test/api/support.ts';
+import { aPicture } from '#test/pictures/support.ts';
+
+let directory: string;
+let api: TestApi;
+let bytes: Buffer;
+let passed: StoredPicture;
+let seen: StoredPicture;
+const describeBytes = (all: Buffer): StoredPicture => ({
+  sha256: createHash('sha256').update(all).digest('hex'),
+  format: 'png',
+});
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'catalogue-served-'));
+  const store = openFileStore(directory);
+  bytes = await aPicture(1);
+  passed = describeBytes(bytes);
+  await store.put('passed', passed, bytes);
+  const other = await aPicture(2);
+  seen = describeBytes(other);
+  await store.put('seen', seen, other);
+  await writeFile(join(directory, 'secret.png'), 'not for readers');
+  api = await startApi({ pictures: { url: () => undefined, directory } });
+});
+afterAll(async () => {
+  await api.close();
+  await rm(directory, { recursive: true });
+});
+
+const get = (name: string, init: RequestInit = {}) => fetch(`${api.url}/pictures/${name}`, init);
+
+test('a picture is sent with its type, for a year, and as something that runs nowhere', async () => {
+  const response = await get(nameOfPicture(passed));
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'image/png',
+    'content-length': String(bytes.length),
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'cross-origin',
+    'accept-ranges': 'bytes',
+  });
+});
+
+test('HEAD, a part, a part beyond the end, and a copy that is current', async () => {
+  const name = nameOfPicture(passed);
+  const head = await get(name, { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+    200,
+    String(bytes.length),
+    '',
+  ]);
+  const part = await get(name, { headers: { range: 'bytes=8-15' } });
+  expect(part.status).toBe(206);
+  expect(part.headers.get('content-range')).toBe(`bytes 8-15/${bytes.length}`);
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(8, 16));
+  expect((await get(name, { headers: { range: 'bytes=99999999-' } })).status).toBe(416);
+  const etag = head.headers.get('etag') ?? '';
+  // Without it fetch sends `no-cache`.
+  const current = await get(name, { headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' } });
+  expect([current.status, await current.text()]).toEqual([304, '']);
+});
+
+/** A path as it is, without the normalisation of `fetch`. */
+const getRaw = (path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(api.url);
+    request({ hostname, port, path }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+
+test('what is not a picture of a passed game is not there, by whatever name', async () => {
+  await symlink(join(directory, 'secret.png'), join(directory, 'passed', 'link.png'));
+  const { sha256 } = passed;
+  const names = [
+    nameOfPicture(seen),
+    `${sha256}.svg`,
+    `${sha256}.html`,
+    `${sha256}.jpg`,
+    sha256,
+    `${'0'.repeat(64)}.png`,
+    'link.png',
+    '',
+    `../seen/${seen.sha256.slice(0, 2)}/${nameOfPicture(seen)}`,
+    `..%2fseen%2f${seen.sha256.slice(0, 2)}%2f${nameOfPicture(seen)}`,
+    '..%2f..%2fsecret.png',
+    `${sha256.slice(0, 2)}/${nameOfPicture(passed)}`,
+    `${nameOfPicture(passed)}%00.png`,
+    `%2e%2e/${nameOfPicture(passed)}`,
+  ];
+  for (const name of names) expect(await getRaw(`/pictures/${name}`), name).toBeOneOf([400, 404]);
+  const { status, headers } = await get(`${'0'.repeat(64)}.png`);
+  expect([status, headers.get('cache-control')]).toEqual([404, 'no-store']);
+  expect((await get(nameOfPicture(passed), { method: 'POST' })).status).toBeOneOf([404, 405]);
+});
+
+test('a server without a directory serves no pictures', async () => {
+  const other = await startApi({ pictures: { url: () => 'https://pictures.example', directory: undefined } });
+  expect((await fetch(`${other.url}/pictures/${nameOfPicture(passed)}`)).status).toBe(404);
+  await other.close();
+});

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openFileStore } from '#src/picture-store/file-store.ts';
+import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
+
+let directory: string;
+let world: StoreWorld;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'catalogue-kept-'));
+  world = await openStoreWorld(openFileStore(directory), { directory });
+});
+afterAll(async () => {
+  await world.close();
+  await rm(directory, { recursive: true });
+});
+
+const filesIn = async (area: string): Promise<string[]> =>
+  (await readdir(join(directory, area), { recursive: true })).filter((name) => name.includes('.')).toSorted();
+const download = async (url: string) => {
+  const response = await fetch(url);
+  return response.ok ? Buffer.from(await response.arrayBuffer()) : response.status;
+};
+/** A passed game, whose pictures are public. */
+const passGame = async (id: string, seeds: readonly number[]): Promise<Buffer[]> => {
+  const bytes = await world.serve(id, seeds);
+  await world.land(id);
+  await world.look(id);
+  expect(await world.decide(id)).toBe('decided');
+  await world.tidy(id);
+  return bytes;
+};
+
+test('the bytes of a game are private until it passes, then public at addresses of their own, and private again when it is rejected', async () => {
+  const bytes = await world.serve('g-a', [1, 2, 3]);
+  await world.land('g-a');
+  await world.look('g-a');
+  expect(await filesIn('seen')).toHaveLength(3);
+  const before = await world.addressesOf('g-a');
+  expect(before.every((url) => url.startsWith(world.server.url))).toBe(true);
+  expect(await world.decide('g-a')).toBe('decided');
+  await world.tidy('g-a');
+  const addresses = await world.addressesOf('g-a');
+  expect(addresses).toHaveLength(3);
+  expect(await Promise.all(addresses.map(download))).toEqual(bytes);
+  expect(await filesIn('seen')).toEqual([]);
+  expect(await world.detail('g-a')).toMatchObject({
+    audit_status: 'passed',
+    game_icon: [expect.stringMatching(/\/pictures\/[0-9a-f]{64}\.png$/)],
+  });
+  expect(await world.decide('g-a', 'rejected')).toBe('decided');
+  await world.tidy('g-a');
+  expect(await world.addressesOf('g-a')).toEqual(before);
+  expect(await Promise.all(addresses.map(download))).toEqual([404, 404, 404]);
+  await world.undo('g-a');
+  await world.recheck();
+  expect(await Promise.all((await world.addressesOf('g-a')).map(download))).toEqual(bytes);
+});
+
+test('an application that answers players with other bytes than the reviewer does not change what group A serves', async () => {
+  const bytes = await passGame('g-b', [4, 5, 6]);
+  const addresses = await world.addressesOf('g-b');
+  const others = await world.serve('g-b', [7, 8, 9]);
+  expect(await Promise.all((await world.addressesOf('g-b')).map(download))).toEqual(bytes);
+  expect(await world.recheck()).toMatchObject({ drifted: 1 });
+  expect(await world.statusOf('g-b')).toBe('pending');
+  // What nobody has passed is at no public address, though a reviewer sees it now.
+  const seen = await filesIn('seen');
+  for (const name of seen) expect(await download(`${world.api.url}/pictures/${name.slice(3)}`)).toBe(404);
+  await world.tidy();
+  expect(await Promise.all(addresses.map(download))).toEqual([404, 404, 404]);
+  await world.look('g-b');
+  expect(await world.decide('g-b')).toBe('decided');
+  await world.tidy('g-b');
+  expect(await Promise.all((await world.addressesOf('g-b')).map(download))).toEqual(others);
+});
+
+test('a game is not passed while a picture is fetched or not stored; it is rejected at any time', async () => {
+  await world.serve('g-c', [10, 11]);
+  await world.land('g-c');
+  expect(await world.decide('g-c')).toBe('fetching');
+  await world.look('g-c');
+  // The third picture is not there, and will not be: readers get the game without it.
+  expect(await world.decide('g-c')).toBe('decided');
+  expect(await world.addressesOf('g-c')).toHaveLength(2);
+  await world.serve('g-d', [12, 13, 14]);
+  await world.land('g-d');
+  expect(await world.decide('g-d', 'rejected')).toBe('decided');
+});
+
+test('bytes that were seen before there was a store are requested again, though they are fresh, and without their entity tag', async () => {
+  await world.serve('g-e', [15, 16, 17]);
+  await world.land('g-e');
+  await world.look('g-e');
+  await world.api.sql`
+    update picture_contents set stored = null where sha256 in (select sha256 from pictures where url like '%/g-e/%')`;
+  expect(await world.decide('g-e')).toBe('fetching');
+  world.server.requests.length = 0;
+  await world.look('g-e');
+  expect(world.server.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await world.decide('g-e')).toBe('decided');
+});
+
+test('a picture that two games have stays public while one of them is passed', async () => {
+  await passGame('g-f', [20, 21, 22]);
+  const bytes = await passGame('g-g', [20, 21, 23]);
+  expect(await world.decide('g-f', 'rejected')).toBe('decided');
+  await world.tidy('g-f');
+  expect(await Promise.all((await world.addressesOf('g-g')).map(download))).toEqual(bytes);
+});
+
+test('a game that is withdrawn takes its pictures back within the hour', async () => {
+  await passGame('g-h', [30, 31, 32]);
+  const addresses = await world.addressesOf('g-h');
+  await world.api.sql`update games set withdrawn_at = now() where application_game_id = 'g-h'`;
+  await world.tidy();
+  expect(await Promise.all(addresses.map(download))).toEqual([404, 404, 404]);
+});
+
+test('bytes that no decision names go after PICTURE_KEEP; those that a decision names stay', async () => {
+  const decided = await passGame('g-i', [40, 41, 42]);
+  const others = await world.serve('g-j', [43, 44, 45]);
+  await world.land('g-j');
+  await world.look('g-j');
+  const nameOf = (bytes: Buffer) => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    return `${sha256.slice(0, 2)}/${sha256}.png`;
+  };
+  await world.tidy();
+  expect(await filesIn('seen')).toEqual(expect.arrayContaining(others.map(nameOf)));
+  await world.api.sql`update picture_contents set looked_at = now() - interval '2 hours'`;
+  await world.tidy();
+  for (const bytes of others) expect(await filesIn('seen')).not.toContain(nameOf(bytes));
+  expect(await Promise.all((await world.addressesOf('g-i')).map(download))).toEqual(decided);
+  // A reviewer opens the game again.
+  await world.recheck();
+  await world.look('g-j');
+  expect(await world.decide('g-j')).toBe('decided');
+});
+
+test('a pass and the deletion of its pictures at one moment leave no passed game without bytes', async () => {
+  for (let round = 0; round < 30; round += 1) {
+    const id = `race-${round}`;
+    await world.serve(id, [100 + round * 3, 101 + round * 3, 102 + round * 3]);
+    await world.land(id);
+    await world.look(id);
+    await world.api.sql`update picture_contents set looked_at = now() - interval '2 hours'`;
+    const [result] = await Promise.all([world.decide(id), world.tidy()]);
+    if (result === 'fetching') {
+      await world.look(id);
+      expect(await world.decide(id)).toBe('decided');
+    }
+    await world.tidy(id);
+    const found = await Promise.all((await world.addressesOf(id)).map(download));
+    expect(found.filter((each) => Buffer.isBuffer(each))).toHaveLength(3);
+  }
+}, 60_000);
+
+test('an application that goes away leaves its passed games whole, and a reader reads no address of it', async () => {
+  const bytes = await passGame('g-z', [50, 51, 52]);
+  await world.stopServer();
+  await world.recheck();
+  expect(await world.statusOf('g-z')).toBe('passed');
+  const addresses = await world.addressesOf('g-z');
+  expect(JSON.stringify(await world.detail('g-z'))).not.toContain(world.server.url);
+  expect(await Promise.all(addresses.map(download))).toEqual(bytes);
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { findPictures } from '#db/queries/pictures.ts';
+import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
+import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
+import { identityRule } from '#src/rules/address-identity.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const signal = new AbortController().signal;
+let server: PictureServer;
+let decoder: Decoder;
+let pictures: Pictures;
+let media: Database;
+
+beforeAll(async () => {
+  server = await startPictureServer();
+  decoder = createDecoder();
+  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
+  media = database.as('media');
+  pictures = createPictures({
+    sql: media,
+    egress,
+    decoder,
+    maxBytes: 200_000,
+    recheckMs: 3_600_000,
+    reopenGames: createReopenGames(media),
+  });
+  await addApplication(database.sql, 'acme');
+  await addApplication(database.sql, 'other');
+});
+afterAll(async () => {
+  pictures.close();
+  decoder.close();
+  await server.close();
+});
+
+/** Answers at every signature of a path, as the file of this path. */
+const serve = (path: string, bytes: Buffer, expires: (seconds: number) => boolean = () => false) => {
+  const file = { bytes, etag: `"${bytes.length}"` };
+  for (let seconds = 0; seconds < 20; seconds += 1) {
+    const query = `?AccessKeyId=k&Expires=${seconds}&Signature=s${seconds}`;
+    server.files.set(path + query, expires(seconds) ? { ...file, status: 403 } : file);
+  }
+};
+const signed = (path: string, seconds: number) =>
+  `${server.url}${path}?AccessKeyId=k&Expires=${seconds}&Signature=s${seconds}`;
+
+const land = (
+  game_id: string,
+  urls: string[],
+  minute: number,
+  application_id = 'acme',
+  names: string[] = [],
+) => {
+  const at = new Date(Date.UTC(2026, 0, 1, 0, minute));
+  const game = fetchedGame({ game_id, game_icon: [], game_store_pic: urls }, at, identityRule(names));
+  return upsertGames(database.sql, application_id, [game]);
+};
+const gameOf = async (application_game_id: string) => {
+  const [game] = await database.sql<{ game_id: string; audit_status: string; revision: number }[]>`
+    select game_id, audit_status, revision from games where application_game_id = ${application_game_id}`;
+  if (game === undefined) throw new Error('no game');
+  return game;
+};
+const pass = async (application_game_id: string) => {
+  const { game_id, revision } = await gameOf(application_game_id);
+  const { games } = await decideGames(database.sql, [{ game_id, revision }], { audit_status: 'passed' }, KIM);
+  expect(games[0]?.result).toBe('decided');
+};
+const look = (url: string, application_id = 'acme') =>
+  pictures.refresh({ url, application_id }, 'look', signal);
+const recheck = async () => {
+  await database.sql`update pictures set fresh_until = now(), next_check_at = now() where next_check_at is not null`;
+  const deps = { sql: media, pictures, recheckMs: 3_600_000 };
+  return recheckPicturesJob.handler({}, { deps, signal } as never);
+};
+
+test('an address that is signed anew has the picture of before: one row, no second request, the decision holds', async () => {
+  serve('/a.png', await aPicture(1));
+  await land('g-a', [signed('/a.png', 1)], 1);
+  await look(signed('/a.png', 1));
+  await pass('g-a');
+  await land('g-a', [signed('/a.png', 2)], 2);
+  server.requests.length = 0;
+  expect(await look(signed('/a.png', 2))).toMatchObject({ outcome: undefined });
+  expect(server.requests).toEqual([]);
+  const address = { application_id: 'acme', url: signed('/a.png', 3) };
+  const view = (await findPictures(database.sql, [address])).get(address);
+  expect(view).toMatchObject({ outcome: 'shown', has_thumbnail: true });
+  expect([...(await listPins(database.sql, (await gameOf('g-a')).game_id))]).toEqual([
+    [view?.picture_id, view?.sha256],
+  ]);
+  expect(await gameOf('g-a')).toMatchObject({ audit_status: 'passed', revision: 1 });
+});
+
+test('a check requests the address that the game has now: the one of the decision has ended', async () => {
+  serve('/b.png', await aPicture(2), (seconds) => seconds < 5);
+  await land('g-b', [signed('/b.png', 5)], 1);
+  await look(signed('/b.png', 5));
+  await pass('g-b');
+  serve('/b.png', await aPicture(2), (seconds) => seconds < 9);
+  await land('g-b', [signed('/b.png', 9)], 2);
+  server.requests.length = 0;
+  await recheck();
+  expect(server.requests.filter(({ path }) => path.startsWith('/b.png'))).toMatchObject([
+    { path: signed('/b.png', 9).slice(server.url.length), status: 304 },
+  ]);
+  expect(await gameOf('g-b')).toMatchObject({ audit_status: 'passed' });
+});
+
+test('one picture that was swapped under a new signature is found by the next check, a hundred of a hundred', async () => {
+  const names = Array.from({ length: 100 }, (_, n) => `swapped-${n}`);
+  const bytes = await aPicture(3);
+  for (const name of names) {
+    serve(`/${name}.png`, bytes);
+    await land(name, [signed(`/${name}.png`, 1)], 1);
+    await look(signed(`/${name}.png`, 1));
+    await pass(name);
+  }
+  const other = await aPicture(4);
+  for (const name of names) {
+    serve(`/${name}.png`, other);
+    await land(name, [signed(`/${name}.png`, 2)], 2);
+    expect(await gameOf(name)).toMatchObject({ audit_status: 'passed' });
+  }
+  expect(await recheck()).toMatchObject({ drifted: 100 });
+  for (const name of names)
+    expect(await gameOf(name)).toMatchObject({ audit_status: 'pending', revision: 1 });
+}, 60_000);
+
+test('another application that lists the same address has a picture of its own, and spoils nothing', async () => {
+  serve('/c.png', await aPicture(5));
+  await land('g-c', [signed('/c.png', 1)], 1);
+  await look(signed('/c.png', 1));
+  await pass('g-c');
+  const bad = `${server.url}/c.png?AccessKeyId=k&Expires=1&Signature=forged`;
+  await land('g-c-other', [bad], 1, 'other');
+  expect(await look(bad, 'other')).toMatchObject({ outcome: 'not_found' });
+  const of = async (application_id: string, url: string) =>
+    (await findPictures(database.sql, [{ application_id, url }])).get({ application_id, url });
+  expect(await of('acme', signed('/c.png', 1))).toMatchObject({ outcome: 'shown', url: signed('/c.png', 1) });
+  expect(await of('other', bad)).toMatchObject({ outcome: 'not_found' });
+});
+
+test('a new rule of identities leaves each decision bound to its bytes, in both directions', async () => {
+  const url = (t: number) => `${server.url}/d.png?t=${t}`;
+  for (let t = 0; t < 10; t += 1) server.files.set(`/d.png?t=${t}`, { bytes: await aPicture(6) });
+  const setRule = (names: string[]) =>
+    database.sql`update applications set volatile_parameters = ${names} where application_id = 'acme'`;
+  await land('g-d', [url(1)], 1);
+  await land('g-e', [url(2)], 1);
+  await land('g-none', [], 1);
+  for (const t of [1, 2]) await look(url(t));
+  for (const name of ['g-d', 'g-e', 'g-none']) await pass(name);
+  const idsOf = async () => {
+    const ids = [];
+    for (const name of ['g-d', 'g-e'])
+      ids.push([...(await listPins(database.sql, (await gameOf(name)).game_id)).keys()]);
+    return ids.flat();
+  };
+  const before = await idsOf();
+  expect(new Set(before)).toHaveProperty('size', 2);
+  await recheck();
+  await setRule(['t']);
+  await land('g-d', [url(3)], 2, 'acme', ['t']);
+  await land('g-e', [url(4)], 2, 'acme', ['t']);
+  expect(await recheck()).toMatchObject({ identified: 2, drifted: 0 });
+  const joined = await idsOf();
+  expect(new Set(joined)).toHaveProperty('size', 1);
+  expect(joined).not.toContain(before[0]);
+  // The picture is watched under its new identity.
+  for (let t = 0; t < 10; t += 1) server.files.set(`/d.png?t=${t}`, { bytes: await aPicture(7) });
+  expect(await recheck()).toMatchObject({ identified: 0, drifted: 2 });
+  for (const name of ['g-d', 'g-e']) await pass(name);
+  await setRule([]);
+  expect(await recheck()).toMatchObject({ identified: 2, drifted: 0 });
+  expect(new Set(await idsOf())).toHaveProperty('size', 2);
+  expect((await takeDuePictures(media, 100, 1_000)).due).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Site } from '#src/contract/roles.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+let console: TestConsole;
+let desk: TestDesk;
+beforeAll(async () => {
+  const { sql } = database;
+  await addTestOperator(sql, 'olga', 'reviewer');
+  await addTestOperator(sql, 'adam', 'admin');
+  await addTestOperator(sql, 'kim', 'kyc_officer');
+  await addTestOperator(sql, 'both', 'admin', 'kyc_officer');
+  await sql`
+    insert into operators (login, name, roles, oidc_subject) values ('boss', 'Boss', '{admin}', 'issuer boss')`;
+  [console, desk] = await Promise.all([startTestConsole(database), startTestDesk(database)]);
+});
+afterAll(() => Promise.all([console.stop(), desk.stop()]));
+
+const forge = async (login: string, site: Site) => {
+  const secret = randomBytes(32).toString('base64url');
+  const hash = createHash('sha256').update(secret).digest('hex');
+  const statement = `insert into operator_sessions (session_hash, login, site) values ('\\x${hash}', '${login}', '${site}')`;
+  return { secret, hash, statement };
+};
+const statusOf = async (url: string, path: string, cookie: string): Promise<number> =>
+  (await fetch(new URL(path, url), { headers: { cookie }, redirect: 'manual' })).status;
+
+it('a stolen KYC desk opens no session of the console', async () => {
+  const own = await forge('adam', 'console');
+  await expectRefused('kyc_desk', [own.statement]);
+  // A session of the desk opens no page of the console, under either name of the cookie.
+  const desks = await forge('adam', 'kyc_desk');
+  expect(await attempt('kyc_desk', desks.statement)).toBe(1);
+  expect(await statusOf(desk.url, '/account', `catalogue_desk_session=${desks.secret}`)).toBe(200);
+  for (const name of ['catalogue_session', 'catalogue_desk_session'])
+    expect(await statusOf(console.url, '/operators', `${name}=${desks.secret}`)).toBe(303);
+  await expectRefused('kyc_desk', ["update operator_sessions set site = 'console'"]);
+});
+
+it('a stolen KYC desk takes no session of the console over', async () => {
+  const cookie = await signIn(console.url, 'adam');
+  const { hash } = await forge('adam', 'console');
+  await expectRefused('kyc_desk', [
+    `update operator_sessions set session_hash = '\\x${hash}' where site = 'console'`,
+    "update operator_sessions set confirmed_at = now() where site = 'console'",
+    "update operator_sessions set login = 'olga'",
+  ]);
+  expect(await statusOf(console.url, '/operators', cookie)).toBe(200);
+});
+
+it('no other process opens a session of either site', async () => {
+  for (const role of ['worker', 'api', 'media', 'operator'] as const)
+    for (const site of ['console', 'kyc_desk'] as const)
+      await expectRefused(role, [(await forge('adam', site)).statement]);
+  await expectRefused('console', [(await forge('kim', 'kyc_desk')).statement]);
+});
+
+it('a stolen KYC desk makes nobody an administrator or a reviewer', async () => {
+  await expectRefused('kyc_desk', [
+    "insert into operators (login, name, roles) values ('evil', 'e', '{admin}')",
+    "insert into operators (login, name, roles) values ('evil', 'e', '{kyc_officer}')",
+    "insert into operators (login, name, roles, oidc_subject) values ('evil', 'e', '{admin}', 'issuer evil')",
+    "insert into operators (login, name, roles, password_hash) values ('evil', 'e', '{}', 'x')",
+    "update operators set roles = '{admin}' where login = 'kim'",
+    "update operators set roles = '{}' where login = 'olga'",
+    "update operators set roles = '{admin,reviewer}' where login = 'boss'",
+    "update operators set name = 'Adam' where login = 'olga'",
+    "update operators set password_hash = 'x' where login = 'adam'",
+    "update operators set password_hash = 'x' where login = 'boss'",
+    "update operators set roles = '{admin,kyc_officer}', password_hash = 'x' where login = 'boss'",
+    "update operators set status = 'disabled' where login = 'adam'",
+    "update operators set oidc_subject = 'issuer evil' where login = 'boss'",
+    "insert into sign_in_links (link_hash, login, expires_at) values ('\\x01', 'adam', now() + interval '1 hour')",
+    "update sign_in_links set link_hash = '\\x01'",
+  ]);
+});
+
+it('the KYC desk still keeps its officers: of OIDC with their role, of passwords with a new one', async () => {
+  for (const statement of [
+    "insert into operators (login, name, roles, oidc_subject) values ('kira', 'Kira', '{kyc_officer}', 'issuer kira')",
+    "update operators set roles = '{}', name = 'Kira K' where login = 'kira'",
+    "update operators set roles = '{kyc_officer}' where login = 'kira'",
+    "update operators set roles = '{admin,kyc_officer}' where login = 'boss'",
+    "update operators set password_hash = password_hash where login = 'kim'",
+    'update operators set last_sign_in_at = now()',
+  ])
+    expect([statement, await attempt('kyc_desk', statement)]).toEqual([statement, expect.any(Number)]);
+});
+
+it('a stolen KYC desk writes no act of the console to the audit log', async () => {
+  const entry = (kind: string, action: string, actor = 'olga') =>
+    `insert into audit_log (actor, actor_kind, action, subject) values ('${actor}', '${kind}', '${action}', 'game:1')`;
+  await expectRefused('kyc_desk', [
+    entry('operator', 'game.pass'),
+    entry('operator', 'operator.roles'),
+    entry('application', 'session.sign_in'),
+    entry('command_line', 'kyc.reveal'),
+    entry('system', 'kyc.reveal'),
+  ]);
+  // And the console none of the desk.
+  await expectRefused('console', [
+    entry('operator', 'kyc.reveal'),
+    entry('system', 'kyc.reveal', 'catalogue'),
+  ]);
+});

@@ -1,0 +1,50 @@
+import { beforeEach, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate applications, games, pictures, game_audits cascade`;
+  await addApplication(sql, 'acme');
+  const game = fetchedGame({ game_icon: ['https://cdn.example/icon.png'] });
+  await upsertGames(sql, 'acme', [game]);
+  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
+});
+
+it('stolen media changes no time of a decision, so it sends no event of one', async () => {
+  const events = () => database.sql`select type from events`;
+  const before = await events();
+  await expectRefused('media', [
+    "update games set audit_time = '2001-01-01'",
+    'update games set audit_time = now()',
+    "update games set audit_status = 'rejected', audit_time = now()",
+  ]);
+  expect(await events()).toEqual(before);
+  expect(await attempt('media', "update games set audit_status = 'pending', audit_time = null")).toBe(1);
+});
+
+it('stolen media binds a decision to bytes once', async () => {
+  await database.sql`update picture_pins set sha256 = null`;
+  expect(await attempt('media', "update picture_pins set sha256 = '\\x01'")).toBeGreaterThan(0);
+  await expectRefused('media', [
+    "update picture_pins set sha256 = '\\x02'",
+    'update picture_pins set sha256 = null',
+    'delete from picture_pins',
+  ]);
+});
+
+it('stolen media writes to the audit log only that games returned to review', async () => {
+  const entry = (actor: string, kind: string, action: string) =>
+    `insert into audit_log (actor, actor_kind, action, subject) values ('${actor}', '${kind}', '${action}', 'game:1')`;
+  await expectRefused('media', [
+    entry('media', 'system', 'game.pass'),
+    entry('kim', 'system', 'game.reopen'),
+    entry('media', 'operator', 'game.reopen'),
+    entry('worker', 'system', 'application.pause'),
+  ]);
+  expect(await attempt('media', entry('media', 'system', 'game.reopen'))).toBe(1);
+});

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+const SIGNED = {
+  game_icon: ['https://cdn.example/icon.png?sign=1'],
+  game_store_video: 'https://cdn.example/v?t=1',
+};
+let game_id: string;
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate applications, games, events cascade`;
+  for (const id of ['acme', 'beta']) await addApplication(sql, id);
+  const game = fetchedGame(SIGNED);
+  game_id = game.game_id;
+  await upsertGames(sql, 'acme', [game]);
+});
+
+const other = (column: (typeof CONTENT_COLUMNS)[number]) =>
+  CONTENT[column].type === 'text' ? "'https://evil.example/x'" : "'{https://evil.example/x}'";
+
+describe.each(['pending', 'passed', 'rejected'] as const)(
+  'a stolen worker does not change a game that is %s',
+  (status) => {
+    beforeEach(async () => {
+      if (status !== 'pending')
+        await decideGame(database.sql, {
+          game_id,
+          audit_status: status,
+          ...(status === 'rejected' && { reason: 'other' }),
+        });
+    });
+
+    it.each(CONTENT_COLUMNS)('in place, in its %s', async (column) => {
+      await expectRefused('worker', [
+        `update games set ${column} = ${other(column)}`,
+        `update games set ${column} = ${other(column)}, revision = revision + 2, audit_status = 'pending', audit_time = null`,
+        `update games set ${column} = ${other(column)}, revision = revision - 1, audit_status = 'pending', audit_time = null`,
+        `insert into games (game_id, application_id, application_game_id, ${CONTENT_COLUMNS.join(', ')}, content_hash, list_hash, fetched_at)
+         select game_id, application_id, application_game_id, ${CONTENT_COLUMNS.join(', ')}, content_hash, list_hash, fetched_at from games
+         on conflict (game_id) do update set ${column} = ${other(column)}`,
+        `merge into games g using (select) one on true when matched then update set ${column} = ${other(column)}`,
+      ]);
+    });
+
+    it('into a game of another application, with another id or an installation package', async () => {
+      await expectRefused('worker', [
+        "update games set application_id = 'beta'",
+        "update games set application_game_id = 'other'",
+        'update games set game_id = gen_random_uuid()',
+        "update games set game_package_url = 'https://evil.example/malware.apk'",
+        'update games set created_at = now()',
+      ]);
+    });
+
+    it('by a revision or a time of its own', async () => {
+      await expectRefused('worker', [
+        'update games set revision = revision + 5',
+        "update games set audit_status = 'passed', audit_time = '2001-01-01'",
+      ]);
+    });
+  },
+);
+
+it('a worker writes new content as the next revision, which is pending, and new signatures of addresses', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  const signed =
+    "game_icon = '{https://cdn.example/icon.png?sign=2}', game_store_video = 'https://cdn.example/v?t=2'";
+  expect(await attempt('worker', `update games set ${signed}`)).toBe(1);
+  const later = fetchedGame({ ...SIGNED, game_name: 'Renamed' }, new Date('2026-03-02T12:00:00.000Z'));
+  await upsertGames(database.as('worker'), 'acme', [later]);
+  expect(await sql`select game_name, revision, audit_status from games`).toEqual([
+    { game_name: 'Renamed', revision: 2, audit_status: 'pending' },
+  ]);
+});
+
+it('a stolen worker removes no application and adds none again', async () => {
+  await expectRefused('worker', ["update applications set status = 'removed'"]);
+  await database.sql`update applications set status = 'removed' where application_id = 'acme'`;
+  await expectRefused('worker', ["update applications set status = 'active' where application_id = 'acme'"]);
+  expect(
+    await attempt('worker', "update applications set status = 'paused' where application_id = 'beta'"),
+  ).toBe(1);
+});
+
+it('a stolen worker writes no act of a person to the audit log, and of processes its own alone', async () => {
+  const entry = (actor: string, kind: string, action: string) =>
+    `insert into audit_log (actor, actor_kind, action, subject) values ('${actor}', '${kind}', '${action}', 'application:acme')`;
+  await expectRefused('worker', [
+    entry('kim', 'system', 'kyc.reveal'),
+    entry('kim', 'operator', 'kyc.reveal'),
+    entry('kim', 'command_line', 'kyc.reveal'),
+    entry('acme', 'application', 'session.sign_in'),
+    entry('worker', 'system', 'kyc.reveal'),
+    entry('worker', 'system', 'application.pause2'),
+    entry('catalogue', 'system', 'approval.void'),
+    entry('OIDC provider', 'system', 'operator.roles'),
+    entry('media', 'system', 'game.reopen'),
+    entry('kim', 'system', 'application.pause'),
+  ]);
+  expect(await attempt('worker', entry('worker', 'system', 'application.pause'))).toBe(1);
+  expect(await listAudit(database.sql, { actor: 'kim', action: 'kyc.reveal', limit: 9 })).toEqual([]);
+});
+
+it('an event keeps its position, whoever can set positions', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  for (const role of ['worker', 'api', 'console', 'operator'] as const) {
+    await sql`update events set position = 1`;
+    await expectRefused(role, ['update events set position = null', 'update events set position = 2']);
+  }
+});
