@@ -1,5 +1,6 @@
 // How long a reviewer waits for the next game and its five pictures after a decision, in Chromium with the keyboard:
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
+import { chromium } from 'playwright-core';
 import { openDatabase } from '#db/client.ts';
 import { listChangedLane, listNewLane } from '#db/queries/lanes.ts';
 import { signInUrl } from '#src/identity/links.ts';
@@ -8,7 +9,7 @@ import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
 import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
-import { launchBrowser } from '#test/support/browser.ts';
+import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { KIM } from '#test/support/factories.ts';
 import { addOperator, linkOperator } from '#test/support/operate.ts';
 
@@ -57,7 +58,10 @@ await withDatabase(async (loader, databaseUrl) => {
 
   const login = `bench-${Date.now()}`;
   await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
-  const browser = stack.adopt(await launchBrowser(), (each) => each.close());
+  const browser = stack.adopt(
+    await chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS }),
+    (each) => each.close(),
+  );
   const page = await browser.newPage();
   await page.addInitScript(NOTE_READY);
   await page.goto(signInUrl(url, await linkOperator(sql, KIM, login, false)));

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { openAs } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

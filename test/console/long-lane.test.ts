@@ -1,22 +1,20 @@
 // A lane in which one page of a search ends before the first match, or between two matches.
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { COMPARED_MAX } from '#db/queries/lanes.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let served: TestConsole;
 
   beforeAll(async () => {
     const { sql } = database;
     served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     const land = (names: readonly string[]) =>
@@ -31,7 +29,6 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
     await land(['kite 2']);
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
   });
 

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addTestOperator, signIn } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 let desk: TestDesk;
 beforeAll(async () => {
-  await addApplication(database.sql, 'acme', DESK_KEYS);
+  await addApplication(database.sql, 'acme', {}, DESK_KEYS);
   await store(database.sql, DESK_KEYS, 'acme', PLANTED);
   await addTestOperator(database.sql, 'kim', 'kyc_officer');
   await addTestOperator(database.sql, 'lee', 'kyc_officer');
@@ -46,4 +47,4 @@ test('no input of a KYC officer is answered by a server error', async () => {
   const sent = hostileRequests(routes, known, { queries: QUERIES, forms: FORMS });
   const cookie = await signIn(desk.url, 'kim');
   expect(await findServerErrors(desk.url, cookie, sent)).toEqual([]);
-}, 120_000);
+});

@@ -264,6 +264,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sealing',
       'src/egress',
       'src/picture-store',
+      'src/pictures',
       'src/review',
       'src/kyc',
       'src/queue',

@@ -58,7 +58,7 @@ const confirmSameOwner = async ({ openDatabase, out }: CommandContext, applicati
   out.note(
     `"${application_id}" was registered before: its games with their decisions and its events return.`,
   );
-  return askYesNo('Has it the same owner?');
+  return askYesNo(out, 'Is the owner the same?');
 };
 
 /** `catalogue app …` */
@@ -88,7 +88,7 @@ export const register = (program: Command): void => {
       // Complete: each setting is a required option or has a default.
       const settings = toSettings(options) as z.input<typeof applicationSettings>;
       const { eventsWebhook: events_webhook } = options;
-      const access_token = await readGivenToken(options);
+      const access_token = await readGivenToken(context, options);
       if (access_token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
       await checkWebhooks(context, { ...settings, events_webhook });
@@ -130,7 +130,7 @@ export const register = (program: Command): void => {
       const settings = toSettings(options);
       const { eventsWebhook } = options;
       const events_webhook = eventsWebhook === false ? null : eventsWebhook;
-      const access_token = await readGivenToken(options);
+      const access_token = await readGivenToken(context, options);
       await checkWebhooks(context, { ...settings, events_webhook });
       if (access_token !== undefined) await warnOfInstallationKey(context, application_id);
       const changes = { application_id, access_token, events_webhook, ...settings };
@@ -191,7 +191,7 @@ export const register = (program: Command): void => {
       const { name } = await requireApplication(await openDatabase(), application_id);
       const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;
       if (yes !== true && isInteractive(out)) {
-        using prompt = openPrompt();
+        using prompt = openPrompt(out);
         if ((await prompt.ask(question)) !== application_id)
           throw new CatalogueError(`${application_id} was not removed.`);
       }

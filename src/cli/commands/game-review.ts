@@ -149,7 +149,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
       await checkListFilter(sql, application_id);
       const summary = await summariseLanes(sql, application_id);
       out.line(LANES.map((each) => `${each} lane: ${formatCount(summary[each].games, 'game')}`).join(', '));
-      using prompt = openPrompt();
+      using prompt = openPrompt(out);
       const filter = { application_id, text };
       const session: Session = {
         context,

@@ -28,7 +28,7 @@ const confirmCpId = async (
     );
   }
   out.note(`The cp_id of ${application_id} that waits to be accepted is ${waiting}.`);
-  if (await askYesNo('Accept it?')) return waiting;
+  if (await askYesNo(out, 'Accept it?')) return waiting;
   throw new CatalogueError('Nothing was accepted.');
 };
 

@@ -49,8 +49,8 @@ const sortBy = (names: readonly string[]) =>
   );
 
 /** The command that was typed, with this cursor instead of the one it had. */
-const nextCommand = (cursor: string): string => {
-  const words = process.argv.slice(2);
+const nextCommand = (argv: readonly string[], cursor: string): string => {
+  const words = [...argv];
   const had = words.indexOf('--cursor');
   if (had !== -1) words.splice(had, 2);
   const others = words.filter((word) => !word.startsWith('--cursor='));
@@ -109,7 +109,7 @@ export const defineList = <
         .option('--cursor <cursor>', 'continue a list where "next:" says', parseCursor);
       return filtered;
     },
-    run: async ({ openDatabase, out }, ...given) => {
+    run: async ({ argv, openDatabase, out }, ...given) => {
       const { limit: rowsMax, sort, newest: isNewest, cursor } = given.at(-1) as unknown as PageOptions;
       const chosen = sort ?? toSort(isNewest === true && newest !== undefined ? newest : order);
       if (cursor !== undefined && (cursor.sort !== chosen.sort || cursor.descending !== chosen.descending))
@@ -126,7 +126,7 @@ export const defineList = <
       out.list({ [key]: documents, total, next_cursor }, rows, columns, empty);
       out.line();
       const all = total > COUNT_MAX ? `more than ${COUNT_MAX}` : String(total);
-      out.line(`${rows.length} of ${all}, next: ${nextCommand(next_cursor)}`);
+      out.line(`${rows.length} of ${all}, next: ${nextCommand(argv, next_cursor)}`);
     },
   });
 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
-import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
+import type { KycStateRow } from '#db/queries/kyc.ts';
 import { countPulled, type PulledCounts } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames } from '#db/queries/refreshes.ts';
 import { listLiveWorkers } from '#db/queries/workers.ts';
@@ -86,6 +86,8 @@ export const waitForKyc = (
   application_ids: readonly string[],
 ): Promise<KycStateRow[]> => {
   const poll = async (): Promise<KycStateRow[] | undefined> => {
+    // Not loaded for --help: it loads zod.
+    const { findKycState } = await import('#db/queries/kyc.ts');
     const states: KycStateRow[] = [];
     for (const application_id of application_ids) {
       const state = await findKycState(foundation.sql, application_id);
