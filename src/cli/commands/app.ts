@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { isRegistered, wasRegistered } from '#db/queries/applications.ts';
 import { defineCheck } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
-import { defineAppList } from '#src/cli/commands/app-list.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
 import {
   readGivenToken,
@@ -13,11 +12,13 @@ import {
 } from '#src/cli/commands/given-access-token.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
+import { applicationList } from '#src/lists/applications.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
@@ -140,7 +141,12 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineAppList(app);
+  defineListCommand(app, 'list', applicationList, {
+    summary: 'list the applications, with the outcome of their latest run',
+    examples: ['app list', 'app list --outcome failed', 'app list --search mizu --sort -last_run_at'],
+    newest: '-created_at',
+    limit: { max: 100_000, byDefault: 1_000 },
+  });
 
   defineCommand(app, 'show', {
     summary: 'show one application',
