@@ -44,7 +44,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
   }
 });
 
-/** Record a failure that is not retried. @returns the error that the job throws */
+/** Records a failure that is not retried. @returns the error that the job throws */
 const recordFinalFailure = async (error: Error, pull: KycPull, context: JobContext): Promise<Error> => {
   const isKnown = isCallError(error) || isKeyError(error);
   const isRetryable = !isKnown || error.retryable;

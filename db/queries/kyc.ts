@@ -30,7 +30,7 @@ export const findKycState = (sql: Queryable, application_id: string) =>
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
 
-/** Lock the KYC state of an application until the transaction ends: one writer at a time. */
+/** Locks the KYC state of an application until the transaction ends: one writer at a time. */
 export const lockKycState = async (tx: Queryable, application_id: string): Promise<KycStateRow> => {
   await tx`insert into kyc_states (application_id) values (${application_id}) on conflict do nothing`;
   return onlyRow(tx<KycStateRow[]>`
@@ -45,7 +45,7 @@ type NextKycState = {
   failure?: Omit<Failure, 'application_game_id'>;
 };
 
-/** Write a locked state. Its failure goes to `ingest_failures`; without one the earlier failure is deleted. */
+/** Writes a locked state. Its failure goes to `ingest_failures`; without one the earlier failure is deleted. */
 export const saveKycState = async (
   tx: Queryable,
   application_id: string,
@@ -105,7 +105,7 @@ export const findContentProvider = (sql: Queryable, application_id: string) =>
     from content_providers p left join kyc_records r using (application_id, cp_id)
     where application_id = ${application_id} and p.replaced_at is null`);
 
-/** Map an application's cp_id to a platform cp_id, and replace the current mapping. */
+/** Maps an application's cp_id to a platform cp_id, and replaces the current mapping. */
 export const mapContentProvider = async (
   tx: Queryable,
   provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id' | 'accepted_by'>,
@@ -145,7 +145,7 @@ const KEPT = [
   'changed_fields',
 ];
 
-/** Store a record and keep the one before it as a former version. The caller locks the KYC state. */
+/** Stores a record and keeps the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
   await tx`
     with former as (delete from kyc_records where application_id = ${record.application_id} returning *)
@@ -153,7 +153,7 @@ export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Pro
   await tx`insert into kyc_records ${tx({ ...record, data_keys: tx.json(record.data_keys) as never })}`;
 };
 
-/** Delete every version with its data keys and fingerprints. @returns the number of versions */
+/** Deletes every version with its data keys and fingerprints. @returns the number of versions */
 export const deleteKycRecords = async (tx: Queryable, application_id: string): Promise<number> => {
   const former = await tx`delete from kyc_former_records where application_id = ${application_id}`;
   const current = await tx`delete from kyc_records where application_id = ${application_id}`;
@@ -172,12 +172,12 @@ export const findFingerprintKey = (sql: Queryable) =>
   readValue(sql<{ data_keys: WrappedKey[] }[]>`
     select data_keys from kyc_keys where purpose = 'fingerprint'`);
 
-/** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
+/** Locks the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
 export const lockFingerprintKey = (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> =>
   isOneRow(tx`
     select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`);
 
-/** Store the fingerprint key if there is none. */
+/** Stores the fingerprint key if there is none. */
 export const insertFingerprintKey = async (sql: Queryable, wraps: WrappedKey[]): Promise<void> => {
   await sql`
     insert into kyc_keys (purpose, data_keys) values ('fingerprint', ${sql.json(wraps)}) on conflict do nothing`;

@@ -62,7 +62,7 @@ export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] 
 };
 
 /**
- * Write each batch as it comes. A batch whose write fails is written with the next one; the last write throws, and so
+ * Writes each batch as it comes. A batch whose write fails is written with the next one; the last write throws, and so
  * does one that leaves no room for further answers.
  * @param answers counts what is unwritten
  * @param write returns undefined when nothing may be written any more, which ends the calls
@@ -120,7 +120,7 @@ const findSurplus = async (
 };
 
 /**
- * Write games, and the failures of the others.
+ * Writes games, and the failures of the others.
  * @param options.listHashes of the list entries, if the games were listed
  * @param options.room new games that the application may still have (null: no limit); further ones fail
  */
@@ -159,7 +159,7 @@ export const writeGames = async (
 };
 
 /**
- * Write a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
+ * Writes a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
  * that are still open on the page count: a replay leaves the same rows and the same counters. Of an unlisted page, the
  * details only show which games are gone: those are withdrawn.
  * @param notRetried failures of games that stay without a detail

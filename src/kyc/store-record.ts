@@ -53,7 +53,7 @@ type PulledRecord = {
 };
 
 /**
- * Write the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
+ * Writes the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
  * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
  * service must not occupy a connection.
  * @param record null: the application returned no data; the stored record stays
@@ -95,7 +95,7 @@ const compare = (
     : 'sealed';
 };
 
-/** Lock the application and its KYC state. @returns false after a later pull, an erasure or a removal */
+/** Locks the application and its KYC state. @returns false after a later pull, an erasure or a removal */
 const lockIfLatest = async (tx: Queryable, pull: KycPull): Promise<boolean> => {
   const { application_id, asked_at, called } = pull;
   const isActive =
@@ -169,7 +169,7 @@ const compareFields = (
     : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changedFields(key, former, fields)];
 
 /**
- * Record that a pull failed and is not retried. The stored record stays.
+ * Records that a pull failed and is not retried. The stored record stays.
  * @returns false when the pull was overtaken: nothing was written
  * @throws CatalogueError when the webhooks or the token have changed since the call
  */
