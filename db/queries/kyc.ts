@@ -25,7 +25,7 @@ export const listKycStates = (sql: Queryable) =>
  */
 export const findKycState = (sql: Queryable, application_id: string) =>
   firstRow(sql<(KycStateRow & { now: Date })[]>`
-    select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.requested_at, s.refused_cp_id,
+    select a.application_id, coalesce(s.state, 'pending') as state, s.pulled_at, s.requested_at, s.refused_cp_id,
            s.reason, clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
@@ -39,7 +39,7 @@ export const lockKycState = async (tx: Queryable, application_id: string): Promi
 
 type NextKycState = {
   state: KycState;
-  asked_at: Date | null;
+  pulled_at: Date | null;
   /** Left out: unchanged. */
   refused_cp_id?: string | null;
   failure?: Omit<Failure, 'application_game_id'>;
@@ -49,11 +49,11 @@ type NextKycState = {
 export const saveKycState = async (
   tx: Queryable,
   application_id: string,
-  { state, asked_at, refused_cp_id, failure }: NextKycState,
+  { state, pulled_at, refused_cp_id, failure }: NextKycState,
 ): Promise<void> => {
   await tx`
     update kyc_states
-    set state = ${state}, asked_at = ${asked_at}, requested_at = ${unlessAnswered(tx, asked_at)},
+    set state = ${state}, pulled_at = ${pulled_at}, requested_at = ${unlessAnswered(tx, pulled_at)},
         reason = ${state === 'failed' ? (failure?.kind ?? null) : null},
         refused_cp_id = ${refused_cp_id === undefined ? tx`refused_cp_id` : refused_cp_id}
     where application_id = ${application_id}`;
@@ -62,9 +62,9 @@ export const saveKycState = async (
     await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
 };
 
-/** The request of a pull, unless a pull that began at `asked_at` answers it. */
-const unlessAnswered = (sql: Queryable, asked_at: Date | null) =>
-  sql`case when requested_at <= ${asked_at}::timestamptz then null else requested_at end`;
+/** The request of a pull, unless a pull that began at `pulled_at` answers it. */
+const unlessAnswered = (sql: Queryable, pulled_at: Date | null) =>
+  sql`case when requested_at <= ${pulled_at}::timestamptz then null else requested_at end`;
 
 /** Requests a pull: the next one that begins answers it. */
 export const requestKycPull = async (sql: Queryable, application_id: string): Promise<void> => {
@@ -76,10 +76,10 @@ export const requestKycPull = async (sql: Queryable, application_id: string): Pr
 /** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
 export const forgetKycRequest = async (
   sql: Queryable,
-  { application_id, asked_at }: { application_id: string; asked_at: Date },
+  { application_id, pulled_at }: { application_id: string; pulled_at: Date },
 ): Promise<void> => {
   await sql`
-    update kyc_states set requested_at = ${unlessAnswered(sql, asked_at)}
+    update kyc_states set requested_at = ${unlessAnswered(sql, pulled_at)}
     where application_id = ${application_id} and requested_at is not null`;
 };
 

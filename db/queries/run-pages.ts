@@ -119,7 +119,7 @@ export const insertPage = async (
       ) as g on true
       left join lateral (
         select true as failed, final,
-               not ${age.full} and count > 1 and kind not in ('not_asked', 'internal') and list_hash = l.list_hash
+               not ${age.full} and count > 1 and kind not in ('not_requested', 'internal') and list_hash = l.list_hash
                and now() < last_at + interval '1 millisecond' * (
                  least(${age.everyMs}::bigint * 2::float8 ^ least(count - 1, 30),
                        case when final then ${FINAL_WAIT_MAX_MS}::int else ${PASSING_WAIT_MAX_MS}::int end)

@@ -45,9 +45,9 @@ const transactAndPublish = async (
 
 /**
  * Counts the run's open games as failed.
- * @param kind `not_asked` when the run ends before their detail; `internal` when their detail job was lost
+ * @param kind `not_requested` when the run ends before their detail; `internal` when their detail job was lost
  */
-const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'internal'): Promise<void> => {
+const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_requested' | 'internal'): Promise<void> => {
   const ids = await failOpenGames(tx, run.run_id);
   const failures = ids.map(
     (application_game_id): Failure => ({ application_game_id, kind, reasons: [{ path: '', code: kind }] }),
@@ -130,7 +130,7 @@ export const closeEarly = async (
 ): Promise<RunRow | undefined> => {
   const run = await lockRun(tx, fence, 'removed');
   if (run === undefined) return undefined;
-  await failOpen(tx, run, 'not_asked');
+  await failOpen(tx, run, 'not_requested');
   return closeRun(tx, fence, end);
 };
 

@@ -54,7 +54,7 @@ const toFailure = ({ application_game_id, error }: FailedCall): LastFailure => (
 /** The rows to keep of open games that are not retried: failed calls, and calls that did not begin. */
 export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] => {
   const failed = new Map(failures.map((failure) => [failure.application_game_id, toFailure(failure)]));
-  const kind = 'not_asked';
+  const kind = 'not_requested';
   return open.map(
     (application_game_id) =>
       failed.get(application_game_id) ?? { application_game_id, kind, reasons: [{ path: '', code: kind }] },
