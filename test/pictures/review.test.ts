@@ -77,8 +77,12 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     })()`);
     expect(transferred).toBe(0);
 
+    // The pictures of the game after the next are requested when the page shows the next.
+    await until('each picture is requested', () =>
+      [...server.files.keys()].every((path) => server.requests.some((request) => request.path === path)),
+    );
     const counts = Map.groupBy(server.requests, ({ path }) => path);
-    for (const path of server.files.keys()) expect([path, counts.get(path)?.length ?? 0]).toEqual([path, 1]);
+    for (const path of server.files.keys()) expect([path, counts.get(path)?.length]).toEqual([path, 1]);
     for (const { headers } of server.requests) {
       expect(headers).not.toHaveProperty('authorization');
       expect(headers).not.toHaveProperty('cookie');
