@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { OF_A_READER, OF_FRAMEWORKS } from '#test/check/mistakes.ts';
+import { check, withOutcome } from '#test/support/checked-application.ts';
+import { startPlanted } from '#test/support/planted-application.ts';
+import { TOKEN } from '#test/support/webhooks.ts';
+
+test('the application passes without a mistake', async () => {
+  for (const games of [30, 130])
+    expect(withOutcome(await check((await startPlanted({ games })).url), 'failed')).toEqual([]);
+});
+
+test('there are 29 mistakes of a reader, and ten more', () => {
+  expect([OF_A_READER.length, OF_FRAMEWORKS.length]).toEqual([29, 10]);
+});
+
+test.each([...OF_A_READER, ...OF_FRAMEWORKS])('$planted: the check says so', async (mistake) => {
+  const { url } = await startPlanted(mistake);
+  const results = await check(url, TOKEN, { callTimeoutMs: 2_000 });
+  const [first] = results.filter(({ outcome }) => outcome === 'failed');
+  expect([withOutcome(results, 'failed'), first?.problem]).toEqual([
+    mistake.fails,
+    expect.stringMatching(mistake.says),
+  ]);
+  expect(JSON.stringify(results)).not.toContain('Secret');
+});
