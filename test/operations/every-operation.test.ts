@@ -57,6 +57,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'game.undo': { audit_ids: [1] },
   'game.package': { urls: [{ game_id: ID, game_package_url: '' }] },
   'game.reopen': { picture_id: ID, game_ids: [ID] },
+  'picture.repair': { sha256: ['0'.repeat(64)] },
   'failure.retry': acme,
   'reason.add': { code: 'gambling', label: 'Games of chance' },
   'reason.retire': { code: 'incomplete' },

@@ -130,6 +130,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
     ],
   },
+  'src/lists': {
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/operations'],
+    types: ['src/queue'],
+  },
   'src/site': {
     imports: [
       'src/errors.ts',
@@ -144,6 +148,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/operations',
       'src/review',
       'src/http',
+      'src/lists',
     ],
   },
   'src/portal': {
@@ -155,6 +160,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/identity',
       'src/review',
       'src/site',
+      'src/lists',
       'src/rules',
     ],
   },
@@ -173,6 +179,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
       'src/site',
       'src/portal',
+      'src/lists',
     ],
   },
   'src/kyc-desk': {
@@ -185,6 +192,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/queue',
       'src/identity',
       'src/site',
+      'src/lists',
       'src/operations',
     ],
   },
@@ -265,6 +273,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sealing',
       'src/egress',
       'src/picture-store',
+      'src/pictures',
       'src/review',
       'src/kyc',
       'src/queue',
@@ -278,6 +287,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config.ts',
       'src/roles',
       'package.json',
+      'src/lists',
     ],
   },
 };
