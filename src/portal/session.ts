@@ -31,7 +31,8 @@ const REFUSALS = {
 const signInForm = (problem?: string): SafeHtml => {
   const token = { name: 'token', type: 'password', required: true, autofocus: true, ...flawOf(problem) };
   return html`<h1>Developer portal</h1>
-<p>Where your games are, and why. Sign in with an API token of your application; the platform's operators create one.</p>
+<p>Where your games are, and why. Sign in with an API token of your application;
+the platform's operators create one.</p>
 ${problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`}
 <form method="post" action="/portal/sign-in">
 ${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' })}

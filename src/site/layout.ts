@@ -122,7 +122,8 @@ export const framedPage = (
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="side">
-<a class="brand" href="${base || '/'}"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
+<a class="brand" href="${base || '/'}">
+<img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
 <nav aria-label="Main"><ul>${places.map((place) => placeItem(place, page.at))}</ul></nav>
 <div class="who"><div>${who}</div>
 <form method="post" action="${base}/sign-out"><button class="button quiet">Sign out</button></form></div>

@@ -118,8 +118,8 @@ const decisionCard = (view: GameView): SafeHtml => {
   const hidden = hiddenFields({ ...seen, ...filters, cursor });
   const pass = html`<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}
 ${passButton(view.pictures)}</form>`;
-  const reject = html`<form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>${hidden}
-${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form>`;
+  const reject = html`<form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>
+${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form>`;
   return section(
     'Decision',
     html`<div class="decision">${viewers}${pass}
@@ -151,7 +151,8 @@ other bytes behind the same address than the last decision saw: both are shown.<
 const packageSection = ({ game, mayDecide }: GameView): SafeHtml => {
   const { game_id, game_package_url: value } = game;
   const form = html`<form method="post" action="/games/${game_id}/package" class="form">
-${input('Address', { name: 'url', type: 'url', maxlength: 2048, value })}<button class="button">Set package URL</button></form>`;
+${input('Address', { name: 'url', type: 'url', maxlength: 2048, value })}
+<button class="button">Set package URL</button></form>`;
   return section('Package URL', mayDecide ? form : html`<div class="body mono">${value || '–'}</div>`);
 };
 
@@ -180,7 +181,8 @@ const gameFacts = ({ game, timeline }: GameView): SafeHtml =>
 const stepLink = (url: string | undefined, label: string, key: string, inPlace = true): SafeHtml | null =>
   url === undefined
     ? null
-    : html`<a class="button" href="${url}" data-key="${key}"${inPlace ? IN_PLACE : null}>${label} <kbd>${key}</kbd></a>`;
+    : html`<a class="button" href="${url}" data-key="${key}"${inPlace ? IN_PLACE : null}>
+${label} <kbd>${key}</kbd></a>`;
 
 const steps = ({ mayDecide, filters, nextUrl, furtherUrl, backUrl }: GameView): SafeHtml =>
   html`${stepLink(backUrl, 'Previous', 'k')}${stepLink(nextUrl, 'Next', 'j')}
