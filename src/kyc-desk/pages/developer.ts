@@ -70,24 +70,24 @@ const recordBody = ({ changed_fields }: Developer, record: KycFields | string | 
 
 const CHANGED = badge('changed', 'info');
 
-type Ask = { label: string; ask: string; path: string; hint: string };
+type ActForm = { label: string; button: string; path: string; hint: string };
 
-const ASKS: Record<(typeof KYC_APPROVAL_KINDS)[number], Ask> = {
+const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
   reveal: {
     label: 'Reveal',
-    ask: 'Ask to reveal it',
+    button: 'Request to reveal it',
     path: 'reveal',
     hint: 'Shows the record in clear, once, for two minutes.',
   },
   'cp-id': {
     label: 'Accept the new cp_id',
-    ask: 'Ask to accept it',
+    button: 'Request to accept it',
     path: 'accept-cp-id',
     hint: 'The new cp_id gets its own platform cp_id, and its record is pulled.',
   },
   erase: {
     label: 'Erase',
-    ask: 'Ask to erase it',
+    button: 'Request to erase it',
     path: 'erase',
     hint: 'Deletes every version of the record. Backups keep it until they expire.',
   },
@@ -98,11 +98,11 @@ const reasonField = input('Reason, for the audit log', {
   grow: true,
 });
 
-type Asked = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
+type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
 
 /** What an officer may request, or do alone where the rule lets one person do it. */
-const askForm = ({ kind, version, need }: Asked, application_id: string, view: ProofView): SafeHtml => {
-  const { label, ask, path, hint } = ASKS[kind as keyof typeof ASKS];
+const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
+  const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
   const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
   const url = `${developerPath(application_id)}/${path}`;
   const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
@@ -110,7 +110,7 @@ const askForm = ({ kind, version, need }: Asked, application_id: string, view: P
   if (need === 'needed') {
     const fields = { kind, subject: `application:${application_id}`, seen: version };
     return html`<div class="request">${title}
-${form('/requests', fields, html`<button class="button">${ask}</button>`)}</div>`;
+${form('/requests', fields, html`<button class="button">${requestLabel}</button>`)}</div>`;
   }
   const why =
     need === 'off'
@@ -138,7 +138,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, method, ...asks] = await Promise.all([
+      const [record, former, requests, entries, method, ...acts] = await Promise.all([
         readMasked(options, application_id),
         readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
@@ -157,13 +157,15 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         signInAgain: options.oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
       };
       // Each action is requested once, but every officer needs a reveal of their own.
-      const asked = new Set<ApprovalKind>(
+      const requested = new Set<ApprovalKind>(
         requests
-          .filter(({ kind, asked_by }) => kind !== 'reveal' || asked_by === login)
+          .filter(({ kind, requested_by }) => kind !== 'reveal' || requested_by === login)
           .map(({ kind }) => kind),
       );
-      const forms = asks.flatMap(({ kind, version, need }) =>
-        version == null || asked.has(kind) ? [] : [askForm({ kind, version, need }, application_id, view)],
+      const forms = acts.flatMap(({ kind, version, need }) =>
+        version == null || requested.has(kind)
+          ? []
+          : [actForm({ kind, version, need }, application_id, view)],
       );
       const versions = listTable(kycVersionList, former, {
         linkTo,
@@ -188,7 +190,7 @@ ${section(
     ['cp_id of the platform', developer.cp_id],
     ['cp_id of the application', developer.application_cp_id],
     ['Refused cp_id', developer.refused_cp_id],
-    ['Last pulled', ago(developer.asked_at)],
+    ['Last pulled', ago(developer.pulled_at)],
     ['Record changed', ago(developer.received_at)],
     ['Changed fields', fieldNames(developer.changed_fields)],
     [
@@ -208,7 +210,7 @@ ${section('What was done, latest first', done)}`;
         at: '/',
         body,
         parent: ['Developers', '/'],
-        lead: html`${badge(developer.state)} ${ago(developer.asked_at)}`,
+        lead: html`${badge(developer.state)} ${ago(developer.pulled_at)}`,
       });
     },
   );
