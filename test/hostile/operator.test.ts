@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordHeartbeat } from '#db/queries/workers.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
@@ -20,8 +23,16 @@ import { asOperator } from '#test/support/roles.ts';
 /** The key that the tests' access tokens are sealed under. */
 const TEST_KEY = createHash('sha256').update('the key of the tests').digest('base64');
 
-/** The command line beside a fleet whose worker runs in this process. */
+/** The command line beside a fleet whose worker, with its chore that adds jobs for requested games, runs in this process. */
 const commandsOf = async (fleet: TestFleet) => {
+  const over = new AbortController();
+  const adding = repeatUntilAborted(50, over.signal, pino({ level: 'silent' }), 'urgent jobs', () =>
+    addUrgentJobs(fleet.sql, fleet.producer),
+  );
+  onTestFinished(async () => {
+    over.abort();
+    await adding.ended;
+  });
   await recordHeartbeat(fleet.sql, {
     worker_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
     host: 'here',
@@ -82,7 +93,7 @@ test('an operator reads which games failed and why, repairs the application, and
 
   expect(await ask('failure', 'retry', 'acme', '--wait')).toMatchObject({
     exit: 3,
-    answer: { results: [{ inserted: 1, invalid: 1 }] },
+    answer: { inserted: 1, invalid: 1 },
   });
   const again = await ask('failure', 'list', 'acme');
   expect(again.answer.failures).toMatchObject([{ application_game_id: second, count: 2 }, { count: 1 }]);
@@ -117,7 +128,7 @@ test('many games pulled by hand are no more calls at once than their application
   );
   expect(await ask('pull', 'acme', ...games, '--wait')).toMatchObject({
     exit: 0,
-    answer: { results: [{ inserted: 100 }, { inserted: 100 }, { inserted: 50 }] },
+    answer: { inserted: 250 },
   });
   expect(most).toBe(4);
 });
@@ -144,11 +155,9 @@ test('app list and app show say why an application is not called, and resume cle
     answer: { status: 'active', reason: null, failed_runs: 0, failing_since: null },
   });
 
-  await fleet.sql`update applications set failed_runs = 2, failing_since = '2026-03-01T00:00:00Z',
-                                          next_attempt_at = '2026-03-01T02:00:00Z'`;
-  expect((await say('app', 'list')).stdout).toMatch(
-    /failing since 2026-03-01 00:00:00\+00:00; next attempt 2026-03-01 02:00:00\+00:00/,
-  );
+  await fleet.sql`update applications set failed_runs = 2, failing_since = now() - interval '3 days',
+                                          next_attempt_at = now() + interval '2 hours'`;
+  expect((await say('app', 'list')).stdout).toMatch(/failing for 3d; next attempt in [12]h/);
 });
 
 test('app check passes the sample application, and shows a broken one what is wrong', async () => {
