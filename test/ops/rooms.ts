@@ -198,6 +198,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/egress',
       'src/webhooks',
       'src/queue',
+      'src/picture-store',
       'src/pictures',
       'src/tracing',
       'src/ingest',
