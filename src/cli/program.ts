@@ -23,6 +23,7 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   failure: ['show and retry games that were not stored', () => import('#src/cli/commands/failure.ts')],
   queue: ['show, pause and resume the queues', () => import('#src/cli/commands/queue.ts')],
   game: ['review games', () => import('#src/cli/commands/game.ts')],
+  review: ['show the games that wait for a decision', () => import('#src/cli/commands/review.ts')],
   picture: ['verify and fill the store of pictures', () => import('#src/cli/commands/picture.ts')],
   event: ['show and retry what applications hear of their games', () => import('#src/cli/commands/event.ts')],
   reason: ['reasons for which games are rejected', () => import('#src/cli/commands/reason.ts')],

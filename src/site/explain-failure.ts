@@ -1,4 +1,4 @@
-import type { FailureGroup } from '#db/queries/console.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** What each kind means to the application's developer (docs/application-developers.md). */
@@ -20,6 +20,7 @@ const KINDS: Record<string, string> = {
   name_not_found: 'The name of the server does not resolve.',
   tls_failed: 'The certificate is not valid.',
   forbidden_address: 'The address is not public.',
+  no_detail: 'The list names this game, but its detail is null.',
   not_asked: 'The batch ended before this game.',
   cp_id_changed: 'The cp_id of the KYC record changed.',
 };
@@ -46,5 +47,6 @@ export const explainFailure = ({
     .slice(0, 5)
     .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)
     .join(', ');
-  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${operation}${fields === '' ? '' : `: ${fields}`}</small>`;
+  const where = fields === '' ? operation : `${operation}: ${fields}`;
+  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${where}</small>`;
 };

@@ -181,7 +181,7 @@ describe('The command line of a fleet', () => {
       (queue: { name: string }) => queue.name === 'query-cp-kyc',
     );
     expect(paused.paused).toBe(true);
-    expect((await ask('queue', 'resume')).answer.resumed).toEqual(names);
+    expect((await ask('queue', 'resume')).answer.resumed.toSorted()).toEqual(names);
     expect((await ask('queue', 'retry-failed', 'query-game-list')).answer.retried).toHaveProperty(
       'query-game-list',
     );

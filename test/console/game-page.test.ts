@@ -69,9 +69,9 @@ test('the id of a game in capitals opens the same page, whose forms and links na
     const { status, text } = await open(`/games/${capitals}${query}`);
     expect(status).toBe(200);
     expect(text.replaceAll('<', '\n<')).not.toMatch(new RegExp(`(href|action|value)="[^"]*${capitals}`));
-    expect(text).toContain(`_${first}"`);
+    expect(text).toContain(`value="since,${first}"`);
   }
-  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `1_${first}` };
+  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `since,${first}` };
   const answer = await fetch(new URL(`/games/${capitals}`, site.url), {
     method: 'POST',
     headers: { cookie },

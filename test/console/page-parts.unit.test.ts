@@ -2,16 +2,12 @@ import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { outcomeSeries } from '#src/console/charts.ts';
-import { describeAddress, eventColumns } from '#src/site/event-tables.ts';
-
+import { describeAddress, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { badge, gameName, nameInText } from '#src/site/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
   ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;
-const deliveryOf = (item: EventItem) => {
-  const column = eventColumns(() => '/games/1').find(({ head }) => head === 'Delivery');
-  return String(column?.cell(item));
-};
+const deliveryOf = (item: EventItem) => String(EVENT_CELLS.state(item));
 
 test('an event without an attempt does not promise one: its address may be failing', () => {
   const shown = deliveryOf(event({}));

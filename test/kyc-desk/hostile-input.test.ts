@@ -19,9 +19,17 @@ afterAll(() => desk?.stop());
 
 /** The routes of every site are in the test of the console. */
 const OWN = /^\/(developers|requests|reveals|$)/;
+const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const QUERIES: Fields = {
-  '/': { q: 'x', state: 'sealed', order: 'id', page: '1' },
-  '/reveals': { who: 'kim', before: '9' },
+  '/': {
+    q: 'x',
+    status: 'sealed',
+    'new-cp-id': '1',
+    sort: '-received_at',
+    cursor: '-received_at,acme,2026-01-01',
+  },
+  '/requests': { kind: 'reveal', sort: 'asked_at', cursor: `asked_at,${ID},2026-01-01` },
+  '/reveals': { application: 'acme', actor: 'kim', since: '24h', until: '1h', cursor: '-entry_id,9' },
 };
 const ACTION = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
 const FORMS: Fields = {

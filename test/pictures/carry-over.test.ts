@@ -269,4 +269,4 @@ test('a hundred games that moved, half of them with one other byte: exactly the 
       revision: 2,
     });
   expect(await takeCarryCandidates(media, 100, 1_000)).toEqual([]);
-}, 120_000);
+});

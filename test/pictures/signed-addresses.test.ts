@@ -135,7 +135,7 @@ test('one picture that was swapped under a new signature is found by the next ch
   expect(await recheck()).toMatchObject({ drifted: 100 });
   for (const name of names)
     expect(await gameOf(name)).toMatchObject({ audit_status: 'pending', revision: 1 });
-}, 60_000);
+});
 
 test('another application that lists the same address has a picture of its own, and spoils nothing', async () => {
   serve('/c.png', await aPicture(5));

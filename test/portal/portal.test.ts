@@ -123,7 +123,7 @@ test('a list of games has a next page only if there are more games', async () =>
 
   await upsertGames(sql, 'elm', games.slice(50));
   const first = await page('/portal/games');
-  const [, next = ''] = /href="([^"]*before=[^"]*)"[^>]*>Next<\/a>/.exec(first) ?? [];
+  const [, next = ''] = /href="([^"]*cursor=[^"]*)"[^>]*>Next<\/a>/.exec(first) ?? [];
   const second = await page(next.replaceAll('&amp;', '&'));
   const shown = (html: string) =>
     names.filter((name) => html.includes(`<small class="mono">${name}</small>`));
@@ -136,13 +136,13 @@ test('a developer finds the games that vanished, page by page, also when the las
   const { sql } = database;
   const { token } = await fill('fir', 'fir');
   const cookie = await signIn(token);
-  const tab = async (before?: string) => {
-    const query = before === undefined ? '' : `&before=${before}`;
+  const tab = async (cursor?: string) => {
+    const query = cursor === undefined ? '' : `&cursor=${cursor}`;
     const html = await (await call(`/portal/games?status=withdrawn${query}`, cookie)).text();
     return {
       html,
       ids: [...html.matchAll(/<small class="mono">([^<]*)</g)].map(([, id]) => id ?? ''),
-      next: /before=([\w-]{36})"[^>]*>Next</.exec(html)?.[1],
+      next: /cursor=([^"&]+)"[^>]*>Next</.exec(html)?.[1],
     };
   };
   const first = await tab();
@@ -195,7 +195,7 @@ test("no page, parameter or action shows or changes another application's anythi
   for (const path of PAGES) await expectNothing(path);
   for (const id of other.ids) {
     for (const path of PAGES)
-      for (const name of ['id', 'before', 'after', 'application', 'application_id', 'status', 'q'])
+      for (const name of ['id', 'cursor', 'sort', 'application', 'application_id', 'status', 'state', 'q'])
         await expectNothing(`${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(id)}`);
     await expectNothing(`/portal/game?id=${encodeURIComponent(id)}`);
     for (const path of ['/portal/games/', '/portal/runs/', '/portal/events/', '/portal/checks/'])

@@ -1,21 +1,10 @@
 /** Parts of several pages of the desk. */
 import type { ApprovalRow } from '#db/queries/approvals.ts';
-import type { Developer } from '#db/queries/kyc-desk.ts';
-import type { KycState } from '#src/contract/words.ts';
+import type { Developer } from '#db/queries/kyc-list.ts';
+import { describeRequest } from '#src/lists/approvals.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
+import type { LinkTo } from '#src/site/list.ts';
 import { requestCard } from '#src/site/requests.ts';
-
-const STATES: Record<KycState, { text: string; tone: string }> = {
-  pending: { text: 'pending', tone: 'info' },
-  sealed: { text: 'sealed', tone: 'good' },
-  not_provided: { text: 'not provided', tone: 'warn' },
-  cp_id_changed: { text: 'cp_id changed', tone: 'warn' },
-  failed: { text: 'failed', tone: 'bad' },
-  erased: { text: 'erased', tone: 'plain' },
-};
-
-export const stateBadge = (state: KycState): SafeHtml => badge(STATES[state].text, STATES[state].tone);
-export const stateText = (state: KycState): string => STATES[state].text;
 
 /** The application's own states, which matter here only if it was removed. */
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
@@ -31,23 +20,15 @@ export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml |
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
 
-/** A link to a developer's page. */
-export const developerLink = (application_id: string, text = application_id): SafeHtml =>
-  html`<a href="${developerPath(application_id)}">${text}</a>`;
+/** The desk's pages of subjects: each is a developer's. */
+export const linkTo: LinkTo = (subject) => (subject.to === 'application' ? developerPath(subject.id) : null);
+
+/** Links to developers, with commas between them. */
+export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
+  ids.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`);
 
 /** Which application a request is about. */
 export const applicationOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
-
-const WHAT: Record<ApprovalRow['kind'], string> = {
-  reveal: 'Reveal the record',
-  erase: 'Erase every version of the record',
-  'cp-id': 'Accept the new cp_id',
-  withdrawals: 'Accept withdrawals',
-};
-
-/** What a request would do. */
-export const whatOf = ({ kind, version }: ApprovalRow): string =>
-  kind === 'cp-id' ? `${WHAT[kind]} ${version}` : WHAT[kind];
 
 /** How an operator proves again who it is, in the form of a reveal. */
 export type ProofView = {
@@ -87,5 +68,5 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
             kind: 'danger',
             fields: { ...fields, cp_id: row.version },
           });
-  return requestCard(row, { login, mayApprove: true, what: whatOf(row), use });
+  return requestCard(row, { login, mayApprove: true, what: describeRequest(row), use });
 };

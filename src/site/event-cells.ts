@@ -1,15 +1,8 @@
-/** Events and their deliveries, for the operator and for the application's developer. */
+/** Cells of events and of the addresses that they are sent to, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
 import type { EventWhy } from '#src/contract/words.ts';
-import { ago, badge, type Column, due, gameName, html, mono, type SafeHtml } from '#src/site/html.ts';
-
-const TYPES = {
-  'game.passed': 'good',
-  'game.rejected': 'bad',
-  'game.pending': 'info',
-  'game.withdrawn': 'warn',
-};
+import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
 const WHYS: Record<EventWhy, string> = {
   decided: 'A reviewer decided.',
@@ -34,21 +27,12 @@ const delivery = (event: EventItem): SafeHtml => {
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
-/** @param gameUrl the page of the event's game */
-export const eventColumns = (gameUrl: (event: EventItem) => string): Column<EventItem>[] => [
-  {
-    head: 'Event',
-    cell: (event) =>
-      html`${badge(event.type, TYPES[event.type])}<br><small>${WHYS[event.data.why]} ${ago(event.created_at)}</small>`,
-  },
-  {
-    head: 'Game',
-    cell: (event) =>
-      html`<a href="${gameUrl(event)}"><span dir="auto">${gameName(event.data.game_name)}</span></a>`,
-  },
-  { head: 'Delivery', cell: delivery },
-  { head: 'Event id', minWidth: 1200, cell: (event) => mono(event.event_id) },
-];
+/** How pages show what an event says, and its delivery. */
+export const EVENT_CELLS = {
+  type: ({ type, data, created_at }: EventItem): SafeHtml =>
+    html`${badge(type)}<br><small>${WHYS[data.why]} ${ago(created_at)}</small>`,
+  state: delivery,
+};
 
 /** Describes the health of the address, in one to three sentences. */
 export const describeAddress = (webhook: EventWebhook): SafeHtml => {
@@ -56,17 +40,24 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   if (status === 'off')
     return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
   if (last_error?.startsWith(NOT_SIGNED))
-    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and the log of the workers.`;
+    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
+the log of the workers.`;
   if (failing_since !== null)
-    return html`Deliveries fail (${last_error ?? ''}). The first failure was ${ago(failing_since)}; the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
+    return html`Deliveries fail (${last_error ?? ''}). The first failure was ${ago(failing_since)};
+the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;
 };
 
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
-  status === 'off'
-    ? badge('off', 'bad')
-    : failing_since === null
-      ? badge('active')
-      : badge('failing', 'warn');
+  badge(status === 'active' && failing_since !== null ? 'failing' : status);
+
+/** Where the events of an application are sent. @param none what is said without an address */
+export const addressFacts = (webhook: EventWebhook | undefined, none: SafeHtml): SafeHtml =>
+  webhook === undefined
+    ? html`<p class="body soft">${none}</p>`
+    : facts([
+        ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`],
+        ['State', describeAddress(webhook)],
+      ]);
