@@ -1,27 +1,31 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { claimPicture, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
 import { passGames } from '#src/operations/decisions.ts';
 import { backfillPictures, findMissing } from '#src/pictures/backfill.ts';
 import { findDamaged, findOrphaned } from '#src/pictures/verify-store.ts';
-import { openStoreWorld } from '#test/pictures/store-world.ts';
+import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
 import { fetchedGame, KIM } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
+import { aPicture } from '#test/support/pictures.ts';
 import { startS3Server } from '#test/support/s3-server.ts';
 
-const PICTURES = 10_000;
+const PICTURES = 1_000;
 const PER_GAME = 10;
 const BATCH = 500;
-
-/** A picture of eight times eight pixels that no other number has. */
-const aTinyPicture = (n: number): Promise<Buffer> => {
-  const raw = createHash('shake256', { outputLength: 192 }).update(String(n)).digest();
-  return sharp(raw, { raw: { width: 8, height: 8, channels: 3 } })
-    .png()
-    .toBuffer();
-};
+const LANES = 8;
+const HOUR_MS = 3_600_000;
+const SHAPE = {
+  outcome: 'shown',
+  format: 'png',
+  width: 64,
+  height: 64,
+  frames: 1,
+  dhash: 0n,
+  thumbnails: [],
+} as const;
 
 /** Numbers that a seed determines. */
 const randomOf = (seed: string) => {
@@ -29,7 +33,21 @@ const randomOf = (seed: string) => {
   return () => Number.parseInt(hash('sha256', `${seed} ${turn++}`).slice(0, 8), 16) / 2 ** 32;
 };
 
-test('10,000 pictures, and a bucket whose server is killed at random: nothing is lost that a decision names', async () => {
+type Picture = { url: string; bytes: Buffer };
+
+/** What the media process does with the bytes of a picture that an operator looks at. */
+const look = async ({ media, keeper }: StoreWorld, { url, bytes }: Picture): Promise<void> => {
+  const claimed = await claimPicture(media, { application_id: 'acme', url }, true);
+  if (claimed === undefined) return;
+  const sha256 = hash('sha256', bytes, 'buffer');
+  await saveContent(media, { ...SHAPE, sha256, bytes: bytes.length });
+  const note = (await keeper.keep({ sha256: sha256.toString('hex'), format: 'png' }, bytes)) ?? null;
+  const { picture_id } = claimed;
+  const result = { picture_id, outcome: 'shown', http_status: 200, sha256, etag: null, note } as const;
+  await recordResult(media, { ...result, freshMs: note === null ? HOUR_MS : 0 });
+};
+
+test('a thousand pictures, and a bucket whose server is killed at random: nothing is lost that a decision names', async () => {
   const s3 = await startS3Server();
   const store = s3.open();
   const world = await openStoreWorld(store, { publicUrl: 'https://pictures.example' });
@@ -39,7 +57,7 @@ test('10,000 pictures, and a bucket whose server is killed at random: nothing is
   let kills = 0;
   const killing = (async () => {
     while (!isOver) {
-      await sleep(1_000 + random() * 4_000);
+      await sleep(2_000 + random() * 8_000);
       await s3.kill();
       kills += 1;
       await sleep(random() * 1_500);
@@ -47,21 +65,24 @@ test('10,000 pictures, and a bucket whose server is killed at random: nothing is
     }
   })();
 
-  const games = await Promise.all(
-    Array.from({ length: PICTURES / PER_GAME }, async (_, game) => {
-      const urls: string[] = [];
-      for (let place = 0; place < PER_GAME; place += 1) {
-        const path = `/g-${game}/${place}.png`;
-        world.server.files.set(path, { bytes: await aTinyPicture(game * PER_GAME + place) });
-        urls.push(world.server.url + path);
-      }
-      const [icon = '', ...others] = urls;
-      return fetchedGame({
-        game_id: `g-${game}`,
-        game_icon: [icon],
-        game_store_pic: others,
-        game_store_video: '',
-      });
+  // A PNG may have anything after its end: so each picture has bytes of its own.
+  const png = await aPicture(1, 'png', { width: 64, height: 64 });
+  const pictures = new Map<string, Picture[]>();
+  for (let game = 0; game < PICTURES / PER_GAME; game += 1) {
+    const own = Array.from({ length: PER_GAME }, (_, place): Picture => {
+      const path = `/g-${game}/${place}.png`;
+      const bytes = Buffer.concat([png, Buffer.from(path)]);
+      world.server.files.set(path, { bytes });
+      return { url: world.server.url + path, bytes };
+    });
+    pictures.set(`g-${game}`, own);
+  }
+  const games = [...pictures].map(([game_id, [icon, ...others]]) =>
+    fetchedGame({
+      game_id,
+      game_icon: icon === undefined ? [] : [icon.url],
+      game_store_pic: others.map(({ url }) => url),
+      game_store_video: '',
     }),
   );
   for (let from = 0; from < games.length; from += BATCH)
@@ -71,20 +92,23 @@ test('10,000 pictures, and a bucket whose server is killed at random: nothing is
   const waiting = () => sql<{ game_id: string; application_game_id: string; revision: number }[]>`
     select game_id, application_game_id, revision from games where audit_status = 'pending' order by game_id`;
   for (let left = await waiting(); left.length > 0; left = await waiting()) {
-    await sql`update pictures set fresh_until = now() where outcome = 'shown'`;
-    await Promise.all(
-      [0, 1, 2].map(async (lane) => {
-        for (const { application_game_id } of left.filter((_, n) => n % 3 === lane))
-          await world.look(application_game_id);
-      }),
-    );
+    const seen = left.flatMap(({ application_game_id }) => pictures.get(application_game_id) ?? []);
+    const looks = Array.from({ length: LANES }, async (_, lane) => {
+      for (let at = lane; at < seen.length; at += LANES) await look(world, seen[at] as Picture);
+    });
+    await Promise.all(looks);
     const pairs = left.map(({ game_id, revision }) => ({ game_id, revision }));
     await operateAs(sql, KIM, passGames, { games: pairs }, { keepsPictures: true });
-    await world.tidy().catch(() => {});
   }
+  // A job of the store ends at a failure; the next one continues.
+  for (let isPlaced = false; !isPlaced; )
+    isPlaced = await world.tidy().then(
+      () => true,
+      () => false,
+    );
   isOver = true;
   await killing;
-  expect(kills).toBeGreaterThan(5);
+  expect(kills).toBeGreaterThan(0);
 
   const { signal } = new AbortController();
   let isFilled = false;
@@ -94,7 +118,6 @@ test('10,000 pictures, and a bucket whose server is killed at random: nothing is
   await backfillPictures({ sql, signal });
   isFilled = true;
   await media;
-  await world.tidy();
   let checked = 0;
   const damaged = findDamaged({ sql, store, signal }, (pictures) => {
     checked += pictures;
