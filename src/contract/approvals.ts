@@ -2,11 +2,14 @@
 import type { Right } from '#src/contract/roles.ts';
 
 /** What one person asks for and another approves, as `FOUR_EYES` names it. */
-export const APPROVAL_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals'] as const;
+export const APPROVAL_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals', 'officer'] as const;
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
-/** The kinds of the KYC desk. `withdrawals` belongs to the console. */
+/** The kinds that officers request at the KYC desk. `withdrawals` belongs to the console. */
 export const KYC_APPROVAL_KINDS = ['reveal', 'erase', 'cp-id'] as const satisfies readonly ApprovalKind[];
+
+/** The kinds that officers approve there. An administrator requests an `officer` at the console. */
+export const DESK_APPROVAL_KINDS = [...KYC_APPROVAL_KINDS, 'officer'] as const;
 
 /** Who may ask, and who may approve. */
 export const APPROVAL_RIGHTS = {
@@ -14,6 +17,7 @@ export const APPROVAL_RIGHTS = {
   erase: { ask: 'kyc', approve: 'kyc' },
   'cp-id': { ask: 'kyc', approve: 'kyc' },
   withdrawals: { ask: 'accept_withdrawals', approve: 'approve_withdrawals' },
+  officer: { ask: 'manage_operators', approve: 'kyc' },
 } as const satisfies Record<ApprovalKind, { ask: Right; approve: Right }>;
 
 /** What each kind does, as the end of a sentence. */
@@ -22,6 +26,7 @@ export const APPROVAL_ACTIONS = {
   erase: 'erase a KYC record',
   'cp-id': 'accept a new cp_id',
   withdrawals: 'accept the withdrawals of a suspect run',
+  officer: 'make somebody a KYC officer, or open the sign-in of one',
 } as const satisfies Record<ApprovalKind, string>;
 
 /** How a request ends without being used. */

@@ -169,7 +169,7 @@ export const tryPassword = async (
 };
 
 /**
- * Confirms who uses a session, before a KYC record is revealed. An operator with a password gives it again; wrong ones
+ * Confirms who uses a session, before a KYC record is revealed or an operator is changed. An operator with a password gives it again; wrong ones
  * count with those of the sign-in. Any other operator must have signed in at the OIDC provider within five minutes, and
  * one such sign-in confirms once.
  */
@@ -183,7 +183,7 @@ export const confirmOperator = async (
   if (password_hash === null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
   const tried = await tryPassword(sql, { login, password_hash }, password, address);
-  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password for a reveal', address);
+  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password to confirm', address);
   return tried;
 };
 

@@ -1,21 +1,35 @@
 /** `/operators`: who may sign in, with which roles. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { listOperators, type Operator } from '#db/queries/operators.ts';
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { findOperator, listOperators, type Operator } from '#db/queries/operators.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { signInUrl } from '#src/identity/links.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import {
   addOperator,
   disableOperator,
   enableOperator,
   linkOperator,
+  operatorSubject,
   setRoles,
   signOutOperator,
 } from '#src/operations/operators.ts';
+import { requestApproval } from '#src/operations/requests.ts';
+import { readNeed } from '#src/operations/second-person.ts';
 import { redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
-import { action, ago, badge, html, type SafeHtml, section, tableSection } from '#src/site/html.ts';
+import {
+  confirm,
+  missingProof,
+  PROOF_MAX,
+  type ProofView,
+  proofField,
+  readProof,
+} from '#src/site/confirm.ts';
+import { ago, badge, hiddenFields, html, type SafeHtml, section, tableSection } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { requestCard } from '#src/site/requests.ts';
 
 const words = (text: string): string => text.replaceAll('_', ' ');
 
@@ -26,23 +40,52 @@ const roleBoxes = (checked: readonly Role[]): SafeHtml =>
       html`<label><input type="checkbox" autocomplete="off" name="role" value="${role}"${checked.includes(role) ? html` checked` : null}> ${words(role)}</label>`,
   )}</div>`;
 
-const manageCell = (operator: Operator): SafeHtml => {
+/** What makes an officer is requested: the reason is for the one who approves it. */
+const reasonField = html`<label class="field"><span>Reason, if this makes a KYC officer</span>
+<input name="reason" maxlength="1000" autocomplete="off"></label>`;
+
+const manageForm = (operator: Operator, proof: ProofView): SafeHtml => {
+  const { login, roles, status } = operator;
   const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
-    action('/operators', label, { fields: { act: name, login: operator.login }, kind });
+    html`<button class="button ${kind}" name="act" value="${name}">${label}</button>`;
   const isOidc = operator.signs_in_by === 'oidc';
-  return html`<details><summary>Manage<span class="hidden"> ${operator.login}</span></summary>
-${
-  isOidc
+  const rolesPart = isOidc
     ? html`<p class="soft">The roles come from the OIDC provider.</p>`
-    : html`<form method="post" action="/operators" class="rows"><input type="hidden" name="act" value="roles"><input type="hidden" name="login" value="${operator.login}">
-<fieldset><legend>Roles of ${operator.login}</legend>${roleBoxes(operator.roles)}</fieldset><button class="button">Set roles</button></form>`
-}
-<div class="actions">${isOidc || operator.status === 'disabled' ? null : act('New sign-in link', 'link')}${act('Sign out', 'sign_out')}${operator.status === 'active' ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable')}</div></details>`;
+    : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${reasonField}`;
+  const linkPart = isOidc || status === 'disabled' ? null : act('New sign-in link', 'link');
+  const statusPart =
+    status === 'active' ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable');
+  return html`<form method="post" action="/operators" class="rows">
+<input type="hidden" name="login" value="${login}">${rolesPart}${proofField(proof)}
+${isOidc ? null : act('Set roles', 'roles', '')}
+<div class="actions">${linkPart}${act('Sign out', 'sign_out')}${statusPart}</div></form>`;
+};
+
+const manageCell = (operator: Operator, proof: ProofView): SafeHtml =>
+  html`<details><summary>Manage<span class="hidden"> ${operator.login}</span></summary>
+${missingProof(proof, CHANGE) ?? manageForm(operator, proof)}</details>`;
+
+const CHANGE = 'A change of operators';
+
+/** A request for an officer, with what its administrator does once it is approved. */
+const officerCard = (row: ApprovalRow, proof: ProofView): SafeHtml => {
+  const { act = 'link', name, roles = [] } = row.asked;
+  const login = row.subject.slice('operator:'.length);
+  const use = html`<form method="post" action="/operators" class="acts">
+${hiddenFields({ act, login, name, approval: row.approval_id })}
+${roles.map((role) => html`<input type="hidden" name="role" value="${role}">`)}
+${proofField(proof)}<button class="button primary">Do it now</button></form>`;
+  const what = `${login}: ${act} ${words(roles.join(', '))}`;
+  const view = { login: proof.login, mayApprove: false, what, use };
+  return requestCard(row, { ...view, use: missingProof(proof, CHANGE) ?? use });
 };
 
 const form = z.object({
   act: z.enum(['add', 'roles', 'link', 'sign_out', 'disable', 'enable']),
   login: z.string(),
+  password: z.string().max(PROOF_MAX).default(''),
+  reason: z.string().default(''),
+  approval: z.string().optional(),
   name: z.string().default(''),
   role: z
     .union([z.enum(ROLES), z.array(z.enum(ROLES))])
@@ -50,7 +93,19 @@ const form = z.object({
     .transform((roles) => [roles].flat()),
 });
 
-const page = (operators: readonly Operator[], shown?: SafeHtml): SafeHtml => html`${shown ?? null}
+type View = { operators: readonly Operator[]; requests: readonly ApprovalRow[]; proof: ProofView };
+
+const addForm = (proof: ProofView): SafeHtml =>
+  missingProof(proof, CHANGE) ??
+  html`<form method="post" action="/operators" class="form"><input type="hidden" name="act" value="add">
+<label class="field"><span>Login</span>
+<input name="login" required autocapitalize="none" spellcheck="false" autocomplete="off"></label>
+<label class="field"><span>Name</span><input name="name" autocomplete="off"></label>
+<fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>${reasonField}${proofField(proof)}
+<button class="button primary">Add operator</button></form>`;
+
+const page = ({ operators, requests, proof }: View, shown?: SafeHtml): SafeHtml => html`${shown ?? null}
+${requests.length === 0 ? null : section('Requests for KYC officers', html`${requests.map((row) => officerCard(row, proof))}`)}
 ${tableSection(
   'Operators',
   operators,
@@ -64,19 +119,12 @@ ${tableSection(
     { head: 'Signs in by', minWidth: 900, cell: (row) => row.signs_in_by },
     { head: 'Sessions', minWidth: 1200, numeric: true, cell: (row) => row.open_sessions },
     { head: 'Last sign-in', minWidth: 640, cell: (row) => ago(row.last_sign_in_at) },
-    { head: 'Manage', cell: manageCell },
+    { head: 'Manage', cell: (row) => manageCell(row, proof) },
   ],
   { empty: 'No operator yet.', stacked: true },
 )}
 <div class="columns">
-${section(
-  'Add an operator',
-  html`<form method="post" action="/operators" class="form"><input type="hidden" name="act" value="add">
-<label class="field"><span>Login</span><input name="login" required autocapitalize="none" spellcheck="false" autocomplete="off"></label>
-<label class="field"><span>Name</span><input name="name" autocomplete="off"></label>
-<fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>
-<button class="button primary">Add operator</button></form>`,
-)}
+${section('Add an operator', addForm(proof))}
 ${tableSection(
   'What each role may do',
   Object.entries(RIGHTS),
@@ -92,27 +140,58 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
   const { sql, url } = options;
   const show = { title: 'Operators', at: '/operators' };
 
-  app.get('/operators', { config: { right: 'manage_operators' } }, async (_request, reply) =>
-    sendPage(reply, { ...show, body: page(await listOperators(sql)) }),
+  const read = async (request: FastifyRequest): Promise<View> => ({
+    operators: await listOperators(sql),
+    requests: await refreshOpenRequests(sql, ['officer']),
+    proof: await readProof(request, options, '/operators'),
+  });
+
+  app.get('/operators', { config: { right: 'manage_operators' } }, async (request, reply) =>
+    sendPage(reply, { ...show, body: page(await read(request)) }),
   );
 
+  /** Requests what takes an officer. @returns false if it takes none, or is approved */
+  const requestOfficer = async (
+    request: FastifyRequest,
+    { act, login, name, role, reason, approval }: z.infer<typeof form>,
+  ): Promise<boolean> => {
+    if (approval !== undefined || (act !== 'add' && act !== 'roles' && act !== 'link')) return false;
+    const before = (await findOperator(sql, login.trim().toLowerCase()))?.roles;
+    const becomes = act === 'link' ? before?.includes('kyc_officer') : role.includes('kyc_officer');
+    const isNew = act === 'link' || !before?.includes('kyc_officer');
+    if (!becomes || !isNew || (await readNeed(sql, options.fourEyes, 'officer')) !== 'needed') return false;
+    const asked =
+      act === 'link'
+        ? { act }
+        : { act, roles: role, name: act === 'add' && name.trim() !== '' ? name.trim() : undefined };
+    const subject = operatorSubject({ login: login.trim() });
+    await operateFor(request, options, requestApproval, { kind: 'officer', subject, reason, ...asked });
+    return true;
+  };
+
   app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
-    const { act, login, name, role } = form.parse(request.body);
+    const given = form.parse(request.body);
+    const { act, login, name, role, approval: approval_id } = given;
     const done = (text: string) => redirectWith(reply, '/operators', text);
     const showLink = async ({ login: of, secret }: { login: string; secret: string }) => {
       const shown = html`<div class="notice"><p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p><p><code>${signInUrl(url(), secret)}</code></p></div>`;
-      return sendPage(reply, { ...show, body: page(await listOperators(sql), shown) });
+      return sendPage(reply, { ...show, body: page(await read(request), shown) });
     };
     return redirectOnRefusal(reply, '/operators', async () => {
+      await confirm(request, options, given.password, 'Not changed');
+      if (await requestOfficer(request, given))
+        return done(
+          'Requested. A KYC officer approves it at the KYC desk within an hour, then you do it here.',
+        );
       switch (act) {
         case 'add': {
-          const added = { login, name: name.trim() || undefined, roles: role };
+          const added = { login, name: name.trim() || undefined, roles: role, approval_id };
           return showLink(await operateFor(request, options, addOperator, added));
         }
         case 'link':
-          return showLink(await operateFor(request, options, linkOperator, { login }));
+          return showLink(await operateFor(request, options, linkOperator, { login, approval_id }));
         case 'roles':
-          await operateFor(request, options, setRoles, { login, roles: role });
+          await operateFor(request, options, setRoles, { login, roles: role, approval_id });
           return done(`The roles of ${login} are set. They count at the next click.`);
         case 'sign_out': {
           const { sessions } = await operateFor(request, options, signOutOperator, { login });

@@ -5,7 +5,6 @@ import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { readConfirmationMethod } from '#src/identity/sign-in.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -13,7 +12,6 @@ import {
   deskRequest,
   developerPath,
   fieldNames,
-  type ProofView,
   removedBadge,
   revealForm,
   stateBadge,
@@ -23,19 +21,18 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { actorCell } from '#src/site/actor-cell.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
+import { readProof } from '#src/site/confirm.ts';
 import {
   ago,
   clock,
   facts,
   hiddenFields,
   html,
-  link,
   mono,
   type SafeHtml,
   section,
   tableSection,
 } from '#src/site/html.ts';
-import { readSessionCookie } from '#src/site/sign-in.ts';
 
 const FORMER_SHOWN = 50;
 const ENTRIES_SHOWN = 30;
@@ -103,24 +100,18 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, method, ...asks] = await Promise.all([
+      const [record, former, requests, entries, view, ...asks] = await Promise.all([
         readMasked(options, application_id),
         listFormerRecords(sql, application_id, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
-        readConfirmationMethod(sql, readSessionCookie(request) ?? ''),
+        readProof(request, options, at),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),
           need: await readNeed(sql, fourEyes, kind),
         })),
       ]);
-      const view: ProofView = {
-        login,
-        has_password: method?.has_password ?? true,
-        confirmed: method?.confirmed ?? false,
-        signInAgain: options.oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
-      };
       // Each action is requested once, but every officer needs a reveal of their own.
       const asked = new Set<ApprovalKind>(
         requests

@@ -2,6 +2,7 @@
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-desk.ts';
 import type { KycState } from '#src/contract/words.ts';
+import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
 import { requestCard } from '#src/site/requests.ts';
 
@@ -43,34 +44,27 @@ const WHAT: Record<ApprovalRow['kind'], string> = {
   erase: 'Erase every version of the record',
   'cp-id': 'Accept the new cp_id',
   withdrawals: 'Accept withdrawals',
+  officer: 'Make a KYC officer',
+};
+const OFFICER = {
+  add: 'Add this operator',
+  roles: 'Give the roles',
+  link: 'Open the sign-in of this officer',
 };
 
 /** What a request would do. */
-export const whatOf = ({ kind, version }: ApprovalRow): string =>
-  kind === 'cp-id' ? `${WHAT[kind]} ${version}` : WHAT[kind];
-
-/** How an operator proves again who it is, in the form of a reveal. */
-export type ProofView = {
-  login: string;
-  has_password: boolean;
-  confirmed: boolean;
-  /** Null: without a provider there is no other proof than a password. */
-  signInAgain: string | null;
+export const whatOf = ({ kind, version, asked }: ApprovalRow): string => {
+  if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
+  if (kind !== 'officer' || asked.act === undefined) return WHAT[kind];
+  const roles = asked.roles?.join(', ').replaceAll('_', ' ');
+  return [OFFICER[asked.act], asked.name, roles].filter((part) => part !== undefined).join(': ');
 };
 
 /** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
-export const revealForm = (
-  url: string,
-  { login, has_password, confirmed, signInAgain }: ProofView,
-  fields: SafeHtml,
-): SafeHtml => {
-  if (!has_password && signInAgain === null)
-    return html`<p class="hint">A reveal takes your password, and you have none. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
-  if (!has_password && !confirmed)
-    return html`<p class="hint">Sign in again before you reveal a record.</p><p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
-  const password = html`<label class="field"><span>Your password, again</span><input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`;
-  return html`<form method="post" action="${url}" class="acts">${fields}${has_password ? password : null}<button class="button danger">Reveal for two minutes</button></form>`;
-};
+export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): SafeHtml =>
+  missingProof(proof, 'A reveal') ??
+  html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
+<button class="button danger">Reveal for two minutes</button></form>`;
 
 /** An open request, with what this operator may do about it. */
 export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
