@@ -4,11 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/rules/**/*.test.ts',
-      'test/sealing/**/*.test.ts',
-      'test/contract/text.test.ts',
-      'test/webhooks/egress*.test.ts',
-      'test/webhooks/networks.test.ts',
+      'test/{rules,sealing,egress}/**/*.unit.test.ts',
+      'test/sealing/key-ring.test.ts',
+      'test/contract/text.unit.test.ts',
     ],
     pool: 'forks',
     testTimeout: 60_000,

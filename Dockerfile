@@ -25,7 +25,8 @@ LABEL org.opencontainers.image.revision=$COMMIT
 RUN printf %s "$COMMIT" > COMMIT
 # `catalogue` and `npx catalogue`, as messages print it, are this program.
 RUN ln -s /app/src/cli/bin/catalogue /usr/local/bin/catalogue \
-  && mkdir -p /var/lib/catalogue && chown 1000:1000 /var/lib/catalogue
+  && mkdir -p /var/lib/catalogue /var/lib/catalogue-pictures \
+  && chown 1000:1000 /var/lib/catalogue /var/lib/catalogue-pictures
 # The user "node", by number: Kubernetes checks that it is not root.
 USER 1000:1000
 EXPOSE 8080 8081 8082 9464

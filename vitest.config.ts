@@ -1,17 +1,66 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** Limits that only a hang meets: the slowest test of the fast projects takes a few seconds alone. */
+const HANG = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
+
+/** One Postgres, one Redis and one browser for the run; each test file takes a database of its own from them. */
+const SERVERS = ['test/support/global-setup.ts'];
+
+/** More than the cores of a small machine, because tests wait for other processes most of their time. */
+const WORKERS = Math.max(4, availableParallelism());
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // One Postgres and one Redis for the whole run; each test file takes a database of its own from them.
-    globalSetup: ['test/support/global-setup.ts'],
-    // A process per file: a test that leaks connections or timers harms itself only.
-    pool: 'forks',
-    // One more than the cores of a small machine: many tests wait for other processes most of their time.
-    maxWorkers: 3,
-    // These limits end a test that hangs. They leave room for slow machines.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    coverage: {
+      provider: 'v8',
+      include: ['{src,jobs,db}/**/*.ts'],
+      // It runs in the browser.
+      exclude: ['src/site/browser/**'],
+      reporter: ['text-summary', 'json-summary'],
+      reportOnFailure: true,
+    },
+    reporters: ['default', './test/support/failures-reporter.ts'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.unit.test.ts'],
+          // These tests start no process and share no state, so one thread runs many files.
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: WORKERS,
+          ...HANG,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.{unit,slow}.test.ts'],
+          globalSetup: SERVERS,
+          // Processes, because tests watch the memory, the signals and the time zone of theirs. Each runs many files: to load
+          // the modules again for each of 180 files takes as much CPU time as half of the tests.
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 1 },
+          ...HANG,
+        },
+      },
+      {
+        test: {
+          name: 'slow',
+          include: ['test/**/*.slow.test.ts'],
+          globalSetup: SERVERS,
+          pool: 'forks',
+          // These tests measure memory and time, or load the machine themselves. Each file has a process of its own.
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+          ...HANG,
+          testTimeout: 900_000,
+        },
+      },
+    ],
   },
 });

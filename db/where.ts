@@ -14,16 +14,11 @@ export const where = (sql: Queryable, conditions: readonly Condition[]): Fragmen
   return sql`where ${given.reduce((all, condition) => sql`${all} and ${condition}`)}`;
 };
 
-const escapeWildcards = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&');
-
 /** Whether one of these columns contains the text, in any case: "%" and "_" are no wildcards. */
 export const contains = (sql: Queryable, text: string, columns: readonly (string | Fragment)[]): Fragment => {
-  const pattern = `%${escapeWildcards(text)}%`;
+  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const matches = columns.map(
     (column) => sql`${typeof column === 'string' ? sql(column) : column} ilike ${pattern}`,
   );
   return sql`(${matches.reduce((all, match) => sql`${all} or ${match}`)})`;
 };
-
-/** The pattern of `ilike` for texts that begin with this one. */
-export const beginsPattern = (text: string): string => `${escapeWildcards(text)}%`;

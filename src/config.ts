@@ -223,15 +223,13 @@ export const embeddedConfig = (config: Config): Config => {
   return { ...config, pictures: { ...pictures, store, isServedHere } };
 };
 
-/** Loads `.env` of the working directory. Variables that the environment sets take precedence. */
-export const loadDotEnv = (): void => {
+/** Returns the environment with `.env` of the working directory. Variables of the environment take precedence. */
+export const loadEnvironment = (): NodeJS.ProcessEnv => {
   try {
     process.loadEnvFile();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw new UsageError(`The file .env of this directory cannot be read (${code}).`);
   }
+  return process.env;
 };
-
-/** Reads a secret from the variable that a command names (`--access-token-env`). */
-export const readSecretVariable = (name: string): string | undefined => process.env[name] || undefined;

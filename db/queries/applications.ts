@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { firstRow, isOneRow, readColumn } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
@@ -145,3 +145,26 @@ export const listSchedules = (sql: Queryable, after: string, limit: number): Pro
   sql<ScheduleRow[]>`
     select application_id, status, every_ms, kyc_every_ms from applications where application_id > ${after}
     order by application_id limit ${limit}`;
+
+/** The applications by state; `overdue`: active, without a successful run for more than three intervals. */
+export const countApplications = (sql: Queryable) =>
+  onlyRow(sql<Record<'active' | 'paused' | 'failing' | 'overdue', number>[]>`
+    select count(*) filter (where status = 'active')::int as active,
+           count(*) filter (where status = 'paused')::int as paused,
+           count(*) filter (where failing_since is not null)::int as failing,
+           count(*) filter (where status = 'active' and coalesce(last_success_at, created_at)
+             < now() - 3 * every_ms * interval '1 millisecond')::int as overdue
+    from applications where status <> 'removed'`);
+
+export type LaggingApplication = Pick<ApplicationRow, 'application_id' | 'every_ms'> & {
+  /** The last success of a run, whole or partial; the registration if there is none. */
+  since: Date;
+};
+
+/** Lists the active applications by the number of intervals since their last success, the largest first. */
+export const listLaggingApplications = (sql: Queryable, limit: number): Promise<LaggingApplication[]> =>
+  sql<LaggingApplication[]>`
+    select application_id, every_ms, coalesce(last_success_at, created_at) as since
+    from applications where status = 'active'
+    order by extract(epoch from now() - coalesce(last_success_at, created_at)) / every_ms desc
+    limit ${limit}`;

@@ -156,7 +156,7 @@ const whereMatches = (sql: Queryable, { kinds, subject, open = false }: Approval
     open && isOpen(sql),
   ]);
 
-/** Requests, latest first. */
+/** Lists requests, latest first. */
 export const listApprovals = (
   sql: Queryable,
   { limit, ...filter }: ApprovalFilter & { limit: number },
@@ -164,7 +164,7 @@ export const listApprovals = (
   select ${columns(sql)} from approvals ${whereMatches(sql, filter)}
   order by asked_at desc, approval_id desc limit ${limit}`;
 
-/** Read one page of the requests. */
+/** Reads one page of the requests. */
 export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'asked_at'>) =>
   readListPage<ApprovalRow>(sql, page, {
     columns: columns(sql),
@@ -174,17 +174,21 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
   });
 
 /**
- * Open requests to withdraw games of runs that are still the latest of their applications, latest first. Whether their
- * games have changed since is not read: counting them takes seconds for a large run (`findVersion`).
+ * Reads one page of the open requests to withdraw games of runs that are still the latest of their applications. Whether
+ * their games have changed since is not read: counting them takes seconds for a large run (`findVersion`).
  */
-export const listWithdrawalRequests = (sql: Queryable, limit: number): Promise<ApprovalRow[]> =>
-  sql<ApprovalRow[]>`
-    with open as materialized (
-      select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
-    )
-    select open.* from open
-    join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
-    join applications a using (application_id)
-    where a.status <> 'removed' and not exists (
-      select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)
-    order by open.asked_at desc, open.approval_id desc limit ${limit}`;
+export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'asked_at'>) =>
+  readListPage<ApprovalRow>(sql, page, {
+    columns: sql`open.*`,
+    from: sql`
+      (with requests as materialized (
+         select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
+       )
+       select * from requests) open
+      join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
+      join applications a using (application_id)
+      where a.status <> 'removed' and not exists (
+        select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`,
+    sort_by: sql`open.asked_at`,
+    id: sql`open.approval_id`,
+  });

@@ -80,19 +80,14 @@ const matchesFilter = (sql: Queryable, { actor, action, subject, since, until }:
   until && sql`at < ${until}`,
 ];
 
-/**
- * The entries that match every given filter, latest first.
- * @param filter.before entries before this one, for the next page
- */
-export const listAudit = (
+/** Lists the latest entries that match every given filter. */
+export const listAudit = async (
   sql: Queryable,
-  { before, limit, ...filter }: AuditFilter & { before?: number | undefined; limit: number },
-): Promise<AuditRow[]> => sql<AuditRow[]>`
-  select * from audit_log
-  ${where(sql, [...matchesFilter(sql, filter), before !== undefined && sql`entry_id < ${before}`])}
-  order by entry_id desc limit ${limit}`;
+  { limit, ...filter }: AuditFilter & { limit: number },
+): Promise<AuditRow[]> =>
+  (await listAuditPage(sql, filter, { sort: 'entry_id', descending: true, limit, uncounted: true })).rows;
 
-/** A page of the entries that match every given filter. */
+/** Reads one page of the entries that match every given filter. */
 export const listAuditPage = (sql: Queryable, filter: AuditFilter, page: ListPage<'entry_id'>) =>
   readListPage<AuditRow>(sql, page, {
     columns: sql`*`,

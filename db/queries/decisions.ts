@@ -1,5 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { firstRow } from '#db/rows.ts';
 import type { AuditStatus, Decision } from '#src/contract/words.ts';
 
 /** A game as a decision finds it, with its last decision that was not undone. */
@@ -84,6 +86,31 @@ export const listBatch = (sql: Queryable, batch_id: string): Promise<BatchRow[]>
     from game_audits a join games g using (game_id)
     where a.batch_id = ${batch_id} order by a.game_id`;
 
+/** Reads one page of the decisions of a batch. */
+export const listBatchPage = (
+  sql: Queryable,
+  { batch_id }: { batch_id: string },
+  page: ListPage<'game_id'>,
+) =>
+  readListPage<BatchRow>(sql, page, {
+    columns: sql`a.*, g.game_name, g.application_id, g.audit_status as game_status, g.revision as game_revision`,
+    from: sql`game_audits a join games g using (game_id) where a.batch_id = ${batch_id}`,
+    sort_by: sql`a.game_id`,
+    id: sql`a.game_id`,
+  });
+
+/** A batch of decisions; `standing`: those that are not undone. */
+export type Batch = Pick<GameAuditRow, 'audit_status' | 'decided_by' | 'decided_at'> & {
+  games: number;
+  standing: number;
+};
+
+export const findBatch = (sql: Queryable, batch_id: string): Promise<Batch | undefined> =>
+  firstRow(sql<Batch[]>`
+    select audit_status, decided_by, decided_at, count(*)::int as games,
+           (count(*) filter (where undone_at is null))::int as standing
+    from game_audits where batch_id = ${batch_id} group by 1, 2, 3 limit 1`);
+
 /**
  * Undo decisions, in one statement: each game returns to the status that it had before. The caller has locked the
  * games; each decision is the last one of its game, and on its current revision.
@@ -107,3 +134,40 @@ export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[],
     ) former on true
     where g.game_id = u.game_id`;
 };
+
+/** Decisions that the chart counts, at most. */
+const DECISIONS_MAX = 50_000;
+
+/** Decisions of each of the last 24 hours, oldest first. */
+export const readDecisionHours = (sql: Queryable): Promise<{ passed: number; rejected: number }[]> =>
+  sql<{ passed: number; rejected: number }[]>`
+    with hours as (
+      select generate_series(date_trunc('hour', now()) - interval '23 hours', date_trunc('hour', now()),
+                             interval '1 hour') as hour
+    ), latest as (
+      select decided_at, audit_status from game_audits order by audit_id desc limit ${DECISIONS_MAX}
+    ), decided as (
+      select date_trunc('hour', decided_at) as hour, audit_status, count(*)::int as games from latest
+      where decided_at >= date_trunc('hour', now()) - interval '23 hours' group by 1, 2
+    )
+    select coalesce(sum(games) filter (where audit_status = 'passed'), 0)::int as passed,
+           coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
+    from hours left join decided using (hour) group by hours.hour order by hours.hour`;
+
+/** Decisions among which the last one of an operator is searched. */
+const LATEST_DECISIONS = 5_000;
+
+/** The last decision of an operator that stands, with those of its batch. */
+export const findLastDecision = async (sql: Queryable, login: string) =>
+  firstRow(sql<{ audit_ids: number[]; game_id: string; batch_id: string | null }[]>`
+    with latest as (
+      select audit_id, game_id, batch_id from (
+        select * from game_audits order by audit_id desc limit ${LATEST_DECISIONS}
+      ) a
+      where decided_by = ${login} and undone_at is null order by audit_id desc limit 1
+    )
+    select l.game_id, l.batch_id, array(
+             select audit_id from game_audits a
+             where l.batch_id is not null and a.batch_id = l.batch_id and a.undone_at is null
+             union select l.audit_id) as audit_ids
+    from latest l`);

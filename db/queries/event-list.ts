@@ -27,7 +27,7 @@ export type EventFilter = {
   state?: (typeof EVENT_STATES)[number] | undefined;
 };
 
-/** Read one page of events. */
+/** Reads one page of the events. */
 export const listEventPage = (
   sql: Queryable,
   { application_id, state }: EventFilter,
@@ -35,33 +35,17 @@ export const listEventPage = (
 ) =>
   readListPage<EventItem>(sql, page, {
     columns: columns(sql),
+    // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. The primary key
+    // leads through the newer events of all other applications.
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
-      application_id !== undefined && sql`e.application_id = ${application_id}`,
+      application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
     // Ids are UUIDs of version 7: the primary key has the order of the times.
     sort_by: sql`e.event_id`,
     id: sql`e.event_id`,
+    ...(application_id !== undefined && { lead: sql`e.application_id` }),
   });
-
-/**
- * Lists the latest events of an application, latest first.
- * @param page.before the last `event_id` of the page before
- */
-export const listApplicationEvents = (
-  sql: Queryable,
-  application_id: string,
-  { before, limit }: { before?: string | undefined; limit: number },
-): Promise<EventItem[]> =>
-  // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. The primary key
-  // leads through the newer events of all other applications.
-  sql<EventItem[]>`
-    select ${columns(sql)} from events e left join event_deliveries d using (event_id)
-    ${where(sql, [
-      sql`e.application_id = any (array[${application_id}])`,
-      before !== undefined && sql`e.event_id < ${before}`,
-    ])}
-    order by e.application_id desc, e.event_id desc limit ${limit}`;
 
 /** @param application_id only an event of this application */
 export const findEvent = (sql: Queryable, event_id: string, application_id?: string) =>

@@ -1,7 +1,9 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 import type { eventWebhooks } from '#db/schema/events.ts';
+import { where } from '#db/where.ts';
 
 export type EventWebhookRow = InferSelectModel<typeof eventWebhooks>;
 
@@ -86,12 +88,37 @@ export const endAddressDelay = async (tx: Queryable, application_id: string): Pr
     where application_id = ${application_id} and status = 'active' and next_attempt_at > now()`;
 };
 
-/** Addresses that an operator should look at: switched off, or failing for more than an hour. */
-export const listTroubledEventWebhooks = (sql: Queryable, limit: number): Promise<EventWebhook[]> =>
-  sql<EventWebhook[]>`
-    select ${publicColumns(sql)} from event_webhooks
-    where status = 'off' or failing_since < now() - interval '1 hour'
-    order by status desc, failing_since limit ${limit}`;
+export const ADDRESS_SORTS = ['application_id', 'failing_since'] as const;
+
+/** `trouble`: an operator should look at it, because it is off, or has failed for more than an hour. */
+export const ADDRESS_CONDITIONS = ['active', 'failing', 'off', 'trouble'] as const;
+type AddressFilter = {
+  application_id?: string | undefined;
+  status?: (typeof ADDRESS_CONDITIONS)[number] | undefined;
+};
+
+const CONDITIONS = {
+  active: (sql: Queryable) => sql`status = 'active'`,
+  failing: (sql: Queryable) => sql`status = 'active' and failing_since is not null`,
+  off: (sql: Queryable) => sql`status = 'off'`,
+  trouble: (sql: Queryable) => sql`(status = 'off' or failing_since < now() - interval '1 hour')`,
+};
+
+/** Reads one page of the addresses of events. */
+export const listEventWebhookPage = (
+  sql: Queryable,
+  { application_id, status }: AddressFilter,
+  page: ListPage<(typeof ADDRESS_SORTS)[number]>,
+) =>
+  readListPage<EventWebhook>(sql, page, {
+    columns: publicColumns(sql),
+    from: sql`event_webhooks ${where(sql, [
+      application_id !== undefined && sql`application_id = ${application_id}`,
+      status && CONDITIONS[status](sql),
+    ])}`,
+    sort_by: page.sort === 'application_id' ? sql`application_id` : sql`coalesce(failing_since, 'infinity')`,
+    id: sql`application_id`,
+  });
 
 /** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
 export const NOT_SIGNED = 'not_signed';
@@ -112,3 +139,10 @@ export const postponeNextAttempt = async (
 export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
   await sql`update event_webhooks set former_secret = null, former_until = null where former_until <= now()`;
 };
+
+/** Counts the addresses that events are sent to. */
+export const countEventWebhooks = (sql: Queryable) =>
+  onlyRow(sql<{ active: number; off: number }[]>`
+    select count(*) filter (where status = 'active')::int as active,
+           count(*) filter (where status = 'off')::int as off
+    from event_webhooks`);

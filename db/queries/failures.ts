@@ -114,3 +114,16 @@ export const pruneFailures = (sql: Queryable, ageMs: number, limit: number) =>
 export const deleteFailuresOf = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`delete from ingest_failures where application_id = ${application_id}`;
 };
+
+/** Failures that a run recorded and that are still open, by game. */
+export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number): Promise<FailureRow[]> =>
+  sql<FailureRow[]>`
+    select f.* from ingest_failures f join sync_runs r using (application_id)
+    where r.run_id = ${run_id} and f.operation in ('query_game_list', 'query_game_detail')
+      and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
+    order by f.application_game_id, f.operation limit ${limit}`;
+
+/** Counts the failures by operation and kind. */
+export const countFailures = (sql: Queryable) =>
+  sql<{ operation: Operation; kind: string; count: number }[]>`
+    select operation, kind, count(*)::int as count from ingest_failures group by operation, kind`;

@@ -2,11 +2,8 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
-import { beginsPattern, contains, where } from '#db/where.ts';
-import type { AuditStatus } from '#src/contract/words.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { CONTENT, CONTENT_COLUMNS, contentHash, type GameContent } from '#src/rules/mapping.ts';
 
@@ -180,49 +177,6 @@ export const findStoredGames = async (
     select id from unnest(${application_game_ids as string[]}::text[]) as id
     where exists (select from games where application_id = ${application_id} and application_game_id = id)`;
   return new Set(rows.map(({ id }) => id));
-};
-
-export type GameFilter = {
-  audit_status?: AuditStatus | undefined;
-  application_id?: string | undefined;
-  /** Part of the name or of the application's id, or the beginning of the platform's id, in any case. */
-  search?: string | undefined;
-};
-export type GameSummaryRow = Pick<
-  GameRow,
-  | 'game_id'
-  | 'application_id'
-  | 'application_game_id'
-  | 'game_name'
-  | 'audit_status'
-  | 'audit_time'
-  | 'revision'
-  | 'withdrawn_at'
->;
-
-/** A `game_id` begins with the time at which the game was first seen. */
-export const GAME_SORTS = ['first_seen', 'game_name', 'updated'] as const;
-
-/** Read one page of the games, withdrawn ones included. A search reads games until the page is full. */
-export const listGamePage = (
-  sql: Queryable,
-  { audit_status, application_id, search }: GameFilter,
-  page: ListPage<(typeof GAME_SORTS)[number]>,
-) => {
-  const sorts = { first_seen: sql`game_id`, game_name: sql`game_name`, updated: sql`updated_at` };
-  return readListPage<GameSummaryRow>(sql, page, {
-    columns: sql`game_id, application_id, application_game_id, game_name, audit_status, audit_time, revision,
-                 withdrawn_at`,
-    from: sql`games ${where(sql, [
-      audit_status && sql`audit_status = ${audit_status}`,
-      application_id !== undefined && sql`application_id = ${application_id}`,
-      search !== undefined &&
-        sql`(${contains(sql, search, ['game_name', 'application_game_id'])}
-             or game_id::text ilike ${beginsPattern(search)})`,
-    ])}`,
-    sort_by: sorts[page.sort],
-    id: sql`game_id`,
-  });
 };
 
 export const findGame = (sql: Queryable, game_id: string) =>

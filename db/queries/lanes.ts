@@ -1,20 +1,18 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import { contains, where } from '#db/where.ts';
-import type { Decision } from '#src/contract/words.ts';
+import type { Decision, Lane } from '#src/contract/words.ts';
 
 /** What both lanes are filtered by. */
 export type LaneFilter = {
   application_id?: string | undefined;
   /** Part of the name, in any case. */
-  text?: string | undefined;
+  search?: string | undefined;
 };
 
-/** A place in a lane. Rows after it are listed. */
-export type LanePlace = { game_id: string; since: Date };
-
-export type LaneRow = Pick<
+export type LaneGame = Pick<
   GameRow,
   'game_id' | 'application_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'revision'
 > & {
@@ -26,96 +24,112 @@ export type LaneRow = Pick<
   decided_revision: number | null;
 };
 
-/** `last` is the place up to which the lane was read: undefined at its end. */
-export type LaneRows = { rows: LaneRow[]; last: LanePlace | undefined };
+export const LANE_SORTS = ['since'] as const;
+type LanePage = ListPage<(typeof LANE_SORTS)[number]>;
 
-/** Lists a part of a lane. @param limit at most 500 */
-type ListLane = (
-  sql: Queryable,
-  filter: LaneFilter,
-  after: LanePlace | undefined,
-  limit: number,
-) => Promise<LaneRows>;
+/** Names that one page compares with a text. A rare text then takes several pages. */
+export const LANE_NAMES_COMPARED = 4_000;
 
-/** Names that one call compares with a text. A rare text then takes several pages. */
-export const COMPARED_MAX = 4_000;
+/** `last_…`: where the scan ended, after `scanned` games. */
+type ScannedGame = LaneGame & { last_id: string | null; last_since: Date | null; scanned: number };
 
-type ScannedRow = LaneRow & { last_id: string | null; last_since: Date | null; scanned: number };
-
-const toLaneRows = (read: readonly ScannedRow[], limit: number, scanMax: number): LaneRows => {
-  const rows = read
-    .filter((row) => row.game_id !== null)
-    .map(({ last_id: _id, last_since: _since, scanned: _scanned, ...row }) => row);
-  const [first] = read;
-  if (rows.length === limit) return { rows, last: rows.at(-1) };
-  const isCut = first !== undefined && first.scanned === scanMax && first.last_id !== null;
-  return {
-    rows,
-    last: isCut ? { game_id: first.last_id ?? '', since: first.last_since ?? new Date(0) } : undefined,
-  };
-};
+/** The place of a game in the order of its lane. */
+export const placeInLane = (
+  lane: Lane,
+  { game_id, since }: Pick<LaneGame, 'game_id' | 'since'>,
+): readonly [value: string, id: string] => [lane === 'new' ? game_id : since.toISOString(), game_id];
 
 /**
- * Reads the new lane: games that wait for their first decision, in the order in which they were first seen. The index
+ * The games of the new lane, which wait for their first decision, in the order in which they were first seen. The index
  * of `game.listByAuditStatus` has them: its array comparison is explained there (db/queries/api-games.ts).
  */
-export const listNewLane: ListLane = async (sql, { application_id, text }, after, limit) => {
-  const scanMax = text === undefined ? limit : COMPARED_MAX;
-  const start = after?.game_id ?? '00000000-0000-0000-0000-000000000000';
-  const index =
+const scanNew = (sql: Queryable, application_id: string | undefined, { after, descending }: LanePage) => {
+  const direction = descending ? sql`desc` : sql`asc`;
+  const compare = descending ? sql`<` : sql`>`;
+  const [lead, index] =
     application_id === undefined
-      ? sql`audit_status = any (array['pending']) and withdrawn_at is null and game_id > ${start}`
-      : sql`application_id = any (array[${application_id}]) and audit_status = 'pending' and withdrawn_at is null
-            and game_id > ${start}`;
-  const order = application_id === undefined ? sql`audit_status, game_id` : sql`application_id, game_id`;
-  const read = await sql<ScannedRow[]>`
-    with scanned as materialized (
-      select g.game_id, g.game_name from games g
-      where ${index} and not exists (select from changed_games c where c.game_id = g.game_id)
-      order by ${order} limit ${scanMax}
-    ), found as (
-      select game_id from scanned ${where(sql, [text !== undefined && contains(sql, text, ['game_name'])])}
-      order by game_id limit ${limit}
-    ), ending as (
-      select count(*)::int as scanned, (select game_id from scanned order by game_id desc limit 1) as last_id
-      from scanned
-    )
-    select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.revision,
-           a.name as application_name, g.created_at as since, null as decided_status, null as decided_revision,
-           ending.scanned, ending.last_id, null as last_since
-    from ending left join (found join games g using (game_id) join applications a using (application_id)) on true
-    order by g.game_id`;
-  return toLaneRows(read, limit, scanMax);
+      ? [sql`audit_status`, sql`audit_status = any (array['pending'])`]
+      : [
+          sql`application_id`,
+          sql`application_id = any (array[${application_id}]) and audit_status = 'pending'`,
+        ];
+  return sql`
+    select g.game_id, g.game_name, null::timestamptz as since, null::int as decided_revision from games g
+    ${where(sql, [
+      index,
+      sql`withdrawn_at is null`,
+      after && sql`game_id ${compare} ${after[1]}`,
+      sql`not exists (select from changed_games c where c.game_id = g.game_id)`,
+    ])}
+    order by ${lead} ${direction}, game_id ${direction}`;
 };
 
-/** Reads the changed lane: games that changed after a decision, those that wait longest first. */
-export const listChangedLane: ListLane = async (sql, { application_id, text }, after, limit) => {
-  const scanMax = text === undefined ? limit : COMPARED_MAX;
-  const read = await sql<ScannedRow[]>`
+/** The games of the changed lane, which changed after a decision, in the order in which they changed. */
+const scanChanged = (sql: Queryable, application_id: string | undefined, { after, descending }: LanePage) => {
+  const direction = descending ? sql`desc` : sql`asc`;
+  const compare = descending ? sql`<` : sql`>`;
+  return sql`
+    select c.game_id, null as game_name, c.since, c.decided_revision from changed_games c
+    ${where(sql, [
+      application_id !== undefined && sql`c.application_id = ${application_id}`,
+      after && sql`(c.since, c.game_id) ${compare} (${after[0]}, ${after[1]})`,
+    ])}
+    order by c.since ${direction}, c.game_id ${direction}`;
+};
+
+/** Reads one page of a lane. With a text, a page may end before it is full. */
+export const listLanePage = async (
+  sql: Queryable,
+  { lane, application_id, search }: LaneFilter & { lane: Lane },
+  page: LanePage,
+): Promise<Listed<LaneGame>> => {
+  const { limit, descending, uncounted = false } = page;
+  const direction = descending ? sql`desc` : sql`asc`;
+  // One game more than the page shows whether there is a next page.
+  const scanMax = search === undefined ? limit + 1 : LANE_NAMES_COMPARED;
+  const scan = lane === 'new' ? scanNew : scanChanged;
+  const names = lane === 'new' ? sql`` : sql`join games g using (game_id)`;
+  const named =
+    search === undefined
+      ? sql``
+      : sql`${names} where ${contains(sql, search, [lane === 'new' ? 's.game_name' : 'g.game_name'])}`;
+  const read = await sql<ScannedGame[]>`
     with scanned as materialized (
-      select c.game_id, c.since, c.decided_revision from changed_games c
-      ${where(sql, [
-        application_id !== undefined && sql`c.application_id = ${application_id}`,
-        after !== undefined && sql`(c.since, c.game_id) > (${after.since}, ${after.game_id})`,
-      ])}
-      order by c.since, c.game_id limit ${scanMax}
+      ${scan(sql, application_id, page)} limit ${scanMax}
     ), found as (
-      select s.* from scanned s join games g using (game_id)
-      ${where(sql, [text !== undefined && contains(sql, text, ['g.game_name'])])}
-      order by s.since, s.game_id limit ${limit}
+      select s.* from scanned s ${named}
+      order by s.since ${direction}, s.game_id ${direction} limit ${limit + 1}
     ), ending as (
       select (select count(*)::int from scanned) as scanned, last.game_id as last_id, last.since as last_since
-      from (select 1) one left join (select * from scanned order by since desc, game_id desc limit 1) last on true
+      from (select 1) one left join (
+        select * from scanned
+        order by since ${descending ? sql`asc` : sql`desc`}, game_id ${descending ? sql`asc` : sql`desc`} limit 1
+      ) last on true
     )
     select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.revision,
-           a.name as application_name, found.since, found.decided_revision, decided.audit_status as decided_status,
-           ending.scanned, ending.last_id, ending.last_since
+           a.name as application_name, coalesce(found.since, g.created_at) as since, found.decided_revision,
+           decided.audit_status as decided_status, ending.scanned, ending.last_id, ending.last_since
     from ending left join (
       found join games g using (game_id) join applications a using (application_id)
-      left join lateral standing_decision(g.game_id) decided on true
+      left join lateral standing_decision(case when found.decided_revision is not null then g.game_id end) decided
+        on true
     ) on true
-    order by found.since, g.game_id`;
-  return toLaneRows(read, limit, scanMax);
+    order by found.since ${direction}, g.game_id ${direction}`;
+  const found = read
+    .filter((row) => row.game_id !== null)
+    .map(({ last_id: _id, last_since: _since, scanned: _scanned, ...game }): LaneGame => game);
+  const rows = found.slice(0, limit);
+  const [end] = read;
+  const cut =
+    search !== undefined && end?.scanned === scanMax && end.last_id !== null
+      ? { game_id: end.last_id, since: end.last_since ?? new Date(0) }
+      : undefined;
+  const last = found.length > limit ? rows.at(-1) : cut;
+  return {
+    rows,
+    total: uncounted || search !== undefined ? null : (await countLanes(sql, application_id))[lane],
+    next: last && placeInLane(lane, last),
+  };
 };
 
 export type LaneCounts = { new: number; changed: number };
@@ -156,7 +170,10 @@ export const countBeforeInNewLane = (sql: Queryable, game_id: string): Promise<n
     )::int as before`);
 
 /** Counts the games of the changed lane before a place. */
-export const countBeforeInChangedLane = (sql: Queryable, place: LanePlace): Promise<number> =>
+export const countBeforeInChangedLane = (
+  sql: Queryable,
+  place: Pick<LaneGame, 'game_id' | 'since'>,
+): Promise<number> =>
   onlyValue(sql<{ before: number }[]>`
     select count(*)::int as before from changed_games where (since, game_id) < (${place.since}, ${place.game_id})`);
 

@@ -6,19 +6,21 @@ import { onlyValue } from '#db/rows.ts';
 export const COUNT_MAX = 10_000;
 
 /** Which rows of a sorted list to read. */
-export type ListPage<Column extends string = string> = {
-  sort: Column;
+export type ListPage<Sort extends string = string> = {
+  sort: Sort;
   descending: boolean;
   limit: number;
   /** Where the list continues: sort value and id of the last row before, as Postgres prints them. */
   after?: readonly [value: string, id: string] | undefined;
+  /** The reader does not show the total. */
+  uncounted?: boolean | undefined;
 };
 
 /** A page of a list. */
 export type Listed<Row> = {
   rows: Row[];
-  /** Rows of the whole list, counted up to `COUNT_MAX + 1`. */
-  total: number;
+  /** Rows of the whole list; `COUNT_MAX + 1` means more than `COUNT_MAX`. Null: not counted. */
+  total: number | null;
   /** `ListPage.after` of the next page; undefined on the last. */
   next: readonly [value: string, id: string] | undefined;
 };
@@ -26,32 +28,47 @@ export type Listed<Row> = {
 type Keyed = { list_value: string; list_id: string };
 
 /**
- * Read one page of a list, sorted by a column and then by an id, and count the rows.
+ * Reads one page of a list, sorted by a column and then by an id, and counts the rows.
  * @param list.columns what to select
  * @param list.from tables and joins, with a `where`
+ * @param list.counted the same for the count, if it needs fewer joins
  * @param list.sort_by the expression of the sort column, and `id` that of the unique id; neither is ever null
+ * @param list.lead the first column of the index that has this order, if the filter fixes its value
  */
 export const readListPage = async <Row extends object>(
   sql: Queryable,
-  { limit, descending, after }: ListPage,
-  list: { columns: Fragment; from: Fragment; sort_by: Fragment; id: Fragment },
+  { limit, descending, after, uncounted = false }: ListPage,
+  list: {
+    columns: Fragment;
+    from: Fragment;
+    counted?: Fragment;
+    sort_by: Fragment;
+    id: Fragment;
+    lead?: Fragment;
+  },
 ): Promise<Listed<Row>> => {
-  const { columns, from, sort_by, id } = list;
+  const { columns, from, counted = from, sort_by, id, lead } = list;
   const direction = descending ? sql`desc` : sql`asc`;
   // As text: a Date of JavaScript has no microseconds.
   const compare = descending ? sql`<` : sql`>`;
   const beyond =
-    after === undefined ? sql`` : sql`and (${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
-  const rows = await sql<(Row & Keyed)[]>`
+    after === undefined ? sql`true` : sql`(${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
+  const read = await sql<(Row & Keyed)[]>`
     select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id
-    from ${from} ${beyond}
-    order by ${sort_by} ${direction}, ${id} ${direction} limit ${limit + 1}`;
-  const total = await onlyValue(sql<{ total: number }[]>`
-    select count(*)::int as total from (select from ${from} limit ${COUNT_MAX + 1}) as counted`);
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
+    from ${from} and ${beyond}
+    order by ${lead === undefined ? sql`` : sql`${lead} ${direction},`} ${sort_by} ${direction}, ${id} ${direction}
+    limit ${limit + 1}`;
+  const last = read.length > limit ? read[limit - 1] : undefined;
+  const rows = read
+    .slice(0, limit)
+    .map(({ list_value: _value, list_id: _id, ...row }) => row as unknown as Row);
+  const isWhole = after === undefined && last === undefined;
+  const count = async (): Promise<number> =>
+    onlyValue(sql<{ total: number }[]>`
+      select count(*)::int as total from (select from ${counted} limit ${COUNT_MAX + 1}) as counted`);
   return {
-    rows: rows.slice(0, limit).map(({ list_value: _value, list_id: _id, ...row }) => row as unknown as Row),
-    total,
+    rows,
+    total: isWhole ? rows.length : uncounted ? null : await count(),
     next: last && [last.list_value, last.list_id],
   };
 };

@@ -59,8 +59,9 @@ const operatorColumns = (sql: Queryable) => sql`
        else 'link' end as signs_in_by,
   (select count(*)::int from operator_sessions s where s.login = o.login and ${isSessionOpen(sql)}) as open_sessions`;
 
-export const listOperators = (sql: Queryable): Promise<Operator[]> =>
-  sql<Operator[]>`select ${operatorColumns(sql)} from operators o order by login`;
+/** Finds an operator as pages and commands show it. */
+export const findOperatorItem = (sql: Queryable, login: string): Promise<Operator | undefined> =>
+  firstRow(sql<Operator[]>`select ${operatorColumns(sql)} from operators o where login = ${login}`);
 
 export const OPERATOR_SORTS = ['login', 'name', 'created_at', 'last_sign_in_at'] as const;
 type OperatorFilter = {
@@ -70,7 +71,7 @@ type OperatorFilter = {
   search?: string | undefined;
 };
 
-/** Read one page of the operators. */
+/** Reads one page of the operators. */
 export const listOperatorPage = (
   sql: Queryable,
   { role, status, search }: OperatorFilter,

@@ -1,6 +1,6 @@
 /** What the store of pictures has, and what it should have. Hashes are in hex. */
 import type { Database, Queryable } from '#db/client.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyValue, readColumn } from '#db/rows.ts';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import type { ImageFormat } from '#src/rules/pictures.ts';
 
@@ -16,12 +16,13 @@ export type Content = {
 };
 
 /** The decision `a` is the last one that stands on its game. */
-const isLast = (sql: Queryable) => sql`
+export const isLast = (sql: Queryable) => sql`
   a.undone_at is null and not exists (
     select from game_audits later
     where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
 
-const isLive = (sql: Queryable) => sql`g.audit_status = 'passed' and g.withdrawn_at is null`;
+/** The game `g` is in the catalogue. */
+export const isLive = (sql: Queryable) => sql`g.audit_status = 'passed' and g.withdrawn_at is null`;
 
 /** The columns of `Content` of `picture_contents c`. */
 const contentColumns = (sql: Queryable, keepMs: number) => sql`
@@ -35,6 +36,10 @@ const contentColumns = (sql: Queryable, keepMs: number) => sql`
       where p.sha256 = c.sha256 and ${isLast(sql)}) then 'seen'
   end as belongs`;
 
+const lockContent = async (tx: Queryable, sha256: string): Promise<void> => {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${sha256}, 0))`;
+};
+
 /**
  * Does work on one picture of the store, which no other process of the fleet changes meanwhile.
  * @param work gets undefined for bytes that the database does not know, or that are not shown
@@ -46,7 +51,7 @@ export const withContent = <Result>(
   work: (tx: Queryable, content: Content | undefined) => Promise<Result>,
 ): Promise<Result> =>
   sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${sha256}, 0))`;
+    await lockContent(tx, sha256);
     const content = await firstRow(tx<Content[]>`
       select ${contentColumns(tx, keepMs)} from picture_contents c
       where c.sha256 = decode(${sha256}, 'hex') and c.outcome = 'shown'`);
@@ -90,3 +95,27 @@ export const listStoredOf = (
     where c.stored is not null and c.sha256 in (
       select sha256 from pictures where picture_id = any(${picture_ids as string[]}::uuid[])
       union select sha256 from picture_pins where picture_id = any(${picture_ids as string[]}::uuid[]))`;
+
+/** How many pictures the store should have. */
+export const countStored = (sql: Queryable): Promise<number> =>
+  onlyValue(sql<{ count: number }[]>`select count(*)::int from picture_contents where stored is not null`);
+
+/** Which of these pictures the store should have in an area, with their types. */
+export const findStoredIn = (
+  sql: Queryable,
+  area: StoreArea,
+  hashes: readonly string[],
+): Promise<Pick<Content, 'sha256' | 'format'>[]> =>
+  sql<Pick<Content, 'sha256' | 'format'>[]>`
+    select encode(sha256, 'hex') as sha256, format from picture_contents
+    where stored = ${area} and sha256 in (select decode(hash, 'hex') from unnest(${hashes as string[]}::text[]) as hash)`;
+
+/** Records that the store does not have these bytes, once no process is changing them. @returns the hashes that it had */
+export const forgetStored = async (tx: Queryable, hashes: readonly string[]): Promise<string[]> => {
+  for (const sha256 of [...new Set(hashes)].toSorted()) await lockContent(tx, sha256);
+  return readColumn(tx<{ sha256: string }[]>`
+    update picture_contents set stored = null
+    where stored is not null
+      and sha256 in (select decode(hash, 'hex') from unnest(${hashes as string[]}::text[]) as hash)
+    returning encode(sha256, 'hex')`);
+};

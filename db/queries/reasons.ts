@@ -13,7 +13,7 @@ export const listReasons = (sql: Queryable): Promise<ReasonRow[]> =>
 
 export const REASON_SORTS = ['position', 'code', 'label'] as const;
 
-/** Read one page of the reasons; by position, retired ones are last. */
+/** Reads one page of the reasons; by position, retired ones are last. */
 export const listReasonPage = (
   sql: Queryable,
   { search }: { search?: string | undefined },

@@ -73,7 +73,7 @@ export const pruneRunDays = (sql: Queryable, days: number, limit: number): Promi
 
 export type RunDay = RunCounts & { day: string; outcome: RunOutcome; runs: number };
 
-/** Read one page of the runs of each day (UTC) by outcome, deleted ones included. */
+/** Reads one page of the runs of each day (UTC) by outcome, deleted ones included. */
 export const listRunDayPage = (
   sql: Queryable,
   { application_id }: { application_id?: string | undefined },

@@ -134,6 +134,11 @@ export const addReason = (sql: Queryable, run_id: string, text: string) =>
   firstRow(sql<RunRow[]>`
     update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`);
 
+/** The open runs, and when the oldest of them started. */
+export const countOpenRuns = (sql: Queryable) =>
+  onlyRow(sql<{ open_runs: number; oldest_open_run: Date | null }[]>`
+    select count(*)::int as open_runs, min(started_at) as oldest_open_run from sync_runs where finished_at is null`);
+
 /** Counters of an open run, for progress. */
 export const sumPages = (sql: Queryable, run_id: string) =>
   onlyRow(sql<{ listed: number; written: number; total: number }[]>`

@@ -31,7 +31,7 @@ export const insertToken = (
 
 export const TOKEN_SORTS = ['created_at', 'name', 'expires_at', 'last_used_at'] as const;
 
-/** Read one page of the tokens. @param application_id null: tokens of operators; undefined: all */
+/** Reads one page of the tokens. @param application_id null: tokens of operators; undefined: all */
 export const listTokenPage = (
   sql: Queryable,
   { application_id, search }: { application_id?: string | null | undefined; search?: string | undefined },

@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import { where } from '#db/where.ts';
@@ -15,23 +16,20 @@ export type VanishingGame = Pick<
   | 'fetched_at'
 >;
 
-/**
- * The games that a suspect run would have withdrawn and that are still there, by id.
- * @param after the last game of the page before
- */
-export const listVanishingGames = (
+/** Reads one page of the games that a suspect run would have withdrawn and that are still there. */
+export const listVanishingGamePage = (
   sql: Queryable,
-  run_id: string,
-  page: { after?: string | undefined; limit: number },
-): Promise<VanishingGame[]> =>
-  sql<VanishingGame[]>`
-    select game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at
-    from vanishing_games v join games g using (game_id)
-    ${where(sql, [
-      sql`v.run_id = ${run_id} and g.withdrawn_at is null`,
-      page.after !== undefined && sql`v.game_id > ${page.after}`,
-    ])}
-    order by v.game_id limit ${page.limit}`;
+  { run_id }: { run_id: string },
+  page: ListPage<'game_id'>,
+) =>
+  readListPage<VanishingGame>(sql, page, {
+    columns: sql`
+      game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at`,
+    from: sql`vanishing_games v join games g using (game_id)
+      where v.run_id = ${run_id} and g.withdrawn_at is null`,
+    sort_by: sql`v.game_id`,
+    id: sql`v.game_id`,
+  });
 
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };

@@ -1,12 +1,13 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { countRows } from '#db/rows.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { countRows, onlyValue } from '#db/rows.ts';
 import type { workers } from '#db/schema/workers.ts';
 
 export type WorkerRow = InferSelectModel<typeof workers>;
 
 /** A worker without a heartbeat for this time is not live; heartbeats are 10 s apart. */
-export const SILENT_AFTER = '30 seconds';
+const SILENT_AFTER = '30 seconds';
 
 /** Records that this worker runs. */
 export const recordHeartbeat = async (
@@ -22,9 +23,19 @@ export const deleteWorker = async (sql: Queryable, worker_id: string): Promise<v
   await sql`delete from workers where worker_id = ${worker_id}`;
 };
 
-export const listLiveWorkers = (sql: Queryable): Promise<WorkerRow[]> =>
-  sql<WorkerRow[]>`
-    select * from workers where seen_at > now() - ${SILENT_AFTER}::interval order by started_at`;
+/** Reads one page of the live workers. */
+export const listWorkerPage = (sql: Queryable, page: ListPage<'started_at'>) =>
+  readListPage<WorkerRow>(sql, page, {
+    columns: sql`*`,
+    from: sql`workers where seen_at > now() - ${SILENT_AFTER}::interval`,
+    sort_by: sql`started_at`,
+    id: sql`worker_id`,
+  });
+
+/** Counts the live workers. */
+export const countLiveWorkers = (sql: Queryable): Promise<number> =>
+  onlyValue(sql<{ count: number }[]>`
+    select count(*)::int as count from workers where seen_at > now() - ${SILENT_AFTER}::interval`);
 
 /** Deletes the rows of workers that were killed: the last heartbeat is an hour old. */
 export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {

@@ -56,3 +56,9 @@ export const replaceWraps = (sql: Queryable, table: WrappedTable, rows: readonly
     ) as n(id, before, after)
     where t.${sql(id)} = n.id::${sql(type)} and t.${sql(keys)} = n.before::jsonb`);
 };
+
+export type SealedCount = { table: WrappedTable; key_id: string; count: number };
+
+/** Counts the data keys that each key-encryption key wraps. A key with 0 can be removed. */
+export const countWrapsByKey = (sql: Queryable): Promise<SealedCount[]> =>
+  sql<SealedCount[]>`select table_name as table, key_id, wraps as count from count_wraps()`;

@@ -1,12 +1,7 @@
 #!/usr/bin/env node
 import '#src/cli/kit/thread-pool-size.ts';
-import { CommanderError } from '@commander-js/extra-typings';
-import { createProgram } from '#src/cli/program.ts';
+import { runCli } from '#src/cli/run-cli.ts';
 import { EXIT } from '#src/errors.ts';
-
-const [firstArgument = '', secondArgument = ''] = process.argv.slice(2);
-const commandName = firstArgument === 'help' ? secondArgument : firstArgument;
-const program = await createProgram((name) => name === commandName);
 
 // In `catalogue … | head`, head closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -14,15 +9,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-try {
-  if (firstArgument === '') program.outputHelp();
-  else await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (process.exitCode === EXIT.usage && process.argv.includes('--json'))
-    process.stdout.write(`${JSON.stringify({ error: error.message.replace(/^error: /, '') })}\n`);
-}
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdio: process,
+  // The file is not loaded for --help: it loads zod.
+  readEnvironment: async () => (await import('#src/config.ts')).loadEnvironment(),
+});
 
 // An open handle must not keep the process after the command ended.
 setTimeout(() => process.exit(), 5_000).unref();

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
+import { bindInvocation, findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
 import { describeVersion } from '#src/cli/kit/version.ts';
 
 const loadRoles = () => import('#src/cli/commands/roles.ts');
@@ -22,6 +23,8 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   failure: ['show and retry games that were not stored', () => import('#src/cli/commands/failure.ts')],
   queue: ['show, pause and resume the queues', () => import('#src/cli/commands/queue.ts')],
   game: ['review games', () => import('#src/cli/commands/game.ts')],
+  review: ['show the games that wait for a decision', () => import('#src/cli/commands/review.ts')],
+  picture: ['verify and fill the store of pictures', () => import('#src/cli/commands/picture.ts')],
   event: ['show and retry what applications hear of their games', () => import('#src/cli/commands/event.ts')],
   reason: ['reasons for which games are rejected', () => import('#src/cli/commands/reason.ts')],
   approval: ['show what waits for a second person', () => import('#src/cli/commands/approval.ts')],
@@ -33,7 +36,10 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
     'print a completion script for bash, zsh or fish',
     async () => {
       const { registerCompletion } = await import('#src/cli/kit/completion.ts');
-      return { register: (program) => registerCompletion(program, () => createProgram(() => true)) };
+      return {
+        register: (program) =>
+          registerCompletion(program, () => createProgram(() => true, findInvocation(program))),
+      };
     },
   ],
 };
@@ -50,16 +56,28 @@ const NOTES = [
 ];
 
 /** The program with every command by name and summary, and with those that `isLoaded` names in full. */
-export const createProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
+export const createProgram = async (
+  isLoaded: (name: string) => boolean,
+  invocation: Invocation,
+): Promise<Command> => {
+  const { stdout, stderr } = invocation.stdio;
   const program = new Command('catalogue')
     .description('Game Catalogue: pulls the games and KYC records of every application into the platform.')
     .option('-V, --version', 'print the version and its commit')
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // Undefined without a terminal, which commander allows and its types do not.
+      getOutHelpWidth: () => stdout.columns as number,
+      getErrHelpWidth: () => stderr.columns as number,
+    })
     .configureHelp(wrapsHelp)
     .showHelpAfterError('(add --help for usage)')
     .showSuggestionAfterError()
     .exitOverride();
+  bindInvocation(program, invocation);
   program.on('option:version', () => {
-    process.stdout.write(`${describeVersion()}\n`);
+    stdout.write(`${describeVersion()}\n`);
     throw new CommanderError(0, 'commander.version', '');
   });
   addHelpAfter(program, ({ item, text }) => [

@@ -1,7 +1,7 @@
 /** Charts as SVG, made on the server, each with its figures as a table behind it. */
-
 import { RUN_OUTCOMES, type RunOutcome } from '#src/contract/words.ts';
 import { html, number, type SafeHtml, type Tone, toneOf } from '#src/site/html.ts';
+import { table } from '#src/site/table.ts';
 
 export type Series = {
   name: string;
@@ -43,18 +43,43 @@ export const barChart = (
       // A bar of one among thousands is visible.
       const height = Math.max(2, (value / max) * (HEIGHT - 4));
       top -= height;
-      return html`<rect class="fill-${tone}" x="${(index * step + (step - width) / 2).toFixed(1)}" y="${Math.max(0, top).toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}" rx="1.5"></rect>`;
+      return rect(tone, { x: index * step + (step - width) / 2, y: Math.max(0, top), width, height });
     });
-    return html`<g><title>${label}: ${series.map(({ name, values }) => `${number(values[index] ?? 0)} ${name}`).join(', ')}</title><rect class="fill-none" x="${(index * step).toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${HEIGHT}"></rect>${parts}</g>`;
+    const counts = series.map(({ name, values }) => `${number(values[index] ?? 0)} ${name}`).join(', ');
+    return html`<g><title>${label}: ${counts}</title>
+${rect('none', { x: index * step, y: 0, width: step, height: HEIGHT })}${parts}</g>`;
   });
+  const figuresTable = table(
+    [...labels.keys()],
+    [
+      { head: 'Time', cell: (index) => labels[index] ?? '' },
+      ...series.map(({ name, values }) => ({
+        head: name,
+        numeric: true,
+        cell: (index: number) => number(values[index] ?? 0),
+      })),
+    ],
+    { empty: '', label: `${title}, figures` },
+  );
   return html`<figure class="chart">
 <figcaption><span>${title}</span><strong>${figures}</strong></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}"><line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 0.5}" y2="${HEIGHT - 0.5}"></line>${bars}</svg>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
+<line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 0.5}" y2="${HEIGHT - 0.5}"></line>${bars}</svg>
 <div class="axis-labels" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></div>
-${series.length > 1 ? html`<ul class="legend">${series.map(({ name, tone }) => html`<li><span class="dot ${tone}"></span>${name}</li>`)}</ul>` : null}
-<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}, figures"><table><thead><tr><th scope="col">Time</th>${series.map(({ name }) => html`<th scope="col" class="num">${name}</th>`)}</tr></thead><tbody>${labels.map(
-    (label, index) =>
-      html`<tr><td>${label}</td>${series.map(({ values }) => html`<td class="num">${number(values[index] ?? 0)}</td>`)}</tr>`,
-  )}</tbody></table></div></details>
+${series.length > 1 ? legend(series) : null}
+<details><summary>As a table</summary>${figuresTable}</details>
 </figure>`;
 };
+
+type Box = { x: number; y: number; width: number; height: number };
+
+const rect = (tone: string, { x, y, width, height }: Box): SafeHtml => {
+  const rounded = tone === 'none' ? null : html` rx="1.5"`;
+  return html`<rect class="fill-${tone}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${width.toFixed(1)}"
+ height="${height.toFixed(1)}"${rounded}></rect>`;
+};
+
+const legend = (series: readonly Series[]): SafeHtml =>
+  html`<ul class="legend">${series.map(
+    ({ name, tone }) => html`<li><span class="dot ${tone}"></span>${name}</li>`,
+  )}</ul>`;

@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import { type HourRow, readRunHours } from '#db/queries/console.ts';
+import { type HourRow, readRunHours } from '#db/queries/run-hours.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SHOWN = 24;

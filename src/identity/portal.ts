@@ -7,7 +7,7 @@ import {
   findPortalSession,
   type Holder,
   insertPortalSession,
-} from '#db/queries/portal.ts';
+} from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';

@@ -6,8 +6,7 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
-import { type Producer, retryOptions } from '#src/queue/producer.ts';
-import type { KeepOptions } from '#src/queue/retention.ts';
+import type { Producer } from '#src/queue/producer.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
@@ -70,7 +69,7 @@ export const reconcileSchedules = async (
     for (let start = 0; start < rows.length; start += CONCURRENCY) {
       const batch = rows.slice(start, start + CONCURRENCY);
       const changes = await Promise.allSettled(
-        batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule, producer.keep))),
+        batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule, producer))),
       );
       const failures = changes.filter((change) => change.status === 'rejected');
       // One scheduler that cannot be set does not stop the others. If several fail and none succeeds, the queue is down;
@@ -112,19 +111,18 @@ export const schedulerId = (schedule: Schedule, application_id: string): string 
 const wantedTick = (
   { application_id, status, ...row }: ScheduleRow,
   schedule: Schedule,
-  keep: KeepOptions,
+  { keep, retry }: Producer,
 ): Wanted => {
   const id = schedulerId(schedule, application_id);
   const every = schedule === 'games' ? row.every_ms : row.kyc_every_ms;
   const payload = { application_id, schedule };
-  const { attempts, backoff } = retryOptions(tick);
   return {
     id,
     timing: status === 'active' ? { every, offset: tickOffset(id, every) } : undefined,
     template: {
       name: tick.title(payload),
       data: payload,
-      opts: { attempts, backoff, ...keep, ...OWN_TRACE },
+      opts: { ...retry(tick), ...keep, ...OWN_TRACE },
     },
   };
 };

@@ -13,3 +13,9 @@ export const formatDuration = (ms: number): string => {
   }
   return `${Math.round(ms / 1_000)}s`;
 };
+
+/** A duration in its largest unit: `45s`, `3m`, `5h`, `12d`. @param ms negative counts as 0 */
+export const roundDuration = (ms: number): string => {
+  const [unit, unitMs] = Object.entries(UNIT_MS).find(([, each]) => ms >= each) ?? ['s', UNIT_MS.s];
+  return `${Math.floor(Math.max(0, ms) / unitMs)}${unit}`;
+};

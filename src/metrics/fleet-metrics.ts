@@ -1,16 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queryable } from '#db/client.ts';
+import { countApplications, listLaggingApplications } from '#db/queries/applications.ts';
 import { readReach } from '#db/queries/backoff.ts';
-import {
-  countConnections,
-  countEventWebhooks,
-  countFailures,
-  countGamesByStatus,
-  countWrapsByKey,
-  type FleetFacts,
-  listLaggingApplications,
-  readFleetFacts,
-} from '#db/queries/metrics.ts';
+import { countConnections } from '#db/queries/connections.ts';
+import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
+import { countFailures } from '#db/queries/failures.ts';
+import { countGamesByStatus } from '#db/queries/game-counts.ts';
+import { countOpenRuns } from '#db/queries/runs.ts';
+import { countLiveWorkers } from '#db/queries/workers.ts';
+import { countWrapsByKey } from '#db/queries/wrapped-keys.ts';
 import { cached } from '#src/metrics/cached.ts';
 import { areMostUnreachable } from '#src/rules/backoff.ts';
 
@@ -36,8 +34,16 @@ const seconds = (moment: Date): number => moment.getTime() / 1_000;
 /** A number, null if there is no value, or a list of numbers with their labels. */
 type Value = number | null | Iterable<[labels: Partial<Record<string, string>>, value: number]>;
 
+/** Counts the fleet's applications, open runs and live workers. */
+const readFleet = async (tx: Queryable) => ({
+  ...(await countApplications(tx)),
+  ...(await countOpenRuns(tx)),
+  live_workers: await countLiveWorkers(tx),
+});
+type Fleet = Awaited<ReturnType<typeof readFleet>>;
+
 /** Gauges of the fleet without labels: help and value. */
-const FLEET_GAUGES: Record<string, [help: string, value: (fleet: FleetFacts) => number | null]> = {
+const FLEET_GAUGES: Record<string, [help: string, value: (fleet: Fleet) => number | null]> = {
   catalogue_applications_failing: ['Applications whose last scheduled run failed.', (fleet) => fleet.failing],
   catalogue_applications_overdue: [
     'Active applications without a successful run for more than three intervals.',
@@ -59,7 +65,7 @@ const FLEET_GAUGES: Record<string, [help: string, value: (fleet: FleetFacts) => 
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>
     readOnly(sql, async (tx) => ({
-      fleet: await readFleetFacts(tx),
+      fleet: await readFleet(tx),
       lagging: await listLaggingApplications(tx, LAGGING_MAX),
       connections: await countConnections(tx),
       reach: await readReach(tx),

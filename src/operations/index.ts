@@ -26,6 +26,7 @@ import {
   signOutOperator,
 } from '#src/operations/operators.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
+import { repairPictures } from '#src/operations/pictures.ts';
 import { pullGames, retryFailures } from '#src/operations/pull-games.ts';
 import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
@@ -72,6 +73,7 @@ export const operations = byName([
   undoGameDecisions,
   setPackageUrls,
   reopenGames,
+  repairPictures,
   addReason,
   retireReason,
   pauseQueues,

@@ -14,7 +14,7 @@ import {
   requestKycPull,
   saveKycState,
 } from '#db/queries/kyc.ts';
-import { findKycOverview } from '#db/queries/kyc-overview.ts';
+import { findDeveloper } from '#db/queries/kyc-list.ts';
 import { storableText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
@@ -94,7 +94,7 @@ export const revealKycRecord = defineOperation({
     const reason = requireReason(input, context);
     // In a process without keys, nothing is written.
     const keys = await context.keys();
-    const overview = await findKycOverview(tx, application_id);
+    const overview = await findDeveloper(tx, application_id);
     if (overview === undefined) throw new NotFoundError('application', application_id);
     const row = await findKycRecord(tx, application_id);
     if (row !== undefined) {

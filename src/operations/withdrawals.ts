@@ -21,7 +21,7 @@ const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> =>
 };
 
 /**
- * Withdraws games that a suspect run did not name (`listVanishingGames`). Games that a later call has fetched stay.
+ * Withdraws games that a suspect run did not name (`listVanishingGamePage`). Games that a later call has fetched stay.
  * `run.start_accepting` reads the list again instead.
  */
 export const acceptWithdrawals = defineOperation({

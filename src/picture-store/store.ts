@@ -2,6 +2,7 @@
  * The store of pictures: the original bytes of pictures, by their SHA-256. The media process writes it. The API serves
  * what passed games have from a directory, and a bucket serves it by itself.
  */
+import { hash } from 'node:crypto';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import type { ImageFormat } from '#src/rules/pictures.ts';
 
@@ -15,6 +16,8 @@ export const PICTURE_TYPES: Record<ImageFormat, { extension: string; contentType
   avif: { extension: 'avif', contentType: 'image/avif' },
   gif: { extension: 'gif', contentType: 'image/gif' },
 };
+
+export const hashOfPicture = (bytes: Buffer): string => hash('sha256', bytes, 'hex');
 
 export const nameOfPicture = ({ sha256, format }: StoredPicture): string =>
   `${sha256}.${PICTURE_TYPES[format].extension}`;

@@ -1,42 +1,32 @@
 /** `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
 
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { countGamesOf, groupFailures, listRunItems } from '#db/queries/console.ts';
-import { listApplicationEvents } from '#db/queries/event-list.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
-import type { FailureRow } from '#db/queries/failures.ts';
-import { listPortalFailures } from '#db/queries/portal.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
+import { countGamesOf } from '#db/queries/game-counts.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { eventList } from '#src/lists/events.ts';
+import { failureGroupList, failureList } from '#src/lists/failures.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
-import { findForm, gameUrl } from '#src/portal/games.ts';
+import { findForm } from '#src/portal/games.ts';
+import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
-import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
+import { addressBadge, addressFacts, describeAddress, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import {
-  ago,
-  badge,
-  type Column,
-  due,
-  facts,
-  html,
-  link,
-  number,
-  pager,
-  type SafeHtml,
-  section,
-  tableSection,
-} from '#src/site/html.ts';
+import { ago, badge, due, facts, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import { listTable, showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { optionalId } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
@@ -44,41 +34,38 @@ const GROUPS_SHOWN = 5;
 const EVENTS_SHOWN = 50;
 const signedIn = { config: { right: 'application' } } as const;
 
-const RUN_COLUMNS: Column<RunRow>[] = [
-  { head: 'Started', cell: (run) => ago(run.started_at) },
-  { head: 'Outcome', cell: (run) => badge(run.outcome ?? 'open') },
-  { head: 'Listed', numeric: true, cell: (run) => number(run.listed) },
-  { head: 'New', minWidth: 640, numeric: true, cell: (run) => number(run.inserted) },
-  { head: 'Changed', minWidth: 640, numeric: true, cell: (run) => number(run.updated) },
-  { head: 'Invalid', numeric: true, cell: (run) => number(run.invalid) },
-  { head: 'Failed', minWidth: 640, numeric: true, cell: (run) => number(run.failed) },
-  { head: 'Withdrawn', minWidth: 900, numeric: true, cell: (run) => number(run.withdrawn) },
-  { head: 'Why', minWidth: 900, cell: (run) => withoutAdvice(run.reason ?? '') },
+/** What an operator reads beside it is not for the developer. */
+const whyCell = ({ reason }: RunRow): string | null => (reason === null ? null : withoutAdvice(reason));
+
+const RUN_COLUMNS = [
+  ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
 ];
 
-const FAILURE_COLUMNS: Column<FailureRow>[] = [
-  {
-    head: 'Game',
-    cell: ({ application_game_id: id }) =>
-      id === ''
-        ? html`<span class="soft">no single game</span>`
-        : html`<a class="mono" href="${gameUrl(id)}">${id}</a>`,
-  },
-  { head: 'What to fix', cell: explainFailure },
-  { head: 'Times', minWidth: 640, numeric: true, cell: (row) => number(row.count) },
-  { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
-];
+const problemSection = (groups: readonly FailureGroup[]): SafeHtml => {
+  const shown = listTable(failureGroupList, groups, {
+    linkTo,
+    only: ['reasons', 'example', 'games'],
+    cells: { reasons: explainFailure },
+    empty: 'Nothing: every game that you list was stored.',
+    label: 'What to fix',
+  });
+  return section('What to fix', shown, { aside: html`<a href="/portal/runs">Runs and failures</a>` });
+};
+
+const NO_EVENT = 'No status of your games has changed yet.';
+const EVENTS_NONE = html`No address is set, so events are not sent: fetch them by event/list.`;
 
 /** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
+  const sources = sourcesOf(options);
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, games, groups, runs, webhook] = await Promise.all([
       findApplication(sql, application_id),
       countGamesOf(sql, application_id),
-      groupFailures(sql, { application_id, limit: GROUPS_SHOWN }),
-      listRunItems(sql, { application_id, limit: 1 }),
+      readFirst(failureGroupList, sources, { application_id }, GROUPS_SHOWN),
+      readFirst(runList, sources, { application_id }, 1),
       findEventWebhook(sql, application_id),
     ]);
     const [run] = runs;
@@ -89,7 +76,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
         ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : 'Its games are pulled on schedule.';
     const body = html`${findForm()}
-<div class="stats thirds">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}</div>
+<div class="stats thirds">${AUDIT_STATUSES.map(
+      (status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span>
+<strong>${number(games[status])}</strong></a>`,
+    )}</div>
 ${section(
   'State',
   facts([
@@ -108,23 +98,7 @@ ${section(
     ],
   ]),
 )}
-${tableSection(
-  'What to fix',
-  groups,
-  [
-    { head: 'What is wrong', cell: explainFailure },
-    {
-      head: 'For example',
-      cell: ({ example }) =>
-        example === '' ? '–' : html`<a class="mono" href="${gameUrl(example)}">${example}</a>`,
-    },
-    { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-  ],
-  {
-    empty: 'Nothing: every game that you list was stored.',
-    aside: html`<a href="/portal/runs">Runs and failures</a>`,
-  },
-)}`;
+${problemSection(groups)}`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',
@@ -135,53 +109,52 @@ ${tableSection(
 
   portal.get('/portal/runs', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [runs, failures] = await Promise.all([
-      listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
-      listPortalFailures(sql, application_id, FAILURES_SHOWN),
+    const [failures, runs] = await Promise.all([
+      readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
+      showList(sources, runList, {
+        path: '/portal/runs',
+        query: request.query,
+        limit: RUNS_SHOWN,
+        fixed: { application_id },
+      }),
     ]);
-    const body = html`${tableSection('Failures', failures, FAILURE_COLUMNS, {
-      empty: 'No open failures.',
-      aside: html`<span class="soft">the latest ${FAILURES_SHOWN}</span>`,
-    })}
-${tableSection('Runs', runs, RUN_COLUMNS, { empty: 'There was no run yet.' })}`;
+    const latest = listTable(failureList, failures, {
+      linkTo,
+      only: ['game', 'reasons', 'count', 'last'],
+      cells: { reasons: explainFailure },
+      label: 'Failures',
+    });
+    const aside = html`<span class="soft">the latest ${FAILURES_SHOWN}</span>`;
+    const shown = runs.body({
+      linkTo,
+      only: RUN_COLUMNS,
+      cells: { why: whyCell },
+      empty: 'There was no run yet.',
+    });
     return sendPortal(reply, {
       title: 'Runs and failures',
       at: '/portal/runs',
-      body,
+      body: html`${section('Failures', latest, { aside })}${runs.filters}${shown}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
     });
   });
 
   portal.get('/portal/events', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const { before } = z.object({ before: optionalId }).parse(request.query);
     const [events, webhook] = await Promise.all([
-      listApplicationEvents(sql, application_id, { before, limit: EVENTS_SHOWN + 1 }),
+      showList(sources, eventList, {
+        path: '/portal/events',
+        query: request.query,
+        limit: EVENTS_SHOWN,
+        fixed: { application_id },
+      }),
       findEventWebhook(sql, application_id),
     ]);
-    const next = events.length > EVENTS_SHOWN ? events[EVENTS_SHOWN - 1]?.event_id : undefined;
-    const where: SafeHtml =
-      webhook === undefined
-        ? html`<p class="body soft">No address is set, so events are not sent: fetch them by event/list.</p>`
-        : facts([
-            ['Address', html`<span class="mono">${webhook.url}</span> ${addressBadge(webhook)}`],
-            ['State', describeAddress(webhook)],
-          ]);
-    const body = html`${section('Address', where)}
-${tableSection(
-  'Events',
-  events.slice(0, EVENTS_SHOWN),
-  eventColumns(({ data }) => gameUrl(data.application_game_id)),
-  { empty: 'No status of your games has changed yet.', stacked: true },
-)}
-${pager([
-  ['First', before === undefined ? null : '/portal/events'],
-  ['Next', next === undefined ? null : link('/portal/events', { before: next })],
-])}`;
     return sendPortal(reply, {
       title: 'Events',
       at: '/portal/events',
-      body,
+      body: html`${section('Address', addressFacts(webhook, EVENTS_NONE))}
+${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });

@@ -1,7 +1,7 @@
 /** `/portal/sign-in`, `/portal/sign-out`, and who is signed in at the portal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Holder } from '#db/queries/portal.ts';
+import type { Holder } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
 import type { Caller } from '#src/operations/operation.ts';

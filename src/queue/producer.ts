@@ -30,6 +30,8 @@ export type Producer = {
   queues: () => Queue[];
   /** How a queue keeps its finished jobs: options of each job. */
   keep: KeepOptions;
+  /** How BullMQ retries a job: options of each job that is not added here, such as those of a scheduler. */
+  retry: (job: AnySpec) => Pick<JobsOptions, 'attempts' | 'backoff'>;
   /** Deletes finished jobs above the number that is kept. On Redis the queues do it themselves. */
   trim: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
@@ -42,19 +44,24 @@ const LOOK_UP_MS = 10_000;
 const backoffMs = (job: AnySpec, attemptsMade: number): number =>
   job.options.backoffMs * 2 ** (attemptsMade - 1);
 
-/** How BullMQ retries the job. */
-export const retryOptions = (job: AnySpec, attemptsMade = 0) => ({
+const retryOptions = (job: AnySpec, maxBackoffMs: number, attemptsMade = 0) => ({
   attempts: job.options.attempts - attemptsMade,
-  backoff: { type: 'exponential', delay: backoffMs(job, attemptsMade + 1), jitter: 0.5 },
+  backoff: {
+    type: 'exponential',
+    delay: Math.min(backoffMs(job, attemptsMade + 1), maxBackoffMs),
+    jitter: 0.5,
+  },
 });
+
+type Defaults = { keep: KeepOptions; maxBackoffMs: number };
 
 const jobOptions = (
   job: AnySpec,
-  keep: KeepOptions,
+  { keep, maxBackoffMs }: Defaults,
   { attemptsMade = 0, ...placement }: Placement = {},
 ): JobsOptions => ({
-  ...retryOptions(job, attemptsMade),
-  delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : backoffMs(job, attemptsMade)),
+  ...retryOptions(job, maxBackoffMs, attemptsMade),
+  delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : Math.min(backoffMs(job, attemptsMade), maxBackoffMs)),
   ...keep,
   // Stack frames of our own messages do not help an operator.
   stackTraceLimit: 1,
@@ -68,16 +75,21 @@ const after = (first: FlowJob, then: FlowJob): FlowJob => ({
   children: [{ ...first, opts: { ...first.opts, ignoreDependencyOnFailure: true } }],
 });
 
-/** Opens one queue for each specification. */
+/**
+ * Opens one queue for each specification.
+ * @param options.maxBackoffMs limits the delay before a second attempt: tests of failures set it
+ */
 export const createProducer = (
   backend: QueueBackend,
   jobs: readonly AnySpec[],
   onError: (error: Error) => void,
+  { maxBackoffMs = Number.POSITIVE_INFINITY } = {},
 ): Producer => {
   const queues = new Map<string, Queue>(
     jobs.map(({ name }) => [name, backend.createQueue(name).on('error', onError)]),
   );
   const keep = keepOptions(backend);
+  const defaults = { keep, maxBackoffMs };
   let flows: FlowProducer | undefined;
   const queue = (job: { name: string }): Queue => {
     const found = queues.get(job.name);
@@ -86,7 +98,7 @@ export const createProducer = (
   };
   const node = <Payload>({ job, payload, id }: Link<Payload>): FlowJob => {
     const data = job.payload.parse(payload);
-    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, keep, { id }) };
+    return { name: job.title(data), queueName: job.name, data, opts: jobOptions(job, defaults, { id }) };
   };
   /** When the job of each key was looked up last, in milliseconds of the monotonic clock. */
   const lookedUpAt = new Map<string, number>();
@@ -107,7 +119,7 @@ export const createProducer = (
   const add: Producer['add'] = async (job, payload, placement = {}) => {
     const data = job.payload.parse(payload);
     const insert = (id: string | undefined) =>
-      queue(job).add(job.title(data), data, jobOptions(job, keep, { ...placement, id }));
+      queue(job).add(job.title(data), data, jobOptions(job, defaults, { ...placement, id }));
     if (placement.once === undefined) return insert(placement.id);
     const key = `${job.name} ${placement.once}`;
     const id = placement.id ?? randomUUID();
@@ -125,6 +137,7 @@ export const createProducer = (
     queue,
     queues: () => [...queues.values()],
     keep,
+    retry: (job) => retryOptions(job, maxBackoffMs),
     trim: async (signal) => {
       if (backend.kind === 'redis') return;
       for (const each of queues.values()) await deleteSurplus(each, signal);

@@ -1,7 +1,7 @@
 /**
  * The review room, for the console, the portal and the command line. Games wait for a decision in one of two lanes (this
- * file); `timeline.ts` lists what happened to a game.
  */
+
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import {
@@ -9,58 +9,11 @@ import {
   countBeforeInNewLane,
   countLanes,
   findChangedSince,
-  type LaneFilter,
-  type LanePlace,
-  type LaneRow,
-  listChangedLane,
-  listNewLane,
+  listLanePage,
   readMedianWaitMs,
 } from '#db/queries/lanes.ts';
 import type { Lane } from '#src/contract/words.ts';
-import { UsageError } from '#src/errors.ts';
 import type { WaitingPlace } from '#src/rules/answer.ts';
-
-/** A game in a lane. The page after its `cursor` begins with the next game, even if this one has been decided. */
-export type LaneGame = LaneRow & { cursor: string };
-/**
- * `next` is the cursor of the next page; null at the end. With a search text, a page may have fewer games than `limit`,
- * or none, before the end.
- */
-export type LanePage = { games: LaneGame[]; next: string | null };
-
-const LANE_PAGE_MAX = 500;
-
-/** @returns the cursor of a place: `readLane` continues with the game after it */
-export const toCursor = ({ game_id, since }: LanePlace): string => `${since.getTime()}_${game_id}`;
-
-/** Thirteen digits of milliseconds reach the year 2286. */
-export const LANE_CURSOR = /^(\d{1,13})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
-
-const parseCursor = (cursor: string | undefined): LanePlace | undefined => {
-  if (cursor === undefined) return undefined;
-  const [, ms, game_id] = LANE_CURSOR.exec(cursor) ?? [];
-  if (game_id === undefined)
-    throw new UsageError('This is not the cursor of a lane: begin without a cursor.');
-  return { game_id, since: new Date(Number(ms)) };
-};
-
-/**
- * Reads one page of a lane, in the order in which games entered it.
- * @param page.limit at most 500 games; a higher limit counts as 500
- * @throws UsageError if the cursor has not the form of one
- */
-export const readLane = async (
-  sql: Queryable,
-  lane: Lane,
-  { cursor, limit, ...filter }: LaneFilter & { cursor?: string | undefined; limit: number },
-): Promise<LanePage> => {
-  const list = lane === 'new' ? listNewLane : listChangedLane;
-  const { rows, last } = await list(sql, filter, parseCursor(cursor), Math.min(limit, LANE_PAGE_MAX));
-  return {
-    games: rows.map((row) => ({ ...row, cursor: toCursor(row) })),
-    next: last === undefined ? null : toCursor(last),
-  };
-};
 
 /** How many games each lane has, and since when the first one waits; null if the lane is empty. */
 export type LaneSummary = Record<Lane, { games: number; oldest: Date | null }>;
@@ -68,8 +21,9 @@ export type LaneSummary = Record<Lane, { games: number; oldest: Date | null }>;
 /** Summarises both lanes, of all applications or one. */
 export const summariseLanes = async (sql: Queryable, application_id?: string): Promise<LaneSummary> => {
   const readOldest = async (lane: Lane): Promise<Date | null> => {
-    const { games } = await readLane(sql, lane, { application_id, limit: 1 });
-    return games[0]?.since ?? null;
+    const first = { sort: 'since', descending: false, limit: 1, uncounted: true } as const;
+    const { rows } = await listLanePage(sql, { lane, application_id }, first);
+    return rows[0]?.since ?? null;
   };
   const [counts, oldestNew, oldestChanged] = await Promise.all([
     countLanes(sql, application_id),

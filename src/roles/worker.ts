@@ -7,31 +7,21 @@ import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createHttpPost } from '#src/egress/http-post.ts';
 import { EXIT } from '#src/errors.ts';
-import { createEventSender } from '#src/events/deliver.ts';
-import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
-import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
-import { engineOperations } from '#src/operations/engine-operations.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
+import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
-import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
-import { STORAGE } from '#src/rules/budgets.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
-import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createPace } from '#src/webhooks/pace.ts';
 
 const DATABASE_CONNECTIONS = 20;
 /** A worker that is asked to stop aborts its jobs after this time. Longer than the timeout of a webhook call, 15 s. */
@@ -104,31 +94,7 @@ export const startWorker = async (
       'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail, and so do all webhook calls to applications whose access token was sealed with ENCRYPTION_KEYS.',
     );
   }
-  const memory = createAnswerMemory();
-  const pace = createPace();
-  const egress = createEgressPolicy(config.webhooks);
-  const webhooks = observeWebhooks(createWebhookClient({ egress, memory, pace }));
-  started.defer(() => webhooks.close());
-  const openTarget = createTargetOpener(keys);
-  const http = createHttpPost({ egress });
-  started.defer(() => http.close());
-  const formatAuditTime = createAuditTimeFormatter(config.auditTimeZone);
-  const events = createEventSender({ sql, keys, http, formatAuditTime, ...engineOperations });
-  const deps = {
-    ...engineOperations,
-    sql,
-    webhooks,
-    memory,
-    pace,
-    producer,
-    keys,
-    openTarget,
-    pictureKeepMs: config.pictures.keepMs,
-    kycRetention: config.kycRetention,
-    events,
-    egress,
-    pageCap: STORAGE.pages,
-  };
+  const deps = createJobDependencies(config, { sql, producer, keys }, started);
 
   const onError = createQueueErrorLog(logger);
   started.defer(logRuns(logger));

@@ -15,9 +15,12 @@ const msOf = (basic: string): number =>
 /**
  * Signs with the parameters of AWS Signature Version 4. The signature is over the path and these parameters.
  * @param lastsS seconds for which an address is valid
+ * @param secret with the same one, addresses of a former process stay valid
  */
-export const createAddressSigner = (lastsS: number): AddressSigner => {
-  const secret = randomBytes(32);
+export const createAddressSigner = (
+  lastsS: number,
+  secret: Buffer | string = randomBytes(32),
+): AddressSigner => {
   const signatureOf = (path: string, date: string, expires: string): string =>
     createHmac('sha256', secret).update(`${path}\n${date}\n${expires}`).digest('hex');
   return {

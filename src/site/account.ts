@@ -7,22 +7,11 @@ import { type Account, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
 import { changePassword, endOwnSessions } from '#src/operations/account.ts';
 import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
-import {
-  action,
-  ago,
-  badge,
-  type Column,
-  clock,
-  facts,
-  html,
-  mono,
-  type SafeHtml,
-  section,
-  tableSection,
-} from '#src/site/html.ts';
+import { action, ago, badge, clock, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie, setSessionCookie } from '#src/site/sign-in.ts';
+import { type TableColumn, tableSection } from '#src/site/table.ts';
 
 const passwordForm = z.object({ current: z.string(), password: z.string() });
 const sessionForm = z.object({ session: z.string() });
@@ -65,7 +54,7 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
     is_current
       ? badge('This session', 'good')
       : end(html`End<span class="hidden"> the session that began ${clock(started_at)}</span>`, session_id);
-  const columns: Column<OwnSession>[] = [
+  const columns: TableColumn<OwnSession>[] = [
     { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
     { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
     { head: 'Session', cell: endCell },

@@ -1,7 +1,8 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
-import { action, ago, badge, html, mono, type SafeHtml, section, table } from '#src/site/html.ts';
+import { action, ago, badge, html, mono, type SafeHtml, section } from '#src/site/html.ts';
+import { table } from '#src/site/table.ts';
 
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };

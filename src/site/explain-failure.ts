@@ -1,4 +1,4 @@
-import type { FailureGroup } from '#db/queries/console.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** What each kind means to the application's developer (docs/application-developers.md). */
@@ -46,5 +46,6 @@ export const explainFailure = ({
     .slice(0, 5)
     .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)
     .join(', ');
-  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${operation}${fields === '' ? '' : `: ${fields}`}</small>`;
+  const where = fields === '' ? operation : `${operation}: ${fields}`;
+  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${where}</small>`;
 };

@@ -4,6 +4,9 @@ import { DIRECTION_CONTROLS, nameOr } from '#src/lib/printable.ts';
 
 export { html, type SafeHtml };
 
+/** In place of a value that is absent. */
+export const NONE = html`<span class="none">–</span>`;
+
 const UNITS: [limitS: number, unitS: number, short: string][] = [
   [60, 1, 's'],
   [3_600, 60, 'min'],
@@ -21,7 +24,7 @@ const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' '
 
 /** A time, as its distance from now; the time in UTC is its title. Null: a dash. */
 export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {
-  if (time === null || time === undefined) return html`<span class="none">–</span>`;
+  if (time === null || time === undefined) return NONE;
   const ms = now - time.getTime();
   const text = ms >= 0 ? `${formatAge(ms)} ago` : `in ${formatAge(-ms)}`;
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
@@ -38,24 +41,43 @@ export const clock = (time: Date): SafeHtml =>
 /** A whole number with thin groups, such as `12,034`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** What a colour tells. A chart and the badge of the same word have the same one. */
+/** The meaning of a colour. Charts and badges use the same tone for the same word. */
 export type Tone = 'good' | 'warn' | 'doubt' | 'bad' | 'info' | 'plain';
 
-const TONES: Record<string, Tone> = {
-  passed: 'good',
-  succeeded: 'good',
-  active: 'good',
-  rejected: 'bad',
-  failed: 'bad',
-  disabled: 'bad',
-  suspect: 'doubt',
-  partial: 'warn',
-  paused: 'warn',
-  pending: 'info',
-  open: 'info',
-  changed: 'info',
-  new: 'info',
+/** The tone of each word of a state. Any other word is plain. */
+const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
+  good: [
+    'passed',
+    'succeeded',
+    'active',
+    'sealed',
+    'approved',
+    'delivered',
+    'in use',
+    'valid',
+    'game.passed',
+  ],
+  warn: [
+    ...[
+      'partial',
+      'paused',
+      'failing',
+      'trouble',
+      'not_provided',
+      'cp_id_changed',
+      'declined',
+      'void',
+      'expired',
+    ],
+    'game.withdrawn',
+  ],
+  doubt: ['suspect'],
+  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'game.rejected'],
+  info: ['pending', 'open', 'changed', 'new', 'asked', 'game.pending'],
 };
+const TONES = new Map(
+  Object.entries(WORDS).flatMap(([tone, words]) => words.map((word) => [word, tone as Tone] as const)),
+);
 
 /** An id, an address or a word of the protocol. */
 export const mono = (text: string): SafeHtml => html`<span class="mono">${text}</span>`;
@@ -77,59 +99,24 @@ export const gameName = (name: string): SafeHtml | string => {
 };
 
 /** The colour of a status. */
-export const toneOf = (status: string): Tone => TONES[status] ?? 'plain';
+export const toneOf = (status: string): Tone => TONES.get(status) ?? 'plain';
+
+/** The spaces of a word of the code, but for names such as `cp_id`. */
+export const inWords = (status: string): string => status.replaceAll(/_(?!id(?:_|$))/g, ' ');
 
 /** A status as a coloured word: the word carries the meaning, not the colour. */
 export const badge = (status: string, tone: string = toneOf(status)): SafeHtml =>
-  html`<span class="badge ${tone}">${status}</span>`;
+  html`<span class="badge ${tone}">${inWords(status)}</span>`;
 
 /** The status of a game, and whether it is withdrawn. */
 export const statusBadges = (game: { audit_status: string; withdrawn_at: Date | null }): SafeHtml =>
   html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`;
 
-/** One column of a table. */
-export type Column<Row> = {
-  head: string;
-  cell: (row: Row) => SafeHtml | string | number | null;
-  /** Right-aligned figures. */
-  numeric?: boolean;
-  /** `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. */
-  fit?: 'short' | 'words' | 'names';
-  /** Hidden below this width, in pixels. */
-  minWidth?: 640 | 900 | 1200 | 1400;
-};
+/** An attribute with a space before it; nothing without a value. */
+export const attribute = (name: string, value: string | undefined): SafeHtml | null =>
+  value === undefined ? null : html` ${name}="${value}"`;
 
-type TableOptions = {
-  /** Instead of a table without rows. */
-  empty: SafeHtml | string;
-  label: string;
-  /** Below 900 pixels each row is a list of its cells with their heads: for rows with long values. */
-  stacked?: boolean;
-};
-
-/** A table, or a sentence if there are no rows. */
-export const table = <Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  { empty, label, stacked = false }: TableOptions,
-): SafeHtml => {
-  if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
-  const classOf = ({ numeric, fit, minWidth }: Column<Row>): string =>
-    [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : ''].filter(Boolean).join(' ');
-  // One element beside the head of its cell.
-  const cellOf = ({ cell }: Column<Row>, row: Row) => {
-    const content = cell(row) ?? html`<span class="none">–</span>`;
-    return stacked ? html`<div>${content}</div>` : content;
-  };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${stacked ? html` class="stacked"` : null}>
-<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.head}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (row) =>
-      html`<tr data-item>${columns.map((column) => html`<td class="${classOf(column)}"${stacked ? html` data-head="${column.head}"` : null}>${cellOf(column, row)}</td>`)}</tr>`,
-  )}</tbody></table></div>`;
-};
-
-type SectionOptions = { aside?: SafeHtml | undefined; id?: string | undefined };
+export type SectionOptions = { aside?: SafeHtml | undefined; id?: string | undefined };
 
 /** A titled part of a page. */
 export const section = (
@@ -137,19 +124,14 @@ export const section = (
   body: SafeHtml | SafeHtml[],
   { aside, id }: SectionOptions = {},
 ): SafeHtml =>
-  html`<section class="card"${id === undefined ? null : html` id="${id}"`}><div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
-
-/** A titled table. @param options.label by default the title */
-export const tableSection = <Row>(
-  title: string,
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  { aside, id, label = title, ...options }: Omit<TableOptions, 'label'> & { label?: string } & SectionOptions,
-): SafeHtml => section(title, table(rows, columns, { label, ...options }), { aside, id });
+  html`<section class="card"${attribute('id', id)}>
+<div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
 
 /** A list of names and values. */
 export const facts = (entries: readonly (readonly [string, SafeHtml | string | number | null])[]): SafeHtml =>
-  html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? html`<span class="none">–</span>`}</dd></div>`)}</dl>`;
+  html`<dl class="facts">${entries.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? NONE}</dd></div>`,
+  )}</dl>`;
 
 /**
  * Faster from game to game (docs/performance.md): htmx follows this link or form and replaces the body, so the browser
@@ -182,7 +164,8 @@ export const action = (
   label: SafeHtml | string,
   { fields = {}, kind = '', key, inPlace = false }: ActionOptions = {},
 ): SafeHtml =>
-  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${hiddenFields(fields)}<button class="button ${kind}"${key === undefined ? null : html` data-key="${key}"`}>${label}</button></form>`;
+  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${hiddenFields(fields)}
+<button class="button ${kind}"${attribute('data-key', key)}>${label}</button></form>`;
 
 /** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
 export const NO_DEFAULT = html`<button disabled hidden></button>`;
@@ -195,16 +178,11 @@ export const select = (
   value: string,
   { required = false } = {},
 ): SafeHtml =>
-  html`<label class="field"><span>${label}</span><select name="${name}"${required ? html` required` : null}>${options.map(
+  html`<label class="field"><span>${label}</span>
+<select name="${name}"${required ? html` required` : null}>${options.map(
     ([option, text]) =>
       html`<option value="${option}"${option === value ? html` selected` : null}>${text}</option>`,
   )}</select></label>`;
-
-/** Links between the pages of a list. */
-export const pager = (links: readonly (readonly [label: string, url: string | null])[]): SafeHtml =>
-  html`<nav class="pager" aria-label="Pages">${links.map(([label, url]) =>
-    url === null ? null : html`<a class="button" href="${url}">${label}</a>`,
-  )}</nav>`;
 
 /** An address of this console with a query; undefined and empty values are left out. */
 export const link = (path: string, query: Record<string, string | number | undefined> = {}): string => {

@@ -18,9 +18,6 @@ export const optionalText = z
   .optional()
   .catch(undefined);
 
-/** As `optionalText`, with the white space at its ends: an application's id may have it. */
-export const optionalExactText = z.string().max(TEXT_MAX).transform(stored).optional().catch(undefined);
-
 /** An id of the platform, as it is stored; anything else counts as absent. */
 export const optionalId = z.guid().toLowerCase().optional().catch(undefined);
 

@@ -15,18 +15,6 @@ import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 
-const TONES: Record<ApprovalRow['state'], string> = {
-  asked: 'info',
-  approved: 'good',
-  used: 'plain',
-  cancelled: 'plain',
-  declined: 'warn',
-  expired: 'plain',
-  void: 'warn',
-};
-
-export const requestBadge = ({ state }: ApprovalRow): SafeHtml => badge(state, TONES[state]);
-
 /** What is requested, by whom and why. */
 const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
   facts([
@@ -59,7 +47,7 @@ const hintOf = (row: ApprovalRow, login: string): string | null => {
 /** One open request with what this operator may do about it. @param view.use what the asker does once it is approved */
 export const requestCard = (row: ApprovalRow, view: RequestView): SafeHtml => {
   const hint = hintOf(row, view.login);
-  return html`<div class="request"><p>${requestBadge(row)}</p>${requestFacts(row, view.what)}
+  return html`<div class="request"><p>${badge(row.state)}</p>${requestFacts(row, view.what)}
 ${hint === null ? null : html`<p class="hint">${hint}</p>`}
 <div class="acts">${requestActions(row, view)}</div></div>`;
 };

@@ -4,7 +4,8 @@ import { LOCKS } from '#db/locks.ts';
 import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, fetchedGame, useTestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/support/api.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 const api = useTestApi();
@@ -24,7 +25,7 @@ const insert = (application_id: string, ids: string[]) =>
   upsertGames(
     api.sql,
     application_id,
-    ids.map((game_id) => fetchedGame(game_id, { game_id })),
+    ids.map((game_id) => fetchedGame({ game_id }, new Date(), { game_id })),
   );
 
 /** Compare the pages of 100 with all games, read and sorted by one query. */
@@ -76,7 +77,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
 
   test('a game that becomes pending again moves between the counts', async () => {
     await addApplication(api.sql, 'moved');
-    const game = fetchedGame('g', { fetched_at: new Date(1_000) });
+    const game = fetchedGame({ game_id: 'g' }, new Date(1_000));
     await upsertGames(api.sql, 'moved', [game]);
     const totals = async () => {
       const read = async (audit_status: AuditStatus) =>
@@ -101,7 +102,7 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     const undone = new Error('undone');
     const attempt = api.sql.begin(async (tx) => {
       const games = Array.from({ length: 400 }, (_, i) =>
-        fetchedGame(`g${i}`, { game_id: idAt(i * MINUTE_MS) }),
+        fetchedGame({ game_id: `g${i}` }, new Date(), { game_id: idAt(i * MINUTE_MS) }),
       );
       await upsertGames(tx, 'undone', games);
       const { total } = await selectGamePage(tx, {
@@ -131,7 +132,9 @@ describe('section 4.1: data.total is exact and any page is found', () => {
     const write = async (application_id: string) => {
       for (let round = 0; round < 15; round += 1) {
         const games = Array.from({ length: 100 }, (_, i) =>
-          fetchedGame(`${round}-${i}`, { game_id: idAt(Date.now() - ((i * 37) % 100) * MINUTE_MS) }),
+          fetchedGame({ game_id: `${round}-${i}` }, new Date(), {
+            game_id: idAt(Date.now() - ((i * 37) % 100) * MINUTE_MS),
+          }),
         );
         await upsertGames(api.sql, application_id, games);
         for (const { game_id } of games.slice(0, 10)) {

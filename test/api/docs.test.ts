@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { useTestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/support/api.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 
 const api = useTestApi();

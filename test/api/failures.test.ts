@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { DETAIL, expectFailure, JSON_TYPE, LIST, useApi } from '#test/api/support.ts';
+import { DETAIL, expectFailure, JSON_TYPE, LIST, useApi } from '#test/support/api.ts';
 
 const served = useApi();
 const { call } = served;

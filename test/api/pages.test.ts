@@ -2,7 +2,8 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Queryable } from '#db/client.ts';
 import { recountGames, type Scope, selectGamePage } from '#db/queries/api-games.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { addApplication, useTestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/support/api.ts';
+import { addApplication } from '#test/support/factories.ts';
 
 const GAMES = 1_000;
 const PAGE_SIZE = 50;

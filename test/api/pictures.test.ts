@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openFileStore } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, type StoredPicture } from '#src/picture-store/store.ts';
-import { startApi, type TestApi } from '#test/api/support.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { startApi, type TestApi } from '#test/support/api.ts';
+import { aPicture } from '#test/support/pictures.ts';
 
 let directory: string;
 let api: TestApi;

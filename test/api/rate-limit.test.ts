@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, test } from 'vitest';
-import { addToken, LIST, post, startApi, type TestApi } from '#test/api/support.ts';
+import { LIST, post, startApi, type TestApi } from '#test/support/api.ts';
+import { addToken } from '#test/support/factories.ts';
 
 const list = (token: string, on: TestApi) => post(on.url, LIST, token, { audit_status: 'pending' });
 

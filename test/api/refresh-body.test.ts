@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REFRESH_PATH } from '#src/contract/events.ts';
-import { post, useApi } from '#test/api/support.ts';
+import { post, useApi } from '#test/support/api.ts';
 
 const served = useApi();
 

@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApplication, LIST, post, useTestApi } from '#test/api/support.ts';
+import { LIST, post, useTestApi } from '#test/support/api.ts';
+import { runCli } from '#test/support/cli.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 const api = useTestApi();
@@ -16,33 +17,23 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const catalogue = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-  new Promise((done) => {
-    const env = {
-      ...process.env,
-      ...asOperator(api.databaseUrl),
-      REDIS_URL: '',
-      CATALOGUE_HOME: home,
-      LEAVING_TOKEN: 'what-leaving-takes-from-us',
-    };
-    const child = execFile(
-      process.execPath,
-      ['src/cli/catalogue.ts', ...args],
-      { env },
-      (_error, stdout, stderr) => done({ code: child.exitCode ?? -1, stdout, stderr }),
-    );
+const catalogue = (...args: string[]) =>
+  runCli(args, {
+    ...asOperator(api.databaseUrl),
+    CATALOGUE_HOME: home,
+    LEAVING_TOKEN: 'what-leaving-takes-from-us',
   });
 const list = (token: string) => post(api.url, LIST, token, { audit_status: 'pending' });
 
 test('token create prints a working token, token revoke ends it at once, token list shows neither token nor hash', async () => {
   const made = await catalogue('token', 'create', '--application', 'acme', '--expires', '90d', '--json');
-  expect(made).toMatchObject({ code: 0 });
+  expect(made).toMatchObject({ exit: 0 });
   const { token, token_id, application_id, expires_at } = JSON.parse(made.stdout);
   expect(application_id).toBe('acme');
   expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(89 * 24 * 3_600_000);
   expect((await list(token)).status).toBe(200);
 
-  expect(await catalogue('token', 'revoke', token_id)).toMatchObject({ code: 0 });
+  expect(await catalogue('token', 'revoke', token_id)).toMatchObject({ exit: 0 });
   expect((await list(token)).body.ret_code).toBe(40103);
 
   const listed = await catalogue('token', 'list', '--json');
@@ -60,7 +51,7 @@ test('a token ends with its application, also after the id is registered again',
   ]);
   const tokenFrom = ['--access-token-env', 'LEAVING_TOKEN'];
   const register = ['app', 'add', 'leaving', '--name', 'Leaving', ...tokenFrom, ...webhooks];
-  expect(await catalogue(...register)).toMatchObject({ code: 0 });
+  expect(await catalogue(...register)).toMatchObject({ exit: 0 });
   const made = await catalogue('token', 'create', '--application', 'leaving', '--json');
   const { token, token_id } = JSON.parse(made.stdout);
   expect((await list(token)).status).toBe(200);
@@ -69,12 +60,12 @@ test('a token ends with its application, also after the id is registered again',
     return tokens.find((each: { token_id: string }) => each.token_id === token_id);
   };
 
-  expect(await catalogue('app', 'remove', 'leaving')).toMatchObject({ code: 0 });
+  expect(await catalogue('app', 'remove', 'leaving')).toMatchObject({ exit: 0 });
   const ended = await stateOf();
   expect(ended.state).toBe('revoked');
   expect((await list(token)).body.ret_code).toBe(40103);
 
-  expect(await catalogue(...register)).toMatchObject({ code: 0 });
+  expect(await catalogue(...register)).toMatchObject({ exit: 0 });
   expect(await stateOf()).toEqual(ended);
   expect((await list(token)).body.ret_code).toBe(40103);
   const second = await catalogue('token', 'create', '--application', 'leaving');
@@ -89,11 +80,11 @@ test('without --json, stdout has the token alone', async () => {
 
 test('exactly one owner that exists is required: exit 2', async () => {
   for (const whose of [[], ['--operator', '--application', 'acme'], ['--application', 'nobody']]) {
-    const { code, stdout } = await catalogue('token', 'create', ...whose);
-    expect([code, stdout]).toEqual([2, '']);
+    const { exit, stdout } = await catalogue('token', 'create', ...whose);
+    expect([exit, stdout]).toEqual([2, '']);
   }
   expect(await catalogue('token', 'revoke', '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b')).toMatchObject({
-    code: 2,
+    exit: 2,
   });
 });
 
@@ -102,8 +93,8 @@ test('openapi prints the two documents', async () => {
     ['platform', 'listByAuditStatus'],
     ['application', 'queryKYC'],
   ] as const) {
-    const { code, stdout } = await catalogue('openapi', which);
-    expect(code).toBe(0);
+    const { exit, stdout } = await catalogue('openapi', which);
+    expect(exit).toBe(0);
     expect(JSON.parse(stdout).openapi).toMatch(/^3\.1\./);
     expect(stdout).toContain(operation);
   }

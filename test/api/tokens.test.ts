@@ -5,17 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
 import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
-import {
-  type Answer,
-  addApplication,
-  addToken,
-  DETAIL,
-  LIST,
-  post,
-  startApi,
-  type TestApi,
-  useTestApi,
-} from '#test/api/support.ts';
+import { type Answer, DETAIL, LIST, post, startApi, type TestApi, useTestApi } from '#test/support/api.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
 import { removeApplication } from '#test/support/operate.ts';
 
 const api = useTestApi();

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import { addToken, DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/api/support.ts';
+import { DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/support/api.ts';
+import { addToken } from '#test/support/factories.ts';
 
 const served = useApi();
 const { call } = served;

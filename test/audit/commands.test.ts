@@ -6,7 +6,8 @@ import { verifyAudit } from '#db/verify-audit.ts';
 import { AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 

@@ -3,13 +3,14 @@
 import { openDatabase } from '#db/client.ts';
 import { updateOperator } from '#db/queries/operators.ts';
 import { hashPassword } from '#src/identity/password.ts';
-import { readLane } from '#src/review/lanes.ts';
+import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { loadRuns } from '#test/bench/loaded-runs.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { addOperator } from '#test/support/operate.ts';
 
 const RUNS = 100_000;
@@ -35,8 +36,8 @@ await withDatabase(async (loader, databaseUrl) => {
   const cookie = await signIn(url, login);
 
   const [run] = await sql<{ run_id: string }[]>`select run_id from sync_runs limit 1`;
-  const fresh = (await readLane(sql, 'new', { limit: 200 })).games;
-  const changed = (await readLane(sql, 'changed', { limit: 200 })).games;
+  const fresh = (await readPage(sql, laneList, {}, { limit: 200 })).rows;
+  const changed = (await readPage(sql, laneList, { lane: 'changed' }, { limit: 200 })).rows;
   await loader`
     insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
       content_hash, fetched_at)

@@ -1,15 +1,17 @@
 // How long a reviewer waits for the next game and its five pictures after a decision, in Chromium with the keyboard:
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
+import { chromium } from 'playwright-core';
 import { openDatabase } from '#db/client.ts';
-import { listChangedLane, listNewLane } from '#db/queries/lanes.ts';
 import { signInUrl } from '#src/identity/links.ts';
+import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
 import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
-import { launchBrowser } from '#test/support/browser.ts';
+import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { KIM } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
@@ -46,8 +48,8 @@ await withDatabase(async (loader, databaseUrl) => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
   await loadReviewedGames(loader, Number(games));
-  for (const listLane of [listNewLane, listChangedLane]) {
-    const { rows } = await listLane(sql, {}, undefined, WITH_PICTURES);
+  for (const lane of ['new', 'changed'] as const) {
+    const { rows } = await readPage(sql, laneList, { lane }, { limit: WITH_PICTURES });
     await addLanePictures(
       sql,
       rows.map(({ game_id }) => game_id),
@@ -57,7 +59,10 @@ await withDatabase(async (loader, databaseUrl) => {
 
   const login = `bench-${Date.now()}`;
   await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
-  const browser = stack.adopt(await launchBrowser(), (each) => each.close());
+  const browser = stack.adopt(
+    await chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS }),
+    (each) => each.close(),
+  );
   const page = await browser.newPage();
   await page.addInitScript(NOTE_READY);
   await page.goto(signInUrl(url, await linkOperator(sql, KIM, login, false)));

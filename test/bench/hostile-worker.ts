@@ -4,17 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createTargetOpener } from '#src/ingest/open-target.ts';
+import { readConfig } from '#src/config.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
-import { engineOperations } from '#src/operations/engine-operations.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
-import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createPace } from '#src/webhooks/pace.ts';
 import { localClock } from '#test/support/clock.ts';
 
 const key = localKey('bench', new Uint8Array(32).fill(7));
@@ -37,25 +33,8 @@ if (import.meta.main) {
   const fleet: Fleet = JSON.parse(process.argv[2] ?? '');
   const sql = openDatabase(fleet.databaseUrl, { max: DATABASE_CONNECTIONS });
   const { backend, producer, onError } = await openQueue(fleet);
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const memory = createAnswerMemory();
-  const pace = createPace();
-  const webhooks = createWebhookClient({ egress, memory, pace });
-  const deps = {
-    ...engineOperations,
-    sql,
-    webhooks,
-    memory,
-    pace,
-    producer,
-    keys,
-    openTarget: createTargetOpener(keys),
-    events: { deliver: async () => ({ delivered: 0, failed: 0 }) },
-    egress,
-    pictureKeepMs: 86_400_000,
-    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
-    pageCap: 100,
-  };
+  const config = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' });
+  const deps = createJobDependencies(config, { sql, producer, keys }, new AsyncDisposableStack());
   const runner = startRunner(backend, jobs, deps, localClock, pino({ level: 'silent' }), onError);
   await runner.ready();
   process.stdout.write('ready\n');

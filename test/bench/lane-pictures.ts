@@ -4,7 +4,7 @@ import type { Database } from '#db/client.ts';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { aPicture } from '#test/support/pictures.ts';
 
 /** Each has an icon, and pictures of the store besides. */
 const PICTURES = 5;

@@ -9,9 +9,9 @@ import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
-import { startPictureServer } from '#test/pictures/support.ts';
 import { fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
+import { startPictureServer } from '#test/support/pictures.ts';
 
 // What pictures cost: `node test/bench/pictures.ts [games]`. Each game has an icon (PNG, 512 x 512) and three pictures
 // (1280 x 720: JPEG, WebP, PNG) with the grain of a photograph. The server of the pictures is in this process.

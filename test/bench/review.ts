@@ -1,13 +1,15 @@
 import { type Database, openDatabase } from '#db/client.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame } from '#db/queries/games.ts';
+import { cursorAfter, laneList } from '#src/lists/review.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 // Duration of what a review page reads and writes, without HTTP:
@@ -18,21 +20,20 @@ const measureReview = async (sql: Database): Promise<void> => {
   const summary = await summariseLanes(sql);
   say(`${summary.new.games} games in the new lane, ${summary.changed.games} in the changed lane`);
   say(MEASURE_HEAD);
-  const fresh = await readLane(sql, 'new', { limit: 500 });
-  const changed = await readLane(sql, 'changed', { limit: 500 });
+  const { rows: fresh } = await readPage(sql, laneList, { lane: 'new' }, { limit: 500 });
+  const { rows: changed } = await readPage(sql, laneList, { lane: 'changed' }, { limit: 500 });
   await measure('both lanes counted, with their oldest games', () => summariseLanes(sql));
   await measure('the same of one application', () => summariseLanes(sql, 'app-50'));
   for (const lane of ['new', 'changed'] as const) {
-    const read = (filter: object) => () => readLane(sql, lane, { limit: PAGE, ...filter });
+    const games = lane === 'new' ? fresh : changed;
+    const read = (filter: object, cursor?: string) => () =>
+      readPage(sql, laneList, { lane, ...filter }, { limit: PAGE, cursor });
+    const last = games.at(-1);
     await measure(`${lane} lane: first page`, read({}));
-    await measure(
-      `${lane} lane: a later page`,
-      read({ cursor: (lane === 'new' ? fresh : changed).games.at(-1)?.cursor }),
-    );
+    if (last !== undefined) await measure(`${lane} lane: a later page`, read({}, cursorAfter(lane, last)));
     await measure(`${lane} lane: of one application`, read({ application_id: 'app-50' }));
-    await measure(`${lane} lane: a frequent text`, read({ text: 'gAME 9' }));
-    await measure(`${lane} lane: a text that no name has`, read({ text: 'nothing' }));
-    const games = (lane === 'new' ? fresh : changed).games;
+    await measure(`${lane} lane: a frequent text`, read({ search: 'gAME 9' }));
+    await measure(`${lane} lane: a text that no name has`, read({ search: 'nothing' }));
     const rows = await Promise.all(games.slice(0, 50).map(({ game_id }) => findGame(sql, game_id)));
     const row = (round: number) => rows[round % rows.length] as NonNullable<(typeof rows)[number]>;
     await measure(`${lane} lane: place of a game`, (round) => findWaitingPlace(sql, row(round)));
@@ -42,10 +43,8 @@ const measureReview = async (sql: Database): Promise<void> => {
     if (lane === 'changed')
       await measure('differences of a changed game', (round) => compareRevisions(sql, row(round).game_id));
   }
-  await measure('who looks at a game', (round) =>
-    recordViewer(sql, fresh.games[round]?.game_id ?? '', 'kim'),
-  );
-  const seen = fresh.games.map(({ game_id }) => ({ game_id, revision: 1 }));
+  await measure('who looks at a game', (round) => recordViewer(sql, fresh[round]?.game_id ?? '', 'kim'));
+  const seen = fresh.map(({ game_id }) => ({ game_id, revision: 1 }));
   const pass = { audit_status: 'passed', seen_status: 'pending' } as const;
   await sql`
     insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_video, game_store_pic,
@@ -55,7 +54,9 @@ const measureReview = async (sql: Database): Promise<void> => {
     on conflict do nothing`;
   await measure('decide on one game, and read the next', async (round) => {
     await decideGames(sql, seen.slice(round, round + 1), pass, KIM);
-    await readLane(sql, 'new', { limit: 1, cursor: fresh.games[round]?.cursor });
+    const decided = fresh[round];
+    const cursor = decided && cursorAfter('new', decided);
+    await readPage(sql, laneList, {}, { limit: 1, cursor, uncounted: true });
   });
   await measure(
     'decide on fifty games, and undo them',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAddressSigner } from '#src/sample-application/signer.ts';
-import { check, startSample, withOutcome } from '#test/check/support.ts';
-import { TOKEN } from '#test/webhooks/support.ts';
+import { check, startSample, withOutcome } from '#test/support/checked-application.ts';
+import { TOKEN } from '#test/support/webhooks.ts';
 
 const HOUR = 3_600;
 

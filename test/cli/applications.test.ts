@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { useCommandLine } from '#test/cli/command-line.ts';
+import { useCommandLine } from '#test/support/command-line.ts';
 import { fetchedGame } from '#test/support/factories.ts';
 
 describe('Commands on applications, without a worker', () => {

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { useCommandLine } from '#test/cli/command-line.ts';
-import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { type CliProcess, startCli } from '#test/support/cli.ts';
+import { useCommandLine } from '#test/support/command-line.ts';
 import { ACCESS_TOKEN } from '#test/support/factories.ts';
-import { onBothBackends } from '#test/support/fleet.ts';
+import { fleetBackend } from '#test/support/fleet.ts';
+import { asSent, gamesOf } from '#test/support/landed.ts';
 import { everythingStored } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 
-onBothBackends('The command line of a fleet', (kind) => {
-  // Tests that do not depend on the queue backend run once: a process takes a third of a second to start.
-  const whereFleetsRun = it.runIf(kind === 'redis' || inject('redisUrl') === null);
-  const world = useCommandLine(kind);
+describe('The command line of a fleet', () => {
+  const world = useCommandLine(fleetBackend());
   const { cli, ask, add, keep, written } = world;
   let server: SampleApplication;
   let worker: CliProcess;
@@ -108,41 +106,38 @@ onBothBackends('The command line of a fleet', (kind) => {
     });
   });
 
-  whereFleetsRun(
-    'shows a changed game with its former revision, and accepts a decision on the current revision only',
-    async () => {
-      const [game] = server.games.all() as [ApplicationGameDetail];
-      server.games.update(game.game_id, { game_info: 'Changed at the source.' });
-      expect(await ask('pull', 'acme', game.game_id, '--wait')).toMatchObject({
-        exit: 0,
-        answer: { application_id: 'acme', inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 },
-      });
-      const { answer: list } = await ask('game', 'list', '--application', 'acme', '--limit', '1000');
-      expect(list.games).toHaveLength(130);
-      const { game_id } = list.games.find((row: { revision: number }) => row.revision === 2);
-      const { answer: shown } = await ask('game', 'show', game_id);
-      expect(shown).toMatchObject({
-        game_desc: 'Changed at the source.',
-        audit_status: 'pending',
-        audit_time: null,
-      });
-      expect(shown.revisions.map((kept: { game_desc: string }) => kept.game_desc)).toEqual([
-        'Changed at the source.',
-        game.game_info,
-      ]);
+  it('shows a changed game with its former revision, and accepts a decision on the current revision only', async () => {
+    const [game] = server.games.all() as [ApplicationGameDetail];
+    server.games.update(game.game_id, { game_info: 'Changed at the source.' });
+    expect(await ask('pull', 'acme', game.game_id, '--wait')).toMatchObject({
+      exit: 0,
+      answer: { application_id: 'acme', inserted: 0, updated: 1, unchanged: 0, invalid: 0, missing: 0 },
+    });
+    const { answer: list } = await ask('game', 'list', '--application', 'acme', '--limit', '1000');
+    expect(list.games).toHaveLength(130);
+    const { game_id } = list.games.find((row: { revision: number }) => row.revision === 2);
+    const { answer: shown } = await ask('game', 'show', game_id);
+    expect(shown).toMatchObject({
+      game_desc: 'Changed at the source.',
+      audit_status: 'pending',
+      audit_time: null,
+    });
+    expect(shown.revisions.map((kept: { game_desc: string }) => kept.game_desc)).toEqual([
+      'Changed at the source.',
+      game.game_info,
+    ]);
 
-      const late = await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '1');
-      expect(late.exit).toBe(1);
-      expect(late.answer.error).toContain('at revision 2, not 1');
-      expect(await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '2')).toMatchObject({
-        exit: 0,
-        answer: { audit_status: 'passed' },
-      });
-      expect((await ask('game', 'list', '--status', 'passed')).answer.games).toMatchObject([{ game_id }]);
-    },
-  );
+    const late = await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '1');
+    expect(late.exit).toBe(1);
+    expect(late.answer.error).toContain('at revision 2, not 1');
+    expect(await ask('game', 'pass', game_id, '--by', 'kim', '--revision', '2')).toMatchObject({
+      exit: 0,
+      answer: { audit_status: 'passed' },
+    });
+    expect((await ask('game', 'list', '--status', 'passed')).answer.games).toMatchObject([{ game_id }]);
+  });
 
-  whereFleetsRun('reports a game that the application does not know in a sentence', async () => {
+  it('reports a game that the application does not know in a sentence', async () => {
     const { exit, stdout } = await cli(['pull', 'acme', 'no-such-game', '--wait']);
     expect(exit).toBe(0);
     expect(stdout).toBe('acme does not know the game no-such-game.\n');
@@ -186,38 +181,33 @@ onBothBackends('The command line of a fleet', (kind) => {
       (queue: { name: string }) => queue.name === 'query-cp-kyc',
     );
     expect(paused.paused).toBe(true);
-    expect((await ask('queue', 'resume')).answer.resumed).toEqual(names);
+    expect((await ask('queue', 'resume')).answer.resumed.toSorted()).toEqual(names);
     expect((await ask('queue', 'retry-failed', 'query-game-list')).answer.retried).toHaveProperty(
       'query-game-list',
     );
     expect((await ask('queue', 'pause', 'nonsense')).exit).toBe(2);
   });
 
-  whereFleetsRun(
-    'pauses, resumes and removes an application, and withdraws the games of a removed one',
-    async () => {
-      expect((await ask('app', 'pause', 'waiting')).answer).toMatchObject({ status: 'paused' });
-      expect((await ask('sync', '--all', '--timeout', '30s')).answer.runs).not.toContainEqual(
-        expect.objectContaining({ application_id: 'waiting' }),
-      );
-      expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
-      expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
-      expect((await ask('sync', 'waiting')).exit).toBe(2);
-      const rows = [...(await gamesOf(world.fleet.sql, 'waiting')).values()];
-      expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
-    },
-  );
+  it('pauses, resumes and removes an application, and withdraws the games of a removed one', async () => {
+    expect((await ask('app', 'pause', 'waiting')).answer).toMatchObject({ status: 'paused' });
+    expect((await ask('sync', '--all', '--timeout', '30s')).answer.runs).not.toContainEqual(
+      expect.objectContaining({ application_id: 'waiting' }),
+    );
+    expect((await ask('app', 'resume', 'waiting')).answer).toMatchObject({ status: 'active' });
+    expect((await ask('app', 'remove', 'waiting')).exit).toBe(0);
+    expect((await ask('sync', 'waiting')).exit).toBe(2);
+    const rows = [...(await gamesOf(world.fleet.sql, 'waiting')).values()];
+    expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
+  });
 
-  it('stops a worker at SIGTERM with exit code 0, in bounded time', async () => {
+  it('stops a worker at SIGTERM with exit code 0', async () => {
     await until('no run is open', async () => {
       const open = await world.fleet.sql`select from sync_runs where finished_at is null`;
       return open.length === 0;
     });
-    const began = performance.now();
     worker.kill('SIGTERM');
     const result = keep(await worker.done);
     expect(result.exit).toBe(0);
-    expect(performance.now() - began).toBeLessThan(10_000);
     expect(result.stderr).toContain('"msg":"stopped"');
     expect((await ask('queue', 'status')).answer.workers).toEqual([]);
   });

@@ -17,7 +17,12 @@ const readTree = (
   [path, command],
   ...command.commands.flatMap((each) => readTree(each, `${path} ${each.name()}`)),
 ];
-const program = await createProgram(() => true);
+const program = await createProgram(() => true, {
+  argv: [],
+  stdio: process,
+  readEnvironment: async () => ({}),
+  exitCode: 0,
+});
 const tree = readTree(program, 'catalogue');
 
 /** The help for a terminal of this many columns; undefined: for a pipe. */

@@ -6,11 +6,11 @@ import {
   durationBetween,
   integerBetween,
   parseApplicationId,
-  parseSince,
   parseUuid,
   variadic,
 } from '#src/cli/kit/parsers.ts';
 import { formatDuration } from '#src/lib/duration.ts';
+import { parseSince } from '#src/lib/since.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -90,6 +90,8 @@ it('accepts durations and times that exist, local if they name no zone', () => {
     ['2028-02-29', '2028-02-28T18:30:00.000Z'],
   ] as const)
     expect(parseSince(text).toISOString()).toBe(time);
+  expect(parseSince('2026-03-31', 'UTC').toISOString()).toBe('2026-03-31T00:00:00.000Z');
+  expect(parseSince('2026-03-31T14:35+05:30', 'UTC').toISOString()).toBe('2026-03-31T09:05:00.000Z');
   const before = Date.now();
   expect(parseSince('24h').getTime()).toBeGreaterThanOrEqual(before - DAY_MS);
   for (const text of [

@@ -8,7 +8,7 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
+} from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -4,6 +4,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { findOperator, insertOperator } from '#db/queries/operators.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { openSession, readLink } from '#src/identity/sign-in.ts';
+import { cookieOf, noticeOf, sessionIds } from '#test/support/accounts.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -11,8 +12,7 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
-import { cookieOf, noticeOf, sessionIds } from '#test/identity/account-support.ts';
+} from '#test/support/console.ts';
 import { linkOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

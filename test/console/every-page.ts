@@ -1,57 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect } from 'vitest';
 import type { Database } from '#db/client.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
-import { fillConsole } from '#test/console/world.ts';
+import { fillConsole } from '#test/console/filled-console.ts';
 import { collectErrors, useBrowser } from '#test/support/browser.ts';
-import { type Scheme, takeDocsPicture, takeScreenshot } from '#test/support/screenshots.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { inspectPage } from '#test/support/inspect-page.ts';
+import { takeDocsPicture } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-type Violation = { id: string; help: string; nodes: { html: string }[] };
-
-/** What axe-core finds at the page's present width. */
-export const findViolations = async (page: Page): Promise<string[]> => {
-  // The policy of the page refuses inline scripts; this one is the test's.
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: AXE });
-  await session.detach();
-  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
-    violations: Violation[];
-  };
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
-};
-
-/** The page is wider than its window, a table than its card, or a word of ours is divided for want of room. */
-const FIND_OVERFLOW = `(() => {
-  const { scrollWidth, clientWidth } = document.documentElement;
-  const page = scrollWidth > clientWidth
-    ? ['the page is ' + (scrollWidth - clientWidth) + ' pixels wider than the window'] : [];
-  const tables = [...document.querySelectorAll('.scroll:not(details *)')]
-    .filter((table) => table.scrollWidth > table.clientWidth)
-    .map((table) => 'the table ' + table.ariaLabel + ' is wider than its card');
-  const words = [...document.querySelectorAll('dt, th, h2, label, .button, .badge')].flatMap((label) => {
-    const texts = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
-    const divided = [];
-    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
-      for (const { index, 0: word } of text.data.matchAll(/[\\w']+/g)) {
-        const range = document.createRange();
-        range.setStart(text, index);
-        range.setEnd(text, index + word.length);
-        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
-        if (lines.size > 1) divided.push('the word ' + word + ' is divided');
-      }
-    }
-    return divided;
-  });
-  return [...page, ...tables, ...words];
-})()`;
-
-/** What does not fit into the page's present width. */
-export const findOverflow = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND_OVERFLOW);
 
 /** What leads to a page: its address, and what is done there before the look. */
 type Visit = string | { path: string; act: (page: Page) => Promise<void> };
@@ -112,7 +67,7 @@ export const emptyPages: Prepare = async () => ({
   'empty-failures': '/failures',
 });
 
-/** Serves a console. @returns visits its pages */
+/** Serves a console. @returns visits its pages, and expects that nothing is wrong with any of them */
 export const usePages = (prepare: Prepare) => {
   const database = useTestDatabase();
   const browser = useBrowser();
@@ -126,32 +81,17 @@ export const usePages = (prepare: Prepare) => {
     visits = await prepare(sql);
   });
 
-  /** Expects of every page that axe-core finds nothing, nothing overflows, no error occurs and no request leaves. */
-  return async (scheme: Scheme, widths: readonly number[]): Promise<void> => {
-    await using stack = new AsyncDisposableStack();
-    const [first = 0] = widths;
-    const context = await browser.newContext({
-      viewport: { width: first, height: 900 },
-      colorScheme: scheme,
-      // While a colour changes, its contrast is that of neither scheme.
-      reducedMotion: 'reduce',
-    });
-    stack.defer(() => context.close());
+  return async (): Promise<void> => {
+    const context = await browser.newContext({ reducedMotion: 'reduce' });
     const page = await context.newPage();
     const errors = collectErrors(page);
     const elsewhere: string[] = [];
     page.on('request', (request) => {
       if (!request.url().startsWith(served.url)) elsewhere.push(request.url());
     });
-    const found: Record<string, string[]> = {};
-    const look = async (name: string) => {
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 900 });
-        await takeScreenshot(page, scheme, name);
-        const problems = [...(await findOverflow(page)), ...(await findViolations(page))];
-        if (problems.length > 0) found[`${name} at ${width}`] = problems;
-      }
-    };
+    const problems: string[] = [];
+    const look = async (name: string) => void problems.push(...(await inspectPage(page, name)));
+
     await page.goto(new URL('/sign-in', served.url).href);
     await look('sign-in');
     await page.getByLabel('Login').fill('olga');
@@ -166,9 +106,9 @@ export const usePages = (prepare: Prepare) => {
       expect(response?.status(), path).toBe(name === 'not-found' ? 404 : 200);
       await act?.(page);
       await look(name);
-      if (name === 'game-changed' && scheme === 'light') await takeDocsPicture(page, 'review');
+      if (name === 'game-changed') await takeDocsPicture(page, 'review');
     }
-    expect(found).toEqual({});
+    expect(problems).toEqual([]);
     expect(elsewhere).toEqual([]);
     expect(errors.filter((error) => !/ 40[14] /.test(error))).toEqual([]);
   };

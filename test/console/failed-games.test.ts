@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -30,7 +30,8 @@ const get = async (path: string): Promise<string> =>
 
 test('the example of a failure leads to what happened to that id, though no game has it', async () => {
   for (const page of ['/failures', '/applications/acme']) {
-    const [, href = ''] = /<a class="mono" href="([^"]+)">a\/b &amp; c<\/a>/.exec(await get(page)) ?? [];
+    const [, href = ''] =
+      /<a href="([^"]+)"><span class="mono">a\/b &amp; c<\/span><\/a>/.exec(await get(page)) ?? [];
     const shown = await get(href.replaceAll('&amp;', '&'));
     expect(shown).toContain('<h2>Timeline</h2>');
     expect(shown).toContain('game_icon.3');
@@ -39,7 +40,7 @@ test('the example of a failure leads to what happened to that id, though no game
 
 test('an id with white space at its ends is found, and what was typed with spaces around it too', async () => {
   const [, href = ''] =
-    /<a class="mono" href="([^"]+)"> spaced {2}id <\/a>/.exec(await get('/failures')) ?? [];
+    /<a href="([^"]+)"><span class="mono"> spaced {2}id <\/span><\/a>/.exec(await get('/failures')) ?? [];
   expect(await get(href.replaceAll('&amp;', '&'))).toContain('<h2>Timeline</h2>');
   for (const q of ['+stored+', '+Lantern+', '++a/b+%26+c+'])
     expect(await get(`/games?application=acme&q=${q}`)).not.toContain('No game matches.');

@@ -1,6 +1,6 @@
 // What the lists say before anything is there, and when nothing matches.
 import { beforeAll, expect, test } from 'vitest';
-import { addTestOperator, signIn, useTestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

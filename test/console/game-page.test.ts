@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { openAs } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -69,9 +69,9 @@ test('the id of a game in capitals opens the same page, whose forms and links na
     const { status, text } = await open(`/games/${capitals}${query}`);
     expect(status).toBe(200);
     expect(text.replaceAll('<', '\n<')).not.toMatch(new RegExp(`(href|action|value)="[^"]*${capitals}`));
-    expect(text).toContain(`_${first}"`);
+    expect(text).toContain(`value="since,${first}"`);
   }
-  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `1_${first}` };
+  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `since,${first}` };
   const answer = await fetch(new URL(`/games/${capitals}`, site.url), {
     method: 'POST',
     headers: { cookie },

@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import { findOverflow } from '#test/console/every-page.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { findOverflow } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -1,29 +1,27 @@
 // Icons that arrive after their page: they take the place of the letters, and disturb nothing else.
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
   addTestOperator,
   signIn,
   signInPage,
   startTestConsole,
   type TestConsole,
-} from '#test/console/support.ts';
-import { openPictures } from '#test/console/world-pictures.ts';
-import { collectErrors, hasBrowser, launchBrowser } from '#test/support/browser.ts';
+} from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let served: TestConsole;
   let game_id = '';
 
   beforeAll(async () => {
     const { sql } = database;
     served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     await upsertGames(sql, 'app', [
@@ -38,7 +36,6 @@ describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => 
     game_id = kite?.game_id ?? '';
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
   });
 

@@ -1,22 +1,20 @@
 // A lane in which one page of a search ends before the first match, or between two matches.
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { COMPARED_MAX } from '#db/queries/lanes.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { LANE_NAMES_COMPARED } from '#db/queries/lanes.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let served: TestConsole;
 
   beforeAll(async () => {
     const { sql } = database;
     served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     const land = (names: readonly string[]) =>
@@ -26,12 +24,11 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
         names.map((name) => fetchedGame({ game_id: name, game_name: name })),
       );
     await land(['kite 1']);
-    for (let n = 0; n <= COMPARED_MAX; n += 1_000)
+    for (let n = 0; n <= LANE_NAMES_COMPARED; n += 1_000)
       await land(Array.from({ length: 1_000 }, (_, each) => `boat ${n + each}`));
     await land(['kite 2']);
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
   });
 
@@ -41,7 +38,7 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
   test('the keys lead from one match to the next, past the names that one page compares', async () => {
     const page = await browser.newPage();
     await signInPage(page, served.url, 'olga', LANE);
-    await page.getByText(`compares ${COMPARED_MAX.toLocaleString('en')} names`).waitFor();
+    await page.getByText(`compares ${LANE_NAMES_COMPARED.toLocaleString('en')} names`).waitFor();
     await page.getByRole('link', { name: 'kite 1' }).click();
     await page.getByRole('heading', { ...heading, name: 'kite 1' }).waitFor();
     await page.getByRole('link', { name: 'Search further' }).waitFor();

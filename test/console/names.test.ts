@@ -2,11 +2,10 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { addToken } from '#test/api/support.ts';
-import { findViolations } from '#test/console/every-page.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/console/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { findViolations } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

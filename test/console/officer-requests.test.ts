@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noticeOf } from '#test/support/accounts.ts';
 import {
   addTestOperator,
   PASSWORD,
   signIn,
   startTestConsole,
   type TestConsole,
-} from '#test/console/support.ts';
-import { noticeOf } from '#test/identity/account-support.ts';
-import { startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+} from '#test/support/console.ts';
+import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -62,7 +62,7 @@ test('an administrator requests an officer at the console, an officer approves i
   const [row] = await database.sql<{ approval_id: string }[]>`select approval_id from approvals`;
   const id = row?.approval_id ?? '';
   expect(await read(console.url, '/operators', adam)).toContain(`/requests/officer/${id}/cancel`);
-  expect(await read(desk.url, '/requests', kim)).toContain('Add this operator: kyc officer');
+  expect(await read(desk.url, '/requests', kim)).toContain('Add the operator puppet as kyc officer');
 
   // The console approves nothing, and nobody the own request.
   expect(

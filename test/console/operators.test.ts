@@ -1,23 +1,20 @@
 // What the pages of administration keep, and what a browser that goes back must not restore.
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { hasBrowser, launchBrowser } from '#test/support/browser.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('the operators in Chromium', () => {
   const database = useTestDatabase();
-  let browser: Browser;
+  const browser = useBrowser();
   let served: TestConsole;
 
   beforeAll(async () => {
     served = await startTestConsole(database);
-    browser = await launchBrowser();
     await addTestOperator(database.sql, 'ada', 'admin');
     await addTestOperator(database.sql, 'vic', 'viewer');
   });
   afterAll(async () => {
-    await browser?.close();
     await served?.stop();
   });
 

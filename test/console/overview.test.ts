@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listTrouble } from '#db/queries/console.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
+import { applicationList } from '#src/lists/applications.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -60,7 +61,10 @@ describe('The runs by hour', { retry: 1 }, () => {
 });
 
 it('an application is in trouble while its last run is suspect, and not after the next one', async () => {
-  const trouble = async () => (await listTrouble(database.sql, 10)).map((row) => row.application_id);
+  const trouble = async () => {
+    const { rows } = await readPage(database.sql, applicationList, { status: 'trouble' }, { limit: 10 });
+    return rows.map(({ application_id }) => application_id);
+  };
   await endRun('succeeded');
   expect(await trouble()).toEqual([]);
   await endRun('suspect');

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/console/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

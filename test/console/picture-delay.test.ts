@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { Role } from '#src/roles/role.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { type PictureServer, startPictureServer } from '#test/pictures/support.ts';
-import { landPicturedGames, newPrefix, startTestMedia } from '#test/pictures/support-media.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
+import { type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
-import { addTestOperator, signIn } from '#test/console/support.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
-import { type RoleProcess, startRole } from '#test/ops/fleet-processes.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { type RoleProcess, startRole } from '#test/support/role-process.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -71,14 +71,14 @@ test('while people decide, one of two consoles is killed: the session goes on, e
       await until('its turn', () => decided >= index - 3);
       if (index === GAMES / 2) {
         reached = second;
-        first.child.kill('SIGKILL');
+        first.process.kill('SIGKILL');
       }
       const status = await decide(game_id);
       decided += 1;
       return status;
     }),
   );
-  expect(first.child.killed).toBe(true);
+  expect((await first.process.done).exit).toBeNull();
   // 303: the form was taken, also where the first answer was lost and the second found the game decided.
   expect(statuses.filter((status) => status !== 303)).toEqual([]);
   const rows = await sql<{ decisions: number }[]>`

@@ -13,7 +13,8 @@ import {
 import type { OpenApiDocument } from '#src/contract/openapi.ts';
 import { openapiApplication } from '#src/contract/openapi-application.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
-import { addApplication, addGames, addToken, useTestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/support/api.ts';
+import { addApplication, addGames, addToken } from '#test/support/factories.ts';
 
 const api = useTestApi();
 let token: string;

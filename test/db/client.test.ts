@@ -4,8 +4,8 @@ import postgres from 'postgres';
 import { expect, it } from 'vitest';
 import { ARRAY_TYPES } from '#db/array-types.ts';
 import { type Database, openDatabase } from '#db/client.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type GameRow, upsertGames } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { NAME_MAX } from '#src/contract/text.ts';
-import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { asSent, gamesOf } from '#test/support/landed.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listAudits, listRevisions, upsertGames } from '#db/queries/games.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
-import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { gamesOf, oneGame } from '#test/support/landed.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -102,7 +102,7 @@ describe('upsertGames', () => {
     const id = ownId();
     const url = (t: number) => `https://cdn.example/a.png?id=1&t=${t}&u=1`;
     const fetch = (t: number, names: string[], changes = {}) =>
-      fetchedGame({ game_id: id, game_icon: [url(t)], ...changes }, at(t), identityRule(names));
+      fetchedGame({ game_id: id, game_icon: [url(t)], ...changes }, at(t), {}, identityRule(names));
     const setRule = (names: string[]) =>
       database.sql`update applications set volatile_parameters = ${names} where application_id = 'acme'`;
     await setRule(before);

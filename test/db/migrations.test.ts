@@ -5,9 +5,9 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { applyMigrations, readApplied, readMigrations } from '#db/migrations.ts';
 import { recountGames } from '#db/queries/api-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addApplication, fetchedGame } from '#test/api/support.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 
 const migrations = await readMigrations();
 
@@ -60,7 +60,7 @@ const addGames = (sql: Database, from: number, to: number) =>
   upsertGames(
     sql,
     'acme',
-    Array.from({ length: to - from }, (_, n) => fetchedGame(`game-${from + n}`)),
+    Array.from({ length: to - from }, (_, n) => fetchedGame({ game_id: `game-${from + n}` }, new Date())),
   );
 
 const expectMigrated = async (sql: Database, given: readonly { when: number }[]): Promise<void> => {
@@ -93,7 +93,7 @@ const startTraffic = (sql: Database): (() => Promise<unknown[]>) => {
   const write = (writer: number) => async (round: number) => {
     const changed = Array.from({ length: 20 }, (_, n) => {
       const id = `game-${(writer * 97 + round * 13 + n) % 600}`;
-      return fetchedGame(id, { content_hash: `${writer}-${round}` });
+      return fetchedGame({ game_id: id }, new Date(), { content_hash: `${writer}-${round}` });
     });
     await sql.begin((tx) => upsertGames(tx, 'acme', changed));
     await sql`

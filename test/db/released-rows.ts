@@ -11,7 +11,7 @@ import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertKycAccess } from '#db/queries/kyc.ts';
 import { insertOperator } from '#db/queries/operators.ts';
 import { claimPicture, recordResult, saveContent, saveIconHashes } from '#db/queries/picture-fetches.ts';
-import { insertPortalSession } from '#db/queries/portal.ts';
+import { insertPortalSession } from '#db/queries/portal-sessions.ts';
 import { insertRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
 import { insertPage } from '#db/queries/run-pages.ts';
 import { closeRun } from '#db/queries/runs.ts';

@@ -8,7 +8,6 @@ import { upsertGames } from '#db/queries/games.ts';
 import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
-import { gamesOf } from '#test/ingest/landed.ts';
 import {
   aDetail,
   addApplication,
@@ -17,6 +16,7 @@ import {
   fetchedGame,
   summaryOf,
 } from '#test/support/factories.ts';
+import { gamesOf } from '#test/support/landed.ts';
 import { removeApplication, runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';

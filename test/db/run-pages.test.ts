@@ -5,8 +5,8 @@ import { upsertGames } from '#db/queries/games.ts';
 import { findPage, insertPage, type NewPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
 import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
-import { oneGame } from '#test/ingest/landed.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

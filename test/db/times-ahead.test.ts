@@ -8,11 +8,13 @@ import { saveKycState } from '#db/queries/kyc.ts';
 import { hasRecentRefreshRun, listDueRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
 import { findRun } from '#db/queries/runs.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
-import { listLiveWorkers, recordHeartbeat } from '#db/queries/workers.ts';
+import { recordHeartbeat } from '#db/queries/workers.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
+import { workerList } from '#src/lists/queues.ts';
 import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { startTestFleet, useTestFleet } from '#test/support/fleet.ts';
+import { readPage } from '#test/support/lists.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 const fleet = useTestFleet('postgres');
@@ -88,7 +90,7 @@ it('Events are sent, pings are pulled and dead workers are forgotten, although t
   const due = async () => [
     await listDueApplications(fleet.sql, 9),
     (await listDueRefreshes(fleet.sql, 9, 1e9)).map(({ application_id }) => application_id),
-    (await listLiveWorkers(fleet.sql)).map(({ host }) => host),
+    (await readPage(fleet.sql, workerList, {}, { limit: 9 })).rows.map(({ host }) => host),
   ];
   expect(await due()).toEqual([[], [], ['dead']]);
   expect(await correctTimesAhead(fleet.sql)).toBe(4);

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { canRun, copyBinaries, findBinaries } from '#src/embedded/binaries.ts';
-import { dataPlaceOf, isRoot, makeHome, postmasterPid, query, start } from '#test/embedded/homes.ts';
+import {
+  dataPlaceOf,
+  isRoot,
+  makeHome,
+  makeNewHome,
+  postmasterPid,
+  query,
+  start,
+} from '#test/support/homes.ts';
 
 describe.skipIf(!isRoot)('as root (skipped for an ordinary user: there Postgres runs as that user)', () => {
   test('Postgres and its data belong to the user postgres', async () => {
@@ -15,7 +23,7 @@ describe.skipIf(!isRoot)('as root (skipped for an ordinary user: there Postgres 
   });
 
   test('A home below a directory closed to that user works, keeps its data, and says where it is', async () => {
-    const home = await makeHome({ parentMode: 0o700 });
+    const home = await makeNewHome({ parentMode: 0o700 });
     const first = await start(home);
     const place = await dataPlaceOf(home);
     expect(place).toMatch(/^\/var\/lib\/game-catalogue\/[0-9a-f-]{36}$/);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { dataPlaceOf, isRoot, makeHome, start, startOwner } from '#test/embedded/homes.ts';
+import { dataPlaceOf, isRoot, makeHome, makeNewHome, start, startOwner } from '#test/support/homes.ts';
 
 describe('what a crash of the machine leaves', () => {
   test('A postmaster.pid whose number belongs to another process now is removed, and that process keeps running', async () => {
@@ -29,7 +29,7 @@ describe('what a crash of the machine leaves', () => {
   });
 
   test('A data directory that was only half made is made again', async () => {
-    const home = await makeHome();
+    const home = await makeNewHome();
     const first = startOwner(home);
     // The password file is there for as long as initdb works.
     await expect.poll(() => halfMade(home), { interval: 2 }).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
 import { EXIT } from '#src/errors.ts';
-import { makeHome, postmasterPid, query, start, startOwner } from '#test/embedded/homes.ts';
+import { makeHome, makeNewHome, postmasterPid, query, start, startOwner } from '#test/support/homes.ts';
 
 describe('several processes', () => {
   test('A second start is refused, with exit code 4, while the owner lives', async () => {
@@ -24,7 +24,7 @@ describe('several processes', () => {
   });
 
   test('Of three first starts at once exactly one wins', async () => {
-    const home = await makeHome();
+    const home = await makeNewHome();
     const owners = [startOwner(home), startOwner(home), startOwner(home)];
     const answers = await Promise.all(owners.map((owner) => owner.answer));
     expect(answers.filter((answer) => answer.databaseUrl)).toHaveLength(1);

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findRunningInstance } from '#src/embedded/postgres.ts';
-import { isRoot, makeHome, query, start } from '#test/embedded/homes.ts';
+import { isRoot, makeHome, makeNewHome, query, start } from '#test/support/homes.ts';
 
 describe('one owner', () => {
   test('A stopped instance keeps its data for the next start', async () => {
@@ -16,7 +16,7 @@ describe('one owner', () => {
   });
 
   test('The default settings are durable, local and independent of the machine', async () => {
-    const { databaseUrl } = await start(await makeHome(), {});
+    const { databaseUrl } = await start(await makeNewHome(), {});
     const [settings] = await query(
       databaseUrl,
       `select current_database() as database, current_setting('fsync') as fsync,
@@ -45,7 +45,7 @@ describe('one owner', () => {
   });
 
   test('Only their owner can read the files that contain the password', async () => {
-    const home = await makeHome();
+    const home = await makeNewHome();
     const { databaseUrl } = await start(home);
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
     expect(await modeOf(join(home, 'instance.json'))).toBe(0o600);
@@ -110,7 +110,7 @@ describe('failures', () => {
   });
 
   test('A home that cannot be made says what to do', async () => {
-    const file = await makeHome();
+    const file = await makeNewHome();
     await writeFile(file, '');
     await expect(start(join(file, 'home'))).rejects.toThrow(
       /Set CATALOGUE_HOME to another directory, or DATABASE_URL/,

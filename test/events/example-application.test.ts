@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { aSender, giveAddress, withEvents } from '#test/events/support.ts';
+import { aSender, giveAddress, withEvents } from '#test/support/events.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';

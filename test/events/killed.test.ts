@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { aReceiver, isGenuine, passTime, withEvents } from '#test/events/support.ts';
 import { startWorkerProcess } from '#test/fleet/worker.ts';
+import { aReceiver, isGenuine, passTime, withEvents } from '#test/support/events.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 

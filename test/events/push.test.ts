@@ -1,12 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { aReceiver, withEvents } from '#test/events/support.ts';
-import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
+import { aReceiver, withEvents } from '#test/support/events.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
-onBothBackends('Deliveries', (kind) => {
-  const fleet = useTestFleet(kind);
+describe('Deliveries', () => {
+  const fleet = useTestFleet(fleetBackend());
 
   const states = async (): Promise<Record<string, number>> => {
     const rows = await fleet.sql<{ state: string; count: number }[]>`

@@ -7,13 +7,13 @@ import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { retryEvents } from '#src/operations/events.ts';
-import { aReceiver, aSender, passTime, withEvents } from '#test/events/support.ts';
 import { runCli } from '#test/support/cli.ts';
+import { aReceiver, aSender, passTime, withEvents } from '#test/support/events.ts';
 import { KIM } from '#test/support/factories.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
 
 const database = useTestDatabase();
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { findSendingAddress } from '#db/queries/event-webhooks.ts';
 import { eventSchema } from '#src/contract/events.ts';
 import { openEventSecrets } from '#src/sealing/event-secret.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
 import {
   aReceiver,
   aSender,
@@ -11,13 +12,13 @@ import {
   passTime,
   type Received,
   withEvents,
-} from '#test/events/support.ts';
-import { keyErrorOf, keysText, ringOf } from '#test/kyc/support.ts';
-import { documentOf, runCli } from '#test/support/cli.ts';
+} from '#test/support/events.ts';
 import { testKeys } from '#test/support/factories.ts';
+import { keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 

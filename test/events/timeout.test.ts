@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { aReceiver, aSender, withEvents } from '#test/events/support.ts';
+import { aReceiver, aSender, withEvents } from '#test/support/events.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

@@ -8,10 +8,10 @@ import { createStuckDetector, type Stuck, startLiveness } from '#src/queue/liven
 import { createProducer } from '#src/queue/producer.ts';
 import { type Load, startRunner } from '#src/queue/runner.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { localClock } from '#test/support/clock.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 import { until } from '#test/support/until.ts';
 
 const logger = pino({ level: 'silent' });

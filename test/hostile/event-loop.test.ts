@@ -3,12 +3,18 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { isCallError } from '#src/egress/errors.ts';
-import { aFleet, goodDetail, idsOf, startHostileApplication, success } from '#test/hostile/support.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
+import {
+  aFleet,
+  goodDetail,
+  idsOf,
+  startHostileApplication,
+  success,
+} from '#test/support/hostile-application.ts';
 import { watchTurns } from '#test/support/longest-turn.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { aClient, live, respondWith, targetAt } from '#test/webhooks/support.ts';
+import { aClient, live, respondWith, targetAt } from '#test/support/webhooks.ts';
 
 const database = useTestDatabase();
 

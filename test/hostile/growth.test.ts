@@ -7,7 +7,7 @@ import {
   quarantined,
   startHostileApplication,
   wellBehaved,
-} from '#test/hostile/support.ts';
+} from '#test/support/hostile-application.ts';
 
 test('new games beyond what an application may have fail and say so; those that it has are updated', async () => {
   const fleet = await aFleet();

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -10,8 +11,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 const detail: Behaviour['detail'] = (id) => ({ data: goodDetail(id) });
@@ -48,12 +48,12 @@ const anApplication = async (fleet: TestFleet, games: number) => {
   return Object.assign(state, { calls });
 };
 
-onBothBackends('A list that moves while it is read', (kind) => {
+describe('A list that moves while it is read', () => {
   test.each([
     ['newest first', 3, 'g-0220', (ids: string[]) => ['g-0220', ...ids.filter((id) => id !== 'g-0220')]],
     ['oldest first', 2, 'g-0100', (ids: string[]) => [...ids.filter((id) => id !== 'g-0010'), 'g-0010']],
   ] as const)('(%s, one game is edited) costs no live game', async (_, page, missed, edit) => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const application = await anApplication(fleet, 250);
     let edits = 1;
     application.beforePage = (pageNum) => {
@@ -69,7 +69,7 @@ onBothBackends('A list that moves while it is read', (kind) => {
   });
 
   test('and loses a game that is gone withdraws it, though its total grows during each listing', async () => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const application = await anApplication(fleet, 250);
     application.ids = application.ids.filter((id) => id !== 'g-0005');
     let added = 0;
@@ -143,9 +143,9 @@ test('all games of a small application are withdrawn only when an operator accep
   });
 });
 
-onBothBackends('The verification of unlisted games', (kind) => {
+describe('The verification of unlisted games', () => {
   test('goes page by page at 100 games each, and continues after its queue was lost', async () => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const application = await anApplication(fleet, 500);
     application.ids = application.ids.slice(250);
     let flush = true;

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
+import { documentOf, runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import {
   aFleet,
   goodDetail,
@@ -11,10 +14,7 @@ import {
   startHostileApplication,
   success,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** The key that the tests' access tokens are sealed under. */
@@ -92,7 +92,7 @@ test('an operator reads which games failed and why, repairs the application, and
   expect(await ask('sync', 'acme', '--wait')).toMatchObject({ exit: 0 });
   expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
   expect(await ask('failure', 'retry', 'acme')).toMatchObject({ exit: 0, answer: { games: 0 } });
-}, 120_000);
+});
 
 test('many games pulled by hand are no more calls at once than their application allows', async () => {
   const fleet = await aFleet();
@@ -120,7 +120,7 @@ test('many games pulled by hand are no more calls at once than their application
     answer: { results: [{ inserted: 100 }, { inserted: 100 }, { inserted: 50 }] },
   });
   expect(most).toBe(4);
-}, 120_000);
+});
 
 test('app list and app show say why an application is not called, and resume clears the backoff', async () => {
   const fleet = await aFleet();
@@ -149,7 +149,7 @@ test('app list and app show say why an application is not called, and resume cle
   expect((await say('app', 'list')).stdout).toMatch(
     /failing since 2026-03-01 00:00:00\+00:00; next attempt 2026-03-01 02:00:00\+00:00/,
   );
-}, 120_000);
+});
 
 test('app check passes the sample application, and shows a broken one what is wrong', async () => {
   const fleet = await aFleet();
@@ -173,4 +173,4 @@ test('app check passes the sample application, and shows a broken one what is wr
   expect(stdout).toMatch(/FAILED {3}list\.page-size: /);
   expect(stdout).toMatch(/\d+ passed, \d+ failed, \d+ skipped\n$/);
   expect(stdout + stderr + JSON.stringify(passed)).not.toContain(ACCESS_TOKEN);
-}, 120_000);
+});

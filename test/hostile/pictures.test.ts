@@ -1,13 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDecoder } from '#src/pictures/decoder.ts';
-import { sniffImage } from '#src/rules/pictures.ts';
-import { brokenPictures, feedPictures } from '#test/hostile/broken-pictures.ts';
-import { aPicture } from '#test/pictures/support.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
+import { aPicture } from '#test/support/pictures.ts';
 import { until } from '#test/support/until.ts';
-
-const database = useTestDatabase();
 
 test('a decoder that is killed costs one picture, and the next one starts another', async () => {
   const decoder = createDecoder();
@@ -47,23 +42,4 @@ test('the decoder has nothing of our environment', async () => {
   const environment = (await readFile(`/proc/${decoder.pid()}/environ`, 'utf8')).split('\0');
   const names = environment.map((each) => each.split('=')[0]).filter((name) => name !== '');
   expect(names.filter((name) => !/^(MALLOC|VIPS|NODE_CHANNEL)_/.test(name ?? ''))).toEqual([]);
-});
-
-test('broken pictures by the hundred, 49 megapixels of each type and heavy ones: the process lives, within 512 MiB', async () => {
-  const { outcomes, ...fed } = await feedPictures(database, { broken: 300, heavy: 6 });
-  expect(fed.isAlive).toBe(true);
-  expect(fed.peakMib).toBeLessThan(512);
-  expect(fed.decoders).toBeLessThanOrEqual(8);
-  expect(outcomes).not.toHaveProperty('none');
-  expect(outcomes).not.toHaveProperty('too_large');
-  expect(outcomes.broken).toBeGreaterThan(100);
-  expect(outcomes.shown).toBeGreaterThan(20);
-  expect(outcomes.undecodable ?? 0).toBe(0);
-}, 120_000);
-
-test('the corpus is the same at every run, and each of its pictures is another', async () => {
-  const [first, second] = [await brokenPictures(60), await brokenPictures(60)];
-  expect(first.map((each) => each.toString('base64'))).toEqual(second.map((each) => each.toString('base64')));
-  expect(new Set(first.map((each) => each.toString('base64'))).size).toBe(60);
-  expect(first.filter((each) => sniffImage(each) !== null).length).toBeGreaterThan(50);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exitCodeOfRuns } from '#src/cli/commands/runs.ts';
 import { DETAIL_POISONS, NAMED_ROW_POISONS, namedRow, UNNAMED_ROWS } from '#test/hostile/poisons.ts';
 import {
@@ -12,8 +12,7 @@ import {
   startHostileApplication,
   success,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import { onBothBackends } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 
 const GOOD = idsOf('good', 75);
 const poisons = Object.keys(DETAIL_POISONS);
@@ -39,9 +38,9 @@ const poisoned: Behaviour = {
   },
 };
 
-onBothBackends('one page with every poison', (kind) => {
+describe('one page with every poison', () => {
   test('75 good games land, each poison has its own reason, and the run is partial', async () => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const application = await startHostileApplication(fleet, 'acme', poisoned);
     const run = await fleet.sync('acme');
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type Answer, goodDetail, goodRow, raw, success } from '#test/hostile/support.ts';
+import { type Answer, goodDetail, goodRow, raw, success } from '#test/support/hostile-application.ts';
 
 const MIB = 1024 * 1024;
 

@@ -2,9 +2,15 @@ import { expect, test } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import { aFleet, goodDetail, idsOf, startHostileApplication, wellBehaved } from '#test/hostile/support.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import type { TestFleet } from '#test/support/fleet.ts';
+import {
+  aFleet,
+  goodDetail,
+  idsOf,
+  startHostileApplication,
+  wellBehaved,
+} from '#test/support/hostile-application.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

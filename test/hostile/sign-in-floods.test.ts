@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOidc } from '#src/identity/oidc.ts';
-import { addToken } from '#test/api/support.ts';
-import { startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { startProvider, type TestProvider } from '#test/identity/provider.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
+import { startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { requestGames } from '#db/queries/refreshes.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   type Answer,
   aFleet,
@@ -10,8 +11,7 @@ import {
   idsOf,
   raw,
   startHostileApplication,
-} from '#test/hostile/support.ts';
-import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
@@ -53,9 +53,9 @@ const nextRun = async (
 
 const invalid = { data: { ...goodDetail(BROKEN), game_icon: 'no array' } };
 
-onBothBackends('A game whose detail fails in each run', (kind) => {
+describe('A game whose detail fails in each run', () => {
   test('is fetched by the 1st, 2nd, 4th, 8th … run; the others are partial too', async () => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const state = await aBrokenGame(fleet, invalid);
     const fetchedBy: number[] = [];
     for (let number = 1; number <= 17; number += 1) {

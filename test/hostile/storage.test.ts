@@ -3,8 +3,8 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { pruneFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import { aFleet, idsOf, startHostileApplication } from '#test/hostile/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { aFleet, idsOf, startHostileApplication } from '#test/support/hostile-application.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

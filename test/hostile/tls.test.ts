@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
+import { CERTIFICATE, KEY, trustCertificate } from '#test/support/self-signed.ts';
 import { startTicketServer } from '#test/support/ticket-server.ts';
-import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
-import { aClient, askDetail, errorOf, meteredClient } from '#test/webhooks/support.ts';
+import { aClient, askDetail, errorOf, meteredClient } from '#test/support/webhooks.ts';
 
 test('a server that sends too many session tickets is cut, and its application pays for the most that it can have sent', async () => {
   trustCertificate();

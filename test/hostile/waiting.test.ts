@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { listDueRefreshes, requestGames } from '#db/queries/refreshes.ts';
 import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail, queryCpKyc, tick } from '#src/ingest/specs.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   aFleet,
   type Behaviour,
@@ -12,8 +13,7 @@ import {
   raw,
   startHostileApplication,
   wellBehaved,
-} from '#test/hostile/support.ts';
-import { onBothBackends, type TestFleet } from '#test/support/fleet.ts';
+} from '#test/support/hostile-application.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
@@ -45,9 +45,9 @@ const passTime = ({ sql }: TestFleet, ms: number) => sql`
   update applications set next_attempt_at = next_attempt_at - ${ms} * interval '1 millisecond',
                           failing_since = failing_since - ${ms} * interval '1 millisecond'`;
 
-onBothBackends('an application that fails', (kind) => {
+describe('an application that fails', () => {
   test('is called half as often after each failure, by one run at the named moment, and at the normal interval again once it responds', async () => {
-    const fleet = await aFleet(kind);
+    const fleet = await aFleet();
     const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
     const first = await scheduledRun(fleet);
     expect(first).toMatchObject({ outcome: 'failed', reason: 'page 1: http_status HTTP 502' });

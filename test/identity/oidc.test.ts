@@ -2,9 +2,14 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findOperator } from '#db/queries/operators.ts';
-import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/console/support.ts';
-import { goToProvider, signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, startTestConsole, TESTS, type TestConsole } from '#test/support/console.ts';
+import {
+  goToProvider,
+  signInAtProvider,
+  startProvider,
+  type TestProvider,
+} from '#test/support/openid-provider.ts';
 import { switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -26,7 +31,6 @@ describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
   /** A page of a new browser context. */
   const open = async (): Promise<Page> => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(30_000);
     return page;
   };
   const problem = (page: Page): Promise<string | null> => page.getByRole('alert').textContent();

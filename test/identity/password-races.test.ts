@@ -7,7 +7,7 @@ import { hashPassword, verifyPassword } from '#src/identity/password.ts';
 import { openSession, readSession, signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
 import { changePassword } from '#src/operations/account.ts';
 import { operate } from '#src/operations/operate.ts';
-import { addTestOperator, PASSWORD, TESTS } from '#test/console/support.ts';
+import { addTestOperator, PASSWORD, TESTS } from '#test/support/console.ts';
 import { linkOperator, operatorCaller, signOutOperator, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { addToken } from '#test/api/support.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -10,8 +9,8 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
-import { addApplication } from '#test/support/factories.ts';
+} from '#test/support/console.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
 import { linkOperator, signOutOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

@@ -1,18 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { SampleApplication } from '#src/sample-application/start.ts';
-import { gamesOf, oneGame } from '#test/ingest/landed.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
-import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
+import { gamesOf, oneGame } from '#test/support/landed.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 
 type Changes = Parameters<SampleApplication['games']['update']>[1];
 /** What no well-behaved application answers. */
 const wrong = (changes: object): Changes => changes as Changes;
 
-onBothBackends('A run over an application with faults', (kind) => {
-  const fleet = useTestFleet(kind, 1);
+describe('A run over an application with faults', () => {
+  const fleet = useTestFleet(fleetBackend(), 1);
 
   it('ends partial with the reasons of one bad row and one bad detail, and clears them once they are mended', async () => {
     const { server } = await fleet.addApplication('two-bad', 120);

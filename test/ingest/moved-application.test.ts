@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findKycState } from '#db/queries/kyc.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
-import { gamesOf } from '#test/ingest/landed.ts';
 import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import { gamesOf } from '#test/support/landed.ts';
 import { removeApplication } from '#test/support/operate.ts';
 
 /** Two servers with the same game ids and different content. */
@@ -34,7 +34,7 @@ const providers = async (fleet: TestFleet): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-onBothBackends('A call that is in flight', (kind) => {
+describe('A call that is in flight', () => {
   test.each([
     [
       'is removed and registered again',
@@ -54,7 +54,7 @@ onBothBackends('A call that is in flight', (kind) => {
     ],
   ] as const)('while its application %s stores nothing of the former server', async (_, move) => {
     await using use = new AsyncDisposableStack();
-    const fleet = await startTestFleet(kind);
+    const fleet = await startTestFleet(fleetBackend());
     use.defer(() => fleet.stop());
     const { former, next } = await twoServers(use);
     const gate = await startGate(former.server.url);

@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countPulled, readGamesBefore } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { goodDetail, idsOf, raw, startHostileApplication } from '#test/hostile/support.ts';
-import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
+import { goodDetail, idsOf, raw, startHostileApplication } from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
-onBothBackends('A pull of more games than its application answers at once', (kind) => {
+describe('A pull of more games than its application answers at once', () => {
   test('fetches each game once, and its result counts them all', async () => {
     await using use = new AsyncDisposableStack();
-    const fleet = await startTestFleet(kind);
+    const fleet = await startTestFleet(fleetBackend());
     use.defer(() => fleet.stop());
     const ids = idsOf('g', 10);
     const answered: string[] = [];

@@ -4,10 +4,10 @@ import { findOpenRun, findRun, type RunRow, raiseFence } from '#db/queries/runs.
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { stepId } from '#src/ingest/steps.ts';
-import { asSent, gamesOf } from '#test/ingest/landed.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, type GatedCall, startGate } from '#test/support/gate.ts';
+import { asSent, gamesOf } from '#test/support/landed.ts';
 import { until } from '#test/support/until.ts';
 
 const live = new AbortController().signal;
@@ -229,9 +229,8 @@ onBothBackends('A run that is disturbed', (kind) => {
     const worker = await fleet.startWorker();
     const run = await fleet.startRun('acme');
     await gate.blocked(4);
-    const began = performance.now();
     await worker.stop(50);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(fleet.log()).not.toContain('jobs did not end in time');
     gate.release();
 
     const half = (await gamesOf(fleet.sql, 'acme')).size;

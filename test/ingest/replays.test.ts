@@ -20,7 +20,8 @@ import {
 } from '#test/support/factories.ts';
 import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { CONTINUE_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 const GAMES = 195;
@@ -17,7 +17,7 @@ const live = new AbortController().signal;
 /** What a server does instead of answering a page. */
 type Instead = { status: number; headers?: Record<string, string>; hangUp?: boolean };
 
-onBothBackends('Pages that nothing has changed on', (kind) => {
+describe('Pages that nothing has changed on', () => {
   let fleet: TestFleet;
   /** When each page was requested. */
   let asked: Map<number, number[]>;
@@ -25,7 +25,7 @@ onBothBackends('Pages that nothing has changed on', (kind) => {
 
   /** An application of many pages whose first run is over: from now on nothing changes. */
   beforeEach(async () => {
-    fleet = await startTestFleet(kind);
+    fleet = await startTestFleet('postgres');
     const { server } = await fleet.addApplication('acme', GAMES);
     const { page } = server.games;
     server.games.page = (num) => page(num, PER_PAGE);

@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listFailedGameIds } from '#db/queries/failures.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
-import { asSent, gamesOf } from '#test/ingest/landed.ts';
-import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { asSent, gamesOf } from '#test/support/landed.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 
-onBothBackends('A run whose details were not written', (kind) => {
+describe('A run whose details were not written', () => {
   let fleet: TestFleet;
   beforeEach(async () => {
-    fleet = await startTestFleet(kind);
+    fleet = await startTestFleet('postgres');
   });
   afterEach(() => fleet.stop());
 

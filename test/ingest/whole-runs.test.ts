@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { listRevisions } from '#db/queries/games.ts';
-import { asSent, gamesOf, oneGame, rowVersions } from '#test/ingest/landed.ts';
 import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
+import { asSent, gamesOf, oneGame, rowVersions } from '#test/support/landed.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 onBothBackends('A whole run', (kind) => {

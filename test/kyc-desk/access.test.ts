@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
-import { addTestOperator, PASSWORD, signIn } from '#test/console/support.ts';
-import { cookieOf, noticeOf } from '#test/identity/account-support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { cookieOf, noticeOf } from '#test/support/accounts.ts';
+import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -34,7 +35,7 @@ const ROUTES: [method: string, path: string][] = [
 ];
 
 beforeAll(async () => {
-  await addApplication(database.sql, 'acme', DESK_KEYS);
+  await addApplication(database.sql, 'acme', {}, DESK_KEYS);
   await store(database.sql, DESK_KEYS, 'acme', PLANTED);
   for (const role of ROLES) await addTestOperator(database.sql, role, role);
   await addTestOperator(database.sql, 'lee', 'kyc_officer');

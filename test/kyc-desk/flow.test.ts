@@ -2,12 +2,13 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
-import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/console/support.ts';
-import { addApplication, keysText, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
-import { actionsOn, passMinutes } from '#test/operations/support.ts';
+import { actionsOn, passMinutes } from '#test/support/approvals.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { keysText, PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { switchOperator } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -28,7 +29,6 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     const context = await browser.newContext({ javaScriptEnabled });
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
     await signInPage(page, url, login);
     return page;
   };
@@ -36,7 +36,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
   beforeAll(async () => {
     const { sql } = database;
     for (const id of ['acme', 'moved', 'gone']) {
-      await addApplication(sql, id, DESK_KEYS);
+      await addApplication(sql, id, {}, DESK_KEYS);
       await store(sql, DESK_KEYS, id, { ...PLANTED, tax_id: `${PLANTED.tax_id}-${id}` });
     }
     for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');

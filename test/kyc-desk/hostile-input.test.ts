@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addTestOperator, signIn } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 let desk: TestDesk;
 beforeAll(async () => {
-  await addApplication(database.sql, 'acme', DESK_KEYS);
+  await addApplication(database.sql, 'acme', {}, DESK_KEYS);
   await store(database.sql, DESK_KEYS, 'acme', PLANTED);
   await addTestOperator(database.sql, 'kim', 'kyc_officer');
   await addTestOperator(database.sql, 'lee', 'kyc_officer');
@@ -18,9 +19,17 @@ afterAll(() => desk?.stop());
 
 /** The routes of every site are in the test of the console. */
 const OWN = /^\/(developers|requests|reveals|$)/;
+const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const QUERIES: Fields = {
-  '/': { q: 'x', state: 'sealed', order: 'id', page: '1' },
-  '/reveals': { who: 'kim', before: '9' },
+  '/': {
+    q: 'x',
+    status: 'sealed',
+    'new-cp-id': '1',
+    sort: '-received_at',
+    cursor: '-received_at,acme,2026-01-01',
+  },
+  '/requests': { kind: 'reveal', sort: 'asked_at', cursor: `asked_at,${ID},2026-01-01` },
+  '/reveals': { application: 'acme', actor: 'kim', since: '24h', until: '1h', cursor: '-entry_id,9' },
 };
 const ACTION = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };
 const FORMS: Fields = {
@@ -46,4 +55,4 @@ test('no input of a KYC officer is answered by a server error', async () => {
   const sent = hostileRequests(routes, known, { queries: QUERIES, forms: FORMS });
   const cookie = await signIn(desk.url, 'kim');
   expect(await findServerErrors(desk.url, cookie, sent)).toEqual([]);
-}, 120_000);
+});

@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signInAtProvider, startProvider, type TestProvider } from '#test/identity/provider.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { signInAtProvider, startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', () => {
@@ -13,7 +14,7 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
   let desk: TestDesk;
 
   beforeAll(async () => {
-    await addApplication(database.sql, 'acme', DESK_KEYS);
+    await addApplication(database.sql, 'acme', {}, DESK_KEYS);
     await store(database.sql, DESK_KEYS, 'acme', PLANTED);
     provider = await startProvider('client_secret_post');
     desk = await startTestDesk(database, {
@@ -33,7 +34,6 @@ describe.runIf(hasBrowser())('an officer who signs in at an OpenID provider', ()
 
   test('signs in anew for each reveal: the provider asks for the credentials again, and it counts once', async () => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(30_000);
     await signInAtProvider(page, desk.url, 'kira', '/developers/acme');
     // A sign-in just now proves as much as a fresh one; it grows old.
     await database.sql`update operator_sessions set confirmed_at = confirmed_at - interval '6 minutes'`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noticeOf } from '#test/support/accounts.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -6,9 +7,8 @@ import {
   startTestConsole,
   TESTS,
   type TestConsole,
-} from '#test/console/support.ts';
-import { noticeOf } from '#test/identity/account-support.ts';
-import { startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
+} from '#test/support/console.ts';
+import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { linkOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

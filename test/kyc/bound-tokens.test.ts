@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
-import { keysText, ringOf } from '#test/kyc/support.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
 import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { aServer, envelope } from '#test/webhooks/support.ts';
+import { aServer, envelope } from '#test/support/webhooks.ts';
 
 describe('a person who writes to the database', () => {
   const fleet = useTestFleet('postgres', 1);

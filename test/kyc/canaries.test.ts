@@ -4,17 +4,18 @@ import type { Database } from '#db/client.ts';
 import { findKycRecord, findKycState } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
-import { dumpDatabase, formsOf, startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, TOKEN } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, addApplication, KIM } from '#test/support/factories.ts';
+import { PLANTED, ringOf } from '#test/support/kyc.ts';
+import { formsOf, startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { eraseKyc } from '#test/support/operate.ts';
+import { everyRow } from '#test/support/stored.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const keys = ringOf(['k1'], 'home-aaaaaaaa');
 /** The job with two attempts and no delay between them. */
 const hasty = { ...queryCpKyc, options: { ...queryCpKyc.options, attempts: 2, backoffMs: 1 } };
-const LEAKS = [...Object.values(PLANTED), TOKEN];
+const LEAKS = [...Object.values(PLANTED), ACCESS_TOKEN];
 
 const envelope = (data: unknown, ret_code = 0, ret_msg = 'success') =>
   JSON.stringify({ ret_code, ret_msg, data });
@@ -65,6 +66,9 @@ const FAILURES: Record<string, { answer: (response: ServerResponse) => unknown; 
   },
 };
 
+/** One of the responses never ends. */
+const HANGS = { callTimeoutMs: 2_000 };
+
 describe.each(['redis', 'postgres'] as const)('on %s, after successes and failures', (kind) => {
   const database = useTestDatabase();
   let sql: Database;
@@ -79,7 +83,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
     server = await startRawServer((request, response) => {
       request.resume().on('end', () => answer(response));
     });
-    fleets.push(await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], keys));
+    fleets.push(await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], keys, HANGS));
   });
   afterAll(async () => {
     for (const fleet of fleets) await fleet.stop();
@@ -92,7 +96,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
   };
   const anApplication = async () => {
     next += 1;
-    await addApplication(sql, `app-${next}`, keys, `${server.url}/kyc`);
+    await addApplication(sql, `app-${next}`, { query_cp_kyc_webhook: `${server.url}/kyc` }, keys);
     return `app-${next}`;
   };
   const succeed =
@@ -102,7 +106,6 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
 
   it.skipIf(kind === 'redis' && inject('redisUrl') === null)(
     'only sealed columns and cp_id contain a value',
-    { timeout: 120_000 },
     async () => {
       const app = await anApplication();
       expect(await pull(app, succeed())).toEqual({ result: { state: 'sealed' } });
@@ -150,7 +153,13 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       // A worker with the wrong key fails closed, and does not call the application.
       const unread = await anApplication();
       const wrongKeys = { records: ringOf(['k9'], 'home-aaaaaaaa').records, tokens: [] };
-      const other = await startFleet(kind, { sql, databaseUrl: database.databaseUrl }, [hasty], wrongKeys);
+      const other = await startFleet(
+        kind,
+        { sql, databaseUrl: database.databaseUrl },
+        [hasty],
+        wrongKeys,
+        HANGS,
+      );
       fleets.push(other);
       // One worker a queue from here on, so that it is this one which takes the job.
       const first = fleets.shift() as TestFleet;
@@ -172,18 +181,21 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       // The places that are searched contain the job's traces, and the values are stored, sealed.
       const record = await findKycRecord(sql, app);
       expect((await openKycRecord(keys, record as NonNullable<typeof record>)).tax_id).toBe(PLANTED.tax_id);
-      const tables = await dumpDatabase(sql);
-      const textOf = (name: string) => tables.find(({ table }) => table === name)?.text ?? '';
-      expect(textOf('public.kyc_records')).toContain(app);
-      expect(textOf('public.ingest_failures')).toContain('tax_id');
-      expect(textOf('public.content_providers')).toContain(PLANTED.cp_id);
+      const tables = Object.entries(await everyRow(sql)).map(([where, rows]) => ({
+        where,
+        text: rows.join('\n'),
+      }));
+      const textOf = (name: string) => tables.find(({ where }) => where === name)?.text ?? '';
+      expect(textOf('kyc_records')).toContain(app);
+      expect(textOf('ingest_failures')).toContain('tax_id');
+      expect(textOf('content_providers')).toContain(PLANTED.cp_id);
       if (kind === 'postgres')
         expect(
-          tables.filter(({ table, text }) => table.startsWith('bullmq.') && text.includes(app)),
+          tables.filter(({ where, text }) => where.startsWith('bullmq.') && text.includes(app)),
         ).not.toEqual([]);
 
       const searched = [
-        ...tables.map(({ table, text }) => ({ where: table, text })),
+        ...tables,
         { where: 'the log', text: seen.log },
         { where: 'Redis', text: seen.redis },
         { where: 'Bull Board', text: seen.board },
@@ -191,7 +203,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       expect(seen.log).toContain(app);
       expect(seen.board).toContain(`${app} kyc`);
       if (kind === 'redis') expect(seen.redis).toContain(`"${app} kyc"`);
-      const cpIdColumns = ['public.content_providers', 'public.kyc_states'];
+      const cpIdColumns = ['content_providers', 'kyc_states'];
       const found = searched.flatMap(({ where, text }) =>
         LEAKS.filter((value) => !(value === PLANTED.cp_id && cpIdColumns.includes(where)))
           .filter((value) => formsOf(value).some((form) => text.includes(form)))

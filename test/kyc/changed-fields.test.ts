@@ -4,8 +4,8 @@ import type { Database } from '#db/client.ts';
 import { listWrappedByOthers } from '#db/queries/wrapped-keys.ts';
 import { KYC_SEALED_FIELDS, type KycRecord } from '#src/contract/application.ts';
 import { changedFields, fieldFingerprints } from '#src/kyc/fingerprints.ts';
-import { addApplication, keyBytes, PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { KIM } from '#test/support/factories.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keyBytes, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, reseal } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -54,7 +54,7 @@ it('the fingerprints tell exactly the fields that differ, for every pair of reco
 });
 
 it('the worker stores them for every subset of fields, for records sealed by an old key too', async () => {
-  await addApplication(sql, 'every-subset', OLD);
+  await addApplication(sql, 'every-subset', {}, OLD);
   await store(sql, OLD, 'every-subset', PLANTED);
   expect(await changedOf('every-subset')).toEqual([]);
   let current: KycRecord = PLANTED;
@@ -79,7 +79,7 @@ it('the worker stores them for every subset of fields, for records sealed by an 
 });
 
 it('they are right after a reseal, by a worker that has the new key alone', async () => {
-  await addApplication(sql, 'resealed', OLD);
+  await addApplication(sql, 'resealed', {}, OLD);
   await store(sql, OLD, 'resealed', PLANTED);
   await reseal(sql, NEW, { signal: new AbortController().signal });
   expect(await listWrappedByOthers(sql, 'kyc_records', { key_id: 'k2', after: null, limit: 9 })).toEqual([]);
@@ -88,7 +88,7 @@ it('they are right after a reseal, by a worker that has the new key alone', asyn
 });
 
 it('an accepted cp_id is named, and a record after an erasure is a first one', async () => {
-  await addApplication(sql, 'moved', NEW);
+  await addApplication(sql, 'moved', {}, NEW);
   await store(sql, NEW, 'moved', PLANTED);
   const moved = { ...change(PLANTED, ['cp_name'], 'another'), cp_id: 'cp-second' };
   expect(await store(sql, NEW, 'moved', moved)).toBe('cp_id_changed');
@@ -104,7 +104,7 @@ it('an accepted cp_id is named, and a record after an erasure is a first one', a
 it('a dump does not tell which values are equal: not of two fields, two applications, or two versions', async () => {
   const same = change(PLANTED, KYC_SEALED_FIELDS, 'one value for every field');
   for (const application_id of ['twin-a', 'twin-b']) {
-    await addApplication(sql, application_id, NEW);
+    await addApplication(sql, application_id, {}, NEW);
     await store(sql, NEW, application_id, same);
   }
   const read = () =>

@@ -5,9 +5,10 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { KycConflictError } from '#src/kyc/store-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store, storeOnce } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { reseal } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -54,7 +55,7 @@ const changeUnder = async (storing: () => Promise<unknown>, change: (tx: Queryab
 };
 
 it('a record that was sealed before a reseal is not stored after it', async () => {
-  await addApplication(sql, 'acme', ringOf(['k1']));
+  await addApplication(sql, 'acme', {}, ringOf(['k1']));
   await store(sql, ringOf(['k1']), 'acme', PLANTED);
   const [k1] = ringOf(['k1']).records as [KeyProvider];
   const interrupted: KeyProvider = {
@@ -75,7 +76,7 @@ it('a record that was sealed before a reseal is not stored after it', async () =
 
 it('a response equal to a record that then changes is not taken as unchanged', async () => {
   const keys = ringOf(['k1']);
-  await addApplication(sql, 'acme', keys);
+  await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
   const before = await findKycState(sql, 'acme');
   const pull = await pullNow();
@@ -90,7 +91,7 @@ it('a response equal to a record that then changes is not taken as unchanged', a
 
 it('a response with another cp_id that is accepted meanwhile is not stored unsealed', async () => {
   const keys = ringOf(['k1']);
-  await addApplication(sql, 'acme', keys);
+  await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
   const pull = await pullNow();
   const stored = changeUnder(
@@ -111,7 +112,7 @@ it('the job calls the application again after a conflict, and stores the record'
     });
   });
   onTestFinished(() => server.close());
-  await addApplication(sql, 'acme', ringOf(['k1']), server.url);
+  await addApplication(sql, 'acme', { query_cp_kyc_webhook: server.url }, ringOf(['k1']));
   await store(sql, ringOf(['k1']), 'acme', PLANTED);
   const hasty = { ...queryCpKyc, options: { ...queryCpKyc.options, backoffMs: 1 } };
   const { databaseUrl } = database;

@@ -5,11 +5,11 @@ import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
-import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { runCli } from '#test/kyc/run-cli.ts';
-import { addApplication, keysText, PLANTED, ringOf } from '#test/kyc/support.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { KIM } from '#test/support/factories.ts';
+import { runCli } from '#test/support/cli.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keysText, PLANTED, ringOf } from '#test/support/kyc.ts';
+import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { eraseKyc } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
     const answer = JSON.stringify({ ret_code: 0, ret_msg: 'success', data: { ...PLANTED, cp_id } });
     request.resume().on('end', () => response.end(answer));
   });
-  await addApplication(sql, 'acme', keys, server.url);
+  await addApplication(sql, 'acme', { query_cp_kyc_webhook: server.url }, keys);
   fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
   const adding = repeatUntilAborted(50, over.signal, pino({ level: 'silent' }), 'urgent jobs', () =>
     addUrgentJobs(sql, fleet.producer),

@@ -5,8 +5,9 @@ import { findKycState, lockKycState } from '#db/queries/kyc.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { expireRemovedRecords } from '#src/operations/kyc-retention.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { removeApplication } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -39,7 +40,7 @@ const runPrune = async () => {
 
 it('prune deletes old former versions and the records of removed applications, and the audit log says so', async () => {
   for (const id of ['kept', 'removed', 'just-removed']) {
-    await addApplication(sql, id, keys);
+    await addApplication(sql, id, {}, keys);
     await store(sql, keys, id, PLANTED);
     await store(sql, keys, id, { ...PLANTED, cp_name: 'Second' });
     await store(sql, keys, id, { ...PLANTED, cp_name: 'Third' });
@@ -67,7 +68,7 @@ it('a removed application that is added again while prune runs keeps its new rec
   // In the order in which prune takes them.
   const [before, again] = ['again-a', 'again-b'];
   for (const id of [before, again]) {
-    await addApplication(sql, id, keys);
+    await addApplication(sql, id, {}, keys);
     await store(sql, keys, id, PLANTED);
     await removeApplication(sql, id);
     await sql`update applications set updated_at = now() - interval '25 hours' where application_id = ${id}`;
@@ -87,7 +88,7 @@ it('a removed application that is added again while prune runs keeps its new rec
       where datname = current_database() and wait_event_type = 'Lock' and query like '%kyc_states%'`;
     return waiting !== undefined;
   });
-  await addApplication(sql, again, keys);
+  await addApplication(sql, again, {}, keys);
   await store(sql, keys, again, { ...PLANTED, cp_name: 'Registered again' });
   gate.resolve();
   await lock;
@@ -102,7 +103,7 @@ it('a stored record is published with its ids alone, and an unchanged one is not
   const published: unknown[] = [];
   const end = recordSealed.subscribe((ids) => published.push(ids));
   try {
-    await addApplication(sql, 'published', keys);
+    await addApplication(sql, 'published', {}, keys);
     await store(sql, keys, 'published', PLANTED);
     await store(sql, keys, 'published', PLANTED);
     const [row] =

@@ -3,9 +3,9 @@ import type { Database } from '#db/client.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { runCli } from '#test/kyc/run-cli.ts';
-import { addApplication, keysText, PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { KIM } from '#test/support/factories.ts';
+import { runCli } from '#test/support/cli.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { revealKyc } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
     ENCRYPTION_KEYS: keysText('k1'),
     CATALOGUE_HOME: '/dev/null/home',
   };
-  await addApplication(sql, 'acme', keys);
+  await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
 });
 beforeEach(() => sql`truncate kyc_access_log`.then(() => {}));

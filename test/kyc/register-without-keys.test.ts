@@ -4,8 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
-import { runCli } from '#test/kyc/run-cli.ts';
-import { aHome, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
+import { runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN } from '#test/support/factories.ts';
+import { aHome, keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -30,7 +31,7 @@ const openElsewhere = async () => {
 
 it('a token that no other machine of a fleet can open is registered with a warning that says so', async () => {
   const home = await aHome();
-  await writeFile(join(home, 'token'), TOKEN);
+  await writeFile(join(home, 'token'), ACCESS_TOKEN);
   const without = { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home };
   const env = { ...without, ENCRYPTION_KEYS: keysText('k1') };
   const token = ['--access-token-file', join(home, 'token')];
@@ -45,13 +46,13 @@ it('a token that no other machine of a fleet can open is registered with a warni
 
   // Both ways out that it names.
   expect(await runCli(['kyc', 'reseal'], env)).toMatchObject({ exit: 0 });
-  expect(await openElsewhere()).toBe(TOKEN);
+  expect(await openElsewhere()).toBe(ACCESS_TOKEN);
   const again = await runCli(['app', 'update', 'acme', ...token], without);
   expect(again.exit).toBe(0);
   expect(again.stderr).toMatch(warning);
   expect((await keyErrorOf(openElsewhere)).code).toBe('unknown_key');
   expect(await runCli(['app', 'update', 'acme', ...token], env)).toMatchObject({ exit: 0, stderr: '' });
-  expect(await openElsewhere()).toBe(TOKEN);
+  expect(await openElsewhere()).toBe(ACCESS_TOKEN);
 
   // Nothing was sealed here: nothing to say.
   expect(await runCli(['app', 'update', 'acme', '--rate', '9'], without)).toMatchObject({

@@ -10,17 +10,9 @@ import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.
 import { openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
-import { runCli } from '#test/kyc/run-cli.ts';
-import {
-  addApplication,
-  aHome,
-  keyErrorOf,
-  keysText,
-  PLANTED,
-  ringOf,
-  store,
-  TOKEN,
-} from '#test/kyc/support.ts';
+import { runCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { aHome, keyErrorOf, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { reseal } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -37,7 +29,7 @@ describe('reseal', () => {
     const keys = ringOf(['k1']);
     // The installation sealed the token before ENCRYPTION_KEYS was set.
     const own = ringOf([], 'home-aaaaaaaa');
-    await addApplication(sql, 'acme', own);
+    await addApplication(sql, 'acme', {}, own);
     await store(sql, keys, 'acme', PLANTED);
     const [token, record] = [await listApplications(sql), await findKycRecord(sql, 'acme')];
     const onProgress: [number, number][] = [];
@@ -54,7 +46,7 @@ describe('reseal', () => {
     const [application] = (await listApplications(sql)) as [ApplicationRow];
     expect(application.access_token).toEqual(token[0]?.access_token);
     expect(application.access_token_keys.map(({ key_id }) => key_id)).toEqual(['k2']);
-    expect(await openAccessToken(ringOf(['k2']), application)).toBe(TOKEN);
+    expect(await openAccessToken(ringOf(['k2']), application)).toBe(ACCESS_TOKEN);
     expect((await keyErrorOf(() => openAccessToken(own, application))).code).toBe('unknown_key');
     expect(await reseal(sql, ringOf(['k2', 'k1']), { signal: live })).toMatchObject({
       rewrapped: 0,
@@ -83,7 +75,7 @@ describe('reseal', () => {
 
   it('names what does not open, reseals the rest, and ends with exit 3', async () => {
     const keys = ringOf(['k3']);
-    await addApplication(sql, 'bolt', keys);
+    await addApplication(sql, 'bolt', {}, keys);
     await store(sql, keys, 'bolt', PLANTED);
     await sql`update kyc_records set data_keys = jsonb_set(data_keys, '{0,wrapped}', '"AQAA"') where application_id = 'acme'`;
     const { record_id } = (await findKycRecord(sql, 'acme')) as KycRecordRow;
@@ -112,7 +104,7 @@ describe('reseal', () => {
       const bolt = (await findApplication(sql, 'bolt')) as ApplicationRow;
       const renewed = await sealAccessToken(ringOf(['k6']), bolt, 'renewed-token');
       await updateApplication(sql, 'bolt', renewed);
-      await addApplication(sql, 'aaa', ringOf(['k4']));
+      await addApplication(sql, 'aaa', {}, ringOf(['k4']));
     };
     const interrupted: KeyProvider = {
       ...k4,
@@ -130,7 +122,10 @@ describe('reseal', () => {
       row.application_id,
       await openAccessToken(ringOf(['k6']), row),
     ]);
-    expect(Object.fromEntries(await Promise.all(opened))).toEqual({ aaa: TOKEN, bolt: 'renewed-token' });
+    expect(Object.fromEntries(await Promise.all(opened))).toEqual({
+      aaa: ACCESS_TOKEN,
+      bolt: 'renewed-token',
+    });
   });
 
   const waiting = () =>
@@ -163,7 +158,7 @@ describe('reseal', () => {
     ['is sealed again by a process that has the new key', ['k7', 'k8'], 'sealed'],
     ['is not stored by one that lacks it', ['k8'], 'unknown_key'],
   ])('does not wait for a record that is being sealed, which %s', async (_title, ids, outcome) => {
-    await addApplication(sql, 'cork', ringOf(['k7']));
+    await addApplication(sql, 'cork', {}, ringOf(['k7']));
     await sql`delete from kyc_records where application_id = 'cork'`;
     await reseal(sql, ringOf(['k8', 'k7']), { signal: live });
     const others = ringOf(ids).records.filter(({ key_id }) => key_id !== 'k8');
@@ -190,7 +185,7 @@ describe('reseal', () => {
 
   it('wraps nothing by keys that are not of this catalogue, though the installation opens its tokens itself', async () => {
     const tokens = () => sql`select application_id, access_token_keys from applications order by 1`;
-    await addApplication(sql, 'delta', ringOf(['k7'], 'home-dddddddd'));
+    await addApplication(sql, 'delta', {}, ringOf(['k7'], 'home-dddddddd'));
     const before = await tokens();
     const wrong = ringOf(['k9'], 'home-dddddddd');
     expect((await keyErrorOf(() => reseal(sql, wrong, { signal: live }))).code).toBe('unknown_key');

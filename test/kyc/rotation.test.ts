@@ -6,17 +6,9 @@ import { findKycRecord, type KycRecordRow } from '#db/queries/kyc.ts';
 import { countWrappedByOthers, WRAPPED_TABLES } from '#db/queries/wrapped-keys.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
-import { runCli, startCli } from '#test/kyc/run-cli.ts';
-import {
-  addApplication,
-  aHome,
-  allRecords,
-  keysText,
-  PLANTED,
-  ringOf,
-  store,
-  TOKEN,
-} from '#test/kyc/support.ts';
+import { runCli, startCli } from '#test/support/cli.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { aHome, allRecords, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -39,7 +31,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
   it('loses nothing when the reseal is killed halfway while workers write, and ends with the old key gone', async () => {
     const before = ringOf(['k1'], 'home-aaaaaaaa');
     await inParallel(APPLICATIONS, async (index) => {
-      await addApplication(sql, `app-${index}`, before);
+      await addApplication(sql, `app-${index}`, {}, before);
       await store(sql, before, `app-${index}`, PLANTED);
     });
     const env = {
@@ -59,7 +51,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
         expected.set(index, `bank ${step}`);
         await store(sql, both, `app-${index}`, { ...PLANTED, opening_bank: `bank ${step}` });
         writes += 1;
-        if (step % 5 === 0) await addApplication(sql, `new-${step}`, both);
+        if (step % 5 === 0) await addApplication(sql, `new-${step}`, {}, both);
       }
     };
     const writers = [0, 1, 2].map(writer);
@@ -73,10 +65,10 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
       return counts.reduce((sum, count) => sum + count, 0);
     };
     const total = await left();
-    const { child, done } = startCli(['kyc', 'reseal', '--json'], env);
+    const reseal = startCli(['kyc', 'reseal', '--json'], env);
     while ((await left()) > total * 0.8) await turn();
-    child.kill('SIGKILL');
-    expect((await done).exit).toBeNull();
+    reseal.kill('SIGKILL');
+    expect((await reseal.done).exit).toBeNull();
     const halfway = await left();
     expect(halfway).toBeGreaterThan(0);
     expect(halfway).toBeLessThan(total);
@@ -97,7 +89,7 @@ describe('a rotation of ENCRYPTION_KEYS', () => {
       expect((await openKycRecord(after, row as KycRecordRow)).opening_bank).toBe(bank);
     }
     for (const application of await listApplications(sql)) {
-      expect(await openAccessToken(after, application)).toBe(TOKEN);
+      expect(await openAccessToken(after, application)).toBe(ACCESS_TOKEN);
     }
     // The fingerprint key came along: nothing counts as changed.
     expect(

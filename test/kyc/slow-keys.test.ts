@@ -4,9 +4,10 @@ import { listKycStates } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider, KeyRing } from '#src/sealing/key-provider.ts';
-import { startFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
 import { startRawServer } from '#test/support/application-server.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startFleet } from '#test/support/kyc-fleet.ts';
 import { reseal } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -55,11 +56,11 @@ const inTransaction = () => sql`
   select state from pg_stat_activity
   where application_name = ${APPLICATION_NAME} and datname = current_database() and xact_start is not null`;
 
-const addApplications = async (count: number, webhook?: string) => {
+const addApplications = async (count: number, webhook = 'http://127.0.0.1:9/kyc') => {
   await sql`truncate kyc_records, kyc_former_records, kyc_states, kyc_keys, content_providers`;
   await sql`delete from applications`;
   const ids = Array.from({ length: count }, (_, index) => `app-${index}`);
-  for (const id of ids) await addApplication(sql, id, ringOf(['k1']), webhook);
+  for (const id of ids) await addApplication(sql, id, { query_cp_kyc_webhook: webhook }, ringOf(['k1']));
   return ids;
 };
 

@@ -4,8 +4,8 @@ import { findContentProvider, findKycRecord, findKycState, listKycStates } from 
 import { showKyc } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
 import { recordKycFailure } from '#src/kyc/store-record.ts';
-import { addApplication, keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/kyc/support.ts';
-import { KIM } from '#test/support/factories.ts';
+import { addApplication, KIM } from '#test/support/factories.ts';
+import { keyErrorOf, PLANTED, ringOf, store, storeOnce } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, removeApplication } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
@@ -23,7 +23,7 @@ beforeAll(() => {
 
 const anApplication = async (): Promise<string> => {
   next += 1;
-  await addApplication(sql, `app-${next}`, keys);
+  await addApplication(sql, `app-${next}`, {}, keys);
   return `app-${next}`;
 };
 const rowOf = async (application_id: string) => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
-import { keysText, ringOf } from '#test/kyc/support.ts';
 import { runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';

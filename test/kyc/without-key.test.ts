@@ -6,8 +6,9 @@ import { findKycState } from '#db/queries/kyc.ts';
 import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { startFleet, type TestFleet } from '#test/kyc/fleet.ts';
-import { addApplication, PLANTED, ringOf, store, TOKEN } from '#test/kyc/support.ts';
+import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -17,7 +18,7 @@ let fleet: TestFleet;
 
 beforeAll(async () => {
   sql = database.sql;
-  application = await startSampleApplication({ accessToken: TOKEN, games: 150 });
+  application = await startSampleApplication({ accessToken: ACCESS_TOKEN, games: 150 });
   const right = ringOf(['k1'], 'home-aaaaaaaa');
   // Registered before ENCRYPTION_KEYS was set: the installation's own key wraps the tokens.
   const own = ringOf([], 'home-aaaaaaaa');
@@ -27,8 +28,8 @@ beforeAll(async () => {
     query_game_detail_webhook: query_game_detail,
     query_cp_kyc_webhook: query_cp_kyc,
   };
-  await addApplication(sql, 'acme', own, webhooks);
-  await addApplication(sql, 'bolt', own, webhooks);
+  await addApplication(sql, 'acme', webhooks, own);
+  await addApplication(sql, 'bolt', webhooks, own);
   await store(sql, right, 'bolt', PLANTED);
   // ENCRYPTION_KEYS was lost: what is left is the installation's own key.
   fleet = await startFleet(

@@ -5,12 +5,13 @@ import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
-import { TESTS } from '#test/console/support.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/operations/support.ts';
-import { startRole } from '#test/ops/fleet-processes.ts';
+import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/support/approvals.ts';
+import { TESTS } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, revealKyc, setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
+import { startRole } from '#test/support/role-process.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -34,7 +35,7 @@ beforeEach(async () => {
   next += 1;
   application_id = `app-${next}`;
   subject = `application:${application_id}`;
-  await addApplication(database.sql, application_id, keys);
+  await addApplication(database.sql, application_id, {}, keys);
   await store(database.sql, keys, application_id, PLANTED);
 });
 

@@ -12,11 +12,12 @@ import { operate } from '#src/operations/operate.ts';
 import { type AnyOperation, type Caller, ForbiddenError } from '#src/operations/operation.ts';
 import { startAcceptingRun } from '#src/operations/runs.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
-import { addApplication, PLANTED, ringOf, store } from '#test/kyc/support.ts';
-import { addOperators } from '#test/operations/support.ts';
-import { anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { addOperators } from '#test/support/approvals.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { KIM, operatorCaller, testPlatform } from '#test/support/operate.ts';
-import { everyRow, useTestDatabase } from '#test/support/test-sql.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const keys = ringOf(['k1']);
@@ -56,6 +57,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'game.undo': { audit_ids: [1] },
   'game.package': { urls: [{ game_id: ID, game_package_url: '' }] },
   'game.reopen': { picture_id: ID, game_ids: [ID] },
+  'picture.repair': { sha256: ['0'.repeat(64)] },
   'failure.retry': acme,
   'reason.add': { code: 'gambling', label: 'Games of chance' },
   'reason.retire': { code: 'incomplete' },
@@ -89,7 +91,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
 /** An application with everything that takes two persons: a record, another cp_id, a suspect run. Two persons could. */
 beforeAll(async () => {
   const { sql } = database;
-  await addApplication(sql, 'acme', keys);
+  await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
   await store(sql, keys, 'acme', { ...PLANTED, cp_id: 'cp-other' });
   const game = fetchedGame();

@@ -6,9 +6,9 @@ import { operate } from '#src/operations/operate.ts';
 import { addOperator, linkOperator, setRoles } from '#src/operations/operators.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
-import { addTestOperator } from '#test/console/support.ts';
-import { addApplication, PLANTED, store } from '#test/kyc/support.ts';
-import { testKeys } from '#test/support/factories.ts';
+import { addTestOperator } from '#test/support/console.ts';
+import { addApplication, testKeys } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
 import { KIM, operatorCaller, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -20,7 +20,7 @@ const officer = (login: string) => operatorCaller(login, 'kyc_officer');
 beforeEach(async () => {
   const { sql } = database;
   await sql`truncate operators, applications, approvals cascade`;
-  await addApplication(sql, 'acme', testKeys);
+  await addApplication(sql, 'acme');
   await store(sql, testKeys, 'acme', PLANTED);
   await addTestOperator(sql, 'adam', 'admin');
   for (const login of ['kim', 'kai']) await addTestOperator(sql, login, 'kyc_officer');

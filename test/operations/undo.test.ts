@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
-import { readLane } from '#src/review/lanes.ts';
+import { laneList } from '#src/lists/review.ts';
 import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/operations/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 
 const { database, add, addOne, change, lastOf } = useDecidedGames();
@@ -19,7 +20,9 @@ describe('An undo', () => {
     const [first = ''] = ids;
     await decideGames(database.sql, atFirstRevision([first]), PASS, KIM);
     expect(await undo(await lastOf(first))).toBe('undone');
-    const fresh = (await readLane(database.sql, 'new', { limit: 500 })).games.map(({ game_id }) => game_id);
+    const fresh = (await readPage(database.sql, laneList, {}, { limit: 500 })).rows.map(
+      ({ game_id }) => game_id,
+    );
     expect(fresh.filter((id) => ids.includes(id))).toEqual(ids);
     expect(await undo(await lastOf(first))).toBe('undone_before');
 
@@ -29,7 +32,7 @@ describe('An undo', () => {
     }
     await decideGames(database.sql, [{ game_id: first, revision: 2 }], REJECT, KIM);
     expect(await undo(await lastOf(first))).toBe('undone');
-    const changed = (await readLane(database.sql, 'changed', { limit: 500 })).games;
+    const changed = (await readPage(database.sql, laneList, { lane: 'changed' }, { limit: 500 })).rows;
     expect(changed.map(({ game_id }) => game_id).filter((id) => ids.includes(id))).toEqual(ids);
     expect(changed.find(({ game_id }) => game_id === first)).toMatchObject({
       decided_revision: 1,

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,10 +13,7 @@ import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
-import { spawnCatalogue, startRole } from '#test/ops/fleet-processes.ts';
-import { createSmallFleet, withoutRedis } from '#test/ops/small-fleet.ts';
-import { roleUrls } from '#test/support/roles.ts';
-import { until } from '#test/support/until.ts';
+import { ROLES, readCompose } from '#test/ops/compose.ts';
 
 const run = promisify(execFile);
 
@@ -55,19 +51,6 @@ const readManifests = async (): Promise<Manifest[]> => {
   return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
 };
 const manifests = await readManifests();
-type ComposeService = {
-  command?: string[];
-  deploy?: { replicas: number };
-  environment?: Record<string, string>;
-  healthcheck?: { test: string[] };
-};
-
-const readCompose = async (): Promise<{ services: Record<string, ComposeService> }> =>
-  parse(await readFile('docker-compose.yml', 'utf8'), { merge: true });
-
-/** Our services; the others are Postgres and Redis. */
-const ROLES = ['worker', 'api', 'console', 'kyc-desk', 'media', 'migrate'];
-
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 
 test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
@@ -171,42 +154,6 @@ test('docker-compose.yml passes each variable of .env.example to the services th
   expect(receivers('QUEUE_PREFIX')).toEqual([...ROLES, 'operator']);
   expect(receivers('CONSOLE_URL')).toEqual(['console', 'operator']);
 });
-
-test.skipIf(withoutRedis())(
-  'every service starts with the environment of docker-compose.yml',
-  {
-    timeout: 180_000,
-  },
-  async () => {
-    const { services } = await readCompose();
-    await using fleet = await createSmallFleet();
-    const urls = roleUrls(fleet.env.DATABASE_URL ?? '');
-    const values = { ...fleet.env, ...urls };
-    const { QUEUE_PREFIX = '', CATALOGUE_HOME = '' } = fleet.env;
-    for (const role of ROLES.toReversed()) {
-      const names = new Set(Object.keys(services[role]?.environment ?? {}));
-      const given = Object.entries(values).filter(([name]) => names.has(name));
-      const env = {
-        ...Object.fromEntries(given),
-        QUEUE_PREFIX,
-        CATALOGUE_HOME,
-        API_PORT: '0',
-        CONSOLE_PORT: '0',
-        KYC_DESK_PORT: '0',
-      };
-      if (role === 'migrate') {
-        const [exit] = await once(spawnCatalogue([role], env), 'exit');
-        expect(exit).toBe(0);
-        continue;
-      }
-      const started = await startRole(role, env);
-      await until(
-        `${role} is ready`,
-        async () => (await fetch(new URL('/readyz', started.metrics))).ok,
-      ).finally(started.stop);
-    }
-  },
-);
 
 test('every budget and selector finds the pods of a deployment', () => {
   const pods = ofKind('Deployment').map(({ spec }) => spec.template.metadata?.labels);

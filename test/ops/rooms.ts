@@ -129,6 +129,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
     ],
   },
+  'src/lists': {
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/operations'],
+    types: ['src/queue'],
+  },
   'src/site': {
     imports: [
       'src/errors.ts',
@@ -143,6 +147,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/operations',
       'src/review',
       'src/http',
+      'src/lists',
     ],
   },
   'src/portal': {
@@ -154,6 +159,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/identity',
       'src/review',
       'src/site',
+      'src/lists',
       'src/rules',
     ],
   },
@@ -172,6 +178,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
       'src/site',
       'src/portal',
+      'src/lists',
     ],
   },
   'src/kyc-desk': {
@@ -184,6 +191,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/queue',
       'src/identity',
       'src/site',
+      'src/lists',
       'src/operations',
     ],
   },
@@ -264,6 +272,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sealing',
       'src/egress',
       'src/picture-store',
+      'src/pictures',
       'src/review',
       'src/kyc',
       'src/queue',
@@ -277,6 +286,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config.ts',
       'src/roles',
       'package.json',
+      'src/lists',
     ],
   },
 };

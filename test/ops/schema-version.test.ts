@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
-import { spawnCatalogue } from '#test/ops/fleet-processes.ts';
+import { runCli } from '#test/support/cli.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 
-const run = async (command: string, { databaseUrl }: TestDatabase) => {
-  const child = spawnCatalogue([command], {
-    DATABASE_URL: databaseUrl,
-    API_PORT: '0',
-    CONSOLE_PORT: '0',
-    KYC_DESK_PORT: '0',
-  });
-  const [stderr, [exit]] = await Promise.all([text(child.stderr as never), once(child, 'exit')]);
-  return { stderr, exit };
-};
+const run = (command: string, { databaseUrl }: TestDatabase) =>
+  runCli([command], { DATABASE_URL: databaseUrl, API_PORT: '0', CONSOLE_PORT: '0', METRICS_PORT: '0' });
 
 const change = async ({ databaseUrl }: TestDatabase, statement: string): Promise<void> => {
   const sql = openDatabase(databaseUrl, { max: 1 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
-import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/ops/small-fleet.ts';
+import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: unknown[] };

@@ -93,7 +93,7 @@ test('a bucket of many pictures is listed whole', async () => {
       names.slice(from, from + 50).map(([picture, bytes]) => store.put('seen', picture, bytes)),
     );
   expect(await namesIn(store, 'seen')).toEqual(names.map(([picture]) => nameOfPicture(picture)).toSorted());
-}, 60_000);
+});
 
 test.skipIf(!mayMount())(
   'a full disk fails with what to do, leaves nothing behind, and works once there is space',

@@ -10,10 +10,10 @@ import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { readTimeline } from '#src/review/timeline.ts';
-import { oneGame } from '#test/ingest/landed.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, DEFAULT_RULE, fetchedGame, KIM } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -269,4 +269,4 @@ test('a hundred games that moved, half of them with one other byte: exactly the 
       revision: 2,
     });
   expect(await takeCarryCandidates(media, 100, 1_000)).toEqual([]);
-}, 120_000);
+});

@@ -99,4 +99,4 @@ test('a bucket that does not answer loses no decision and serves on when it is b
   store.close();
   await world.close();
   await s3.close();
-}, 60_000);
+});

@@ -156,7 +156,7 @@ test('a pass and the deletion of its pictures at one moment leave no passed game
     const found = await Promise.all((await world.addressesOf(id)).map(download));
     expect(found.filter((each) => Buffer.isBuffer(each))).toHaveLength(3);
   }
-}, 60_000);
+});
 
 test('an application that goes away leaves its passed games whole, and a reader reads no address of it', async () => {
   const bytes = await passGame('g-z', [50, 51, 52]);

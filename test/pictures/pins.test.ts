@@ -10,9 +10,9 @@ import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { comparePins } from '#src/pictures/compare-pins.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

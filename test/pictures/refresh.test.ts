@@ -7,7 +7,7 @@ import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

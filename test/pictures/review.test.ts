@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '#src/roles/role.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
-import { landPicturedGames, newPrefix, startTestMedia } from '#test/pictures/support-media.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

@@ -9,9 +9,9 @@ import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -62,7 +62,7 @@ const land = (
   names: string[] = [],
 ) => {
   const at = new Date(Date.UTC(2026, 0, 1, 0, minute));
-  const game = fetchedGame({ game_id, game_icon: [], game_store_pic: urls }, at, identityRule(names));
+  const game = fetchedGame({ game_id, game_icon: [], game_store_pic: urls }, at, {}, identityRule(names));
   return upsertGames(database.sql, application_id, [game]);
 };
 const gameOf = async (application_game_id: string) => {
@@ -135,7 +135,7 @@ test('one picture that was swapped under a new signature is found by the next ch
   expect(await recheck()).toMatchObject({ drifted: 100 });
   for (const name of names)
     expect(await gameOf(name)).toMatchObject({ audit_status: 'pending', revision: 1 });
-}, 60_000);
+});
 
 test('another application that lists the same address has a picture of its own, and spoils nothing', async () => {
   serve('/c.png', await aPicture(5));

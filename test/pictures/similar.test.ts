@@ -4,8 +4,8 @@ import { upsertGames } from '#db/queries/games.ts';
 import { listPicturedGames, saveIconHashes } from '#db/queries/picture-fetches.ts';
 import { listSimilarIcons } from '#db/queries/similar-icons.ts';
 import { drawPicture } from '#src/sample-application/pictures.ts';
-import { openPictures } from '#test/console/world-pictures.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -14,11 +14,11 @@ import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
-import { addApplication, addToken, DETAIL, post, startApi, type TestApi } from '#test/api/support.ts';
-import { oneGame } from '#test/ingest/landed.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/pictures/support.ts';
-import { fetchedGame, KIM } from '#test/support/factories.ts';
+import { DETAIL, post, startApi, type TestApi } from '#test/support/api.ts';
+import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
 import { operateAs, undoGameDecisions } from '#test/support/operate.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { openAs } from '#test/support/roles.ts';
 
 export type StoreWorld = {
@@ -38,6 +38,8 @@ export type StoreWorld = {
   statusOf: (id: string) => Promise<string>;
   /** Results are no longer fresh, and every picture of a decision is due. */
   recheck: () => Promise<unknown>;
+  /** Checks what is due. */
+  check: () => Promise<unknown>;
   /** As after a decision on a game, or once an hour. */
   tidy: (id?: string) => Promise<unknown>;
   /** What group A answers. */
@@ -90,6 +92,7 @@ export const openStoreWorld = async (
   const gameOf = (id: string) => oneGame(api.sql, 'acme', id);
   const detail = async (id: string) =>
     (await post(api.url, DETAIL, token, { game_id: (await gameOf(id)).game_id })).body.data;
+  const check = async () => recheckPicturesJob.handler({}, context);
   const age = () => api.sql`
     update pictures set fresh_until = now(), next_check_at = case when next_check_at is not null then now() end`;
   return {
@@ -138,8 +141,9 @@ export const openStoreWorld = async (
     statusOf: async (id) => (await gameOf(id)).audit_status,
     recheck: async () => {
       await age();
-      return recheckPicturesJob.handler({}, context);
+      return check();
     },
+    check,
     tidy: async (id) =>
       tidyPictureStoreJob.handler(
         id === undefined ? {} : { game_ids: [(await gameOf(id)).game_id] },

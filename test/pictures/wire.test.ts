@@ -5,9 +5,9 @@ import nock from 'nock';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createPictureAgent, fetchPicture } from '#src/pictures/fetch-picture.ts';
-import { aPicture } from '#test/pictures/support.ts';
+import { aPicture } from '#test/support/pictures.ts';
+import { CERTIFICATE, KEY, trustCertificate } from '#test/support/self-signed.ts';
 import { startTicketServer } from '#test/support/ticket-server.ts';
-import { CERTIFICATE, KEY, trustCertificate } from '#test/webhooks/self-signed.ts';
 
 const KIB = 1024;
 const MAX_BYTES = 1024 * KIB;

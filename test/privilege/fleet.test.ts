@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { jobSpecs, prune } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { keysText } from '#test/kyc/support.ts';
-import { type RoleProcess, scrape, startRole } from '#test/ops/fleet-processes.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { onBothBackends, webhooksAt } from '#test/support/fleet.ts';
+import { webhooksAt } from '#test/support/fleet.ts';
+import { keysText } from '#test/support/kyc.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
+import { type RoleProcess, scrape, startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 const TOKEN = 'planted-token-of-a-fleet-of-roles';
 const GAMES = 12;
 
-onBothBackends('A fleet whose processes have a role and the secrets of their own', (kind) => {
+describe('A fleet whose processes have a role and the secrets of their own', () => {
   let database: TestDatabase;
   let owner: Database;
   let home: string;
@@ -49,7 +49,6 @@ onBothBackends('A fleet whose processes have a role and the secrets of their own
     server = await startSampleApplication({ accessToken: TOKEN, games: GAMES, seed: 'roles' });
     urls = roleUrls(database.databaseUrl);
     shared = {
-      ...(kind === 'redis' ? { REDIS_URL: inject('redisUrl') ?? '' } : {}),
       QUEUE_PREFIX: `{roles-${randomUUID()}}`,
       CATALOGUE_HOME: join(home, 'home'),
       WEBHOOK_ALLOW_HTTP: 'true',
@@ -71,9 +70,7 @@ onBothBackends('A fleet whose processes have a role and the secrets of their own
     await rm(home, { recursive: true, force: true });
   });
 
-  it('registers, pulls, decides, reveals, serves and prunes, and no process lacks a right', {
-    timeout: 120_000,
-  }, async () => {
+  it('registers, pulls, decides, reveals, serves and prunes, and no process lacks a right', async () => {
     const worker = await start('worker', 'worker', keys);
     const api = await start('api', 'api');
     const consoleProcess = await start('console', 'console');

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Site } from '#src/contract/roles.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/console/support.ts';
-import { startTestDesk, type TestDesk } from '#test/kyc-desk/support.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
+import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 let console: TestConsole;

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { runCli } from '#test/support/cli.ts';
 import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 import { until } from '#test/support/until.ts';
 
 const logger = pino({ level: 'silent' });

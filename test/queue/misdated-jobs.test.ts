@@ -56,7 +56,7 @@ onBothBackends('A job that was delayed by a process whose clock was an hour ahea
     expect(await look()).toBe(0);
     const right = run(localClock);
     onTestFinished(() => right.stop(1_000));
-    await until('it has ended', async () => (await queue.getJobState(id)) === 'completed', 20_000);
+    await until('it has ended', async () => (await queue.getJobState(id)) === 'completed');
     expect(runs()).toBe(2);
   });
 

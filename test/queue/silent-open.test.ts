@@ -3,10 +3,10 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { deliverEvent, jobSpecs, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
 import { onBothBackends } from '#test/support/fleet.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 import { until } from '#test/support/until.ts';
 
 /** The server of one kind of queue, behind a network of its own. */

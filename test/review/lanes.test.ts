@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Queryable } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import type { Lane } from '#src/contract/words.ts';
-import { findWaitingPlace, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { cursorAfter, laneList } from '#src/lists/review.ts';
+import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { readPage, readPages, sourcesWith } from '#test/support/lists.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -38,24 +40,18 @@ const decide = (game: Game, revision: number, audit_status: 'passed' | 'rejected
     ...(audit_status === 'rejected' && { reason: 'other' }),
   });
 
-const lanesOf = async (sql: Queryable, game: Game): Promise<Lane[]> => {
+const lanesOf = async (sql: Database, game: Game): Promise<Lane[]> => {
   const lanes: Lane[] = [];
   for (const lane of ['new', 'changed'] as const) {
-    const { games } = await readLane(sql, lane, { limit: 500 });
+    const { rows: games } = await readPage(sql, laneList, { lane }, { limit: 500 });
     if (games.some(({ game_id }) => game_id === game.game_id)) lanes.push(lane);
   }
   return lanes;
 };
 
 const readAll = async (lane: Lane, limit: number, filter: object = {}): Promise<string[]> => {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await readLane(database.sql, lane, { ...filter, limit, cursor });
-    ids.push(...page.games.map(({ game_id }) => game_id));
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
-  return ids;
+  const rows = await readPages(sourcesWith(database.sql), laneList, { ...filter, lane }, { limit });
+  return rows.map(({ game_id }) => game_id);
 };
 
 describe('A game', () => {
@@ -74,7 +70,7 @@ describe('A game', () => {
     await change(game, 1);
     await change(game, 2);
     expect(await lanesOf(database.sql, game)).toEqual(['changed']);
-    const { games } = await readLane(database.sql, 'changed', { limit: 500 });
+    const { rows: games } = await readPage(database.sql, laneList, { lane: 'changed' }, { limit: 500 });
     expect(games.find(({ game_id }) => game_id === game.game_id)).toMatchObject({
       revision: 3,
       decided_revision: 1,
@@ -125,12 +121,15 @@ describe('A lane', () => {
     expect(all.slice(-7)).toEqual(ids);
     expect(await readAll('new', 3)).toEqual(all);
 
-    const page = await readLane(database.sql, 'new', { limit: all.length - 5 });
-    expect(page.games.at(-1)?.game_id).toBe(ids[1]);
+    const page = await readPage(database.sql, laneList, {}, { limit: all.length - 5 });
+    expect(page.rows.at(-1)?.game_id).toBe(ids[1]);
+    expect(page.total).toBe(all.length);
     await decide(games[1] as Game, 1);
-    const rest = await readLane(database.sql, 'new', { limit: 100, cursor: page.games.at(-1)?.cursor });
-    expect(rest.games.map(({ game_id }) => game_id)).toEqual(ids.slice(2));
-    expect(rest.next).toBeNull();
+    const decided = page.rows.at(-1) as (typeof page.rows)[number];
+    const cursor = cursorAfter('new', decided);
+    const rest = await readPage(database.sql, laneList, {}, { limit: 100, cursor });
+    expect(rest.rows.map(({ game_id }) => game_id)).toEqual(ids.slice(2));
+    expect(rest.cursor).toBeUndefined();
 
     for (const game of games) {
       await decide(game, 1, 'rejected');
@@ -153,7 +152,7 @@ describe('A lane', () => {
           update games set audit_status = 'pending', audit_time = null where game_id = ${game.game_id}`;
       }
     }
-    const find = (text: string) => readAll(lane, 2, { application_id: 'other', text: `${text}` });
+    const find = (text: string) => readAll(lane, 2, { application_id: 'other', search: text });
     const idOf = (name: string) => games.get(name)?.game_id;
     // Ids of one millisecond are in no order, and the new lane is in the order of ids.
     const inOrder = (...chosen: string[]) =>
@@ -163,15 +162,21 @@ describe('A lane', () => {
     expect(await find('r_s')).toEqual([idOf('under_score')]);
     expect(await find('国物')).toEqual([idOf('雪国物語')]);
     expect(await find('\\')).toEqual([]);
-    expect(await readAll(lane, 2, { text: '雪国' })).toEqual([idOf('雪国物語')]);
+    expect(await readAll(lane, 2, { search: '雪国' })).toEqual([idOf('雪国物語')]);
     expect(await readAll(lane, 3, { application_id: 'other' })).toEqual(inOrder(...names));
   });
 
   it('refuses a cursor that it did not return', async () => {
-    for (const cursor of ['', 'x', '1_2', `99999999999999999_${randomUUID()}`])
-      await expect(readLane(database.sql, 'new', { limit: 1, cursor })).rejects.toThrow(
-        'begin without a cursor',
-      );
+    for (const lane of ['new', 'changed'] as const)
+      for (const cursor of ['', 'x', 'since', 'since,x', 'since,%', 'since,%00', `since,${randomUUID()},x`])
+        if (lane === 'changed' || !cursor.endsWith(',x') || cursor.length < 20)
+          await expect(readPage(database.sql, laneList, { lane }, { limit: 1, cursor })).rejects.toThrow(
+            'Give a cursor as the list gave it.',
+          );
+    const other = `-since,${randomUUID()}`;
+    await expect(readPage(database.sql, laneList, {}, { limit: 1, cursor: other })).rejects.toThrow(
+      'The cursor belongs to a list in another order',
+    );
   });
 
   it('has as many games as its summary and its places say, after any events', async () => {

@@ -3,17 +3,20 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import { listApplicationHealth, listRunPage } from '#db/queries/health.ts';
-import { findLaterRun, listVanishingGames } from '#db/queries/vanishing-games.ts';
+import { findLaterRun } from '#db/queries/vanishing-games.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { applicationList } from '#src/lists/applications.ts';
+import { runList, runWithdrawalList } from '#src/lists/runs.ts';
 import { KIM } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { readPage } from '#test/support/lists.ts';
 import { acceptWithdrawals } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet('postgres', 1);
 
-const vanishing = (run_id: string, page = { limit: 100 }) => listVanishingGames(fleet.sql, run_id, page);
+const vanishing = async (run_id: string, limit = 100, cursor?: string) =>
+  (await readPage(fleet.sql, runWithdrawalList, { run_id }, { limit, cursor })).rows;
 const present = async (application_id: string): Promise<number> => {
   const [row] = await fleet.sql<{ count: number }[]>`
     select count(*)::int from games where application_id = ${application_id} and withdrawn_at is null`;
@@ -34,9 +37,7 @@ it('The games that a suspect run would withdraw are listed, and accepted one by 
     game_icon: expect.any(Array),
     audit_status: 'pending',
   });
-  expect((await listVanishingGames(fleet.sql, run.run_id, { after: first.game_id, limit: 2 }))[0]).toEqual(
-    second,
-  );
+  expect((await vanishing(run.run_id, 2, `game_id,${first.game_id}`))[0]).toEqual(second);
 
   const accept = (ids?: string[]) => acceptWithdrawals(fleet.sql, run.run_id, ids, KIM);
   expect(await accept([first.game_id, randomUUID()])).toEqual([first.game_id]);
@@ -102,17 +103,10 @@ it('A run that a process with a fast clock opened is not the latest once another
   );
   expect(await findLaterRun(fleet.sql, run.run_id)).toBe(later.run_id);
   expect(await present('fast-clock')).toBe(30);
-  const page = { sort: 'started_at', descending: true, limit: 2 } as const;
-  const { rows } = await listRunPage(fleet.sql, { application_id: 'fast-clock' }, page);
+  const { rows } = await readPage(fleet.sql, runList, { application_id: 'fast-clock' }, { limit: 2 });
   expect(rows.map(({ run_id }) => run_id)).toEqual([later.run_id, run.run_id]);
-  const [health] = (
-    await listApplicationHealth(
-      fleet.sql,
-      { search: 'fast-clock' },
-      { sort: 'application_id', descending: false, limit: 1 },
-    )
-  ).rows;
-  expect(health).toMatchObject({ last_run_id: later.run_id, last_outcome: 'succeeded' });
+  const applications = await readPage(fleet.sql, applicationList, { search: 'fast-clock' }, { limit: 1 });
+  expect(applications.rows[0]).toMatchObject({ last_run_id: later.run_id, last_outcome: 'succeeded' });
 });
 
 it('The games of a suspect run are forgotten when a later run reads the whole list', async () => {

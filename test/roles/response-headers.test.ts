@@ -4,14 +4,14 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildMetricsApp } from '#src/metrics/app.ts';
-import { useTestApi } from '#test/api/support.ts';
+import { useTestApi } from '#test/support/api.ts';
 import {
   addTestOperator,
   PASSWORD,
   signIn,
   startTestConsole,
   useTestConsole,
-} from '#test/console/support.ts';
+} from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const logger = pino({ level: 'silent' });

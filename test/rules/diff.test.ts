@@ -5,8 +5,8 @@ import { findGame, upsertGames } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { diffContent, diffList, diffText, type ListItem, type TextPart } from '#src/rules/diff.ts';
 import { toGameContent } from '#src/rules/mapping.ts';
-import { oneGame } from '#test/ingest/landed.ts';
 import { aDetail, addApplication, fetchedGame } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 

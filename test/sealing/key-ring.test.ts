@@ -7,7 +7,8 @@ import { UsageError } from '#src/errors.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openKeyRing, parseEncryptionKeys } from '#src/sealing/key-ring.ts';
-import { aHome, keyBytes, keyErrorOf, keysText, ringOf, TOKEN } from '#test/kyc/support.ts';
+import { ACCESS_TOKEN } from '#test/support/factories.ts';
+import { aHome, keyBytes, keyErrorOf, keysText, ringOf } from '#test/support/kyc.ts';
 
 const run = promisify(execFile);
 const ACME = {
@@ -90,8 +91,8 @@ describe('the key ring', () => {
     const fleet = { home, databaseUrl: 'postgres://db/catalogue' };
     const none = await openKeyRing({ ...fleet, encryptionKeys: undefined });
     expect((await keyErrorOf(() => wrapDataKey(none.records, keyBytes('data'), RECORD))).code).toBe('no_key');
-    const sealed = await sealAccessToken(none, ACME, TOKEN);
-    expect(await openAccessToken(none, { ...ACME, ...sealed })).toBe(TOKEN);
+    const sealed = await sealAccessToken(none, ACME, ACCESS_TOKEN);
+    expect(await openAccessToken(none, { ...ACME, ...sealed })).toBe(ACCESS_TOKEN);
     // Its own key opens what it sealed while the database was the embedded one.
     const both = await openKeyRing({ ...fleet, encryptionKeys: keysText('k1') });
     expect(both.records.map(({ key_id }) => key_id)).toEqual(['k1', expect.stringMatching(/^home-/)]);
@@ -168,19 +169,19 @@ describe('a wrapped data key', () => {
 });
 
 describe('an access token', () => {
-  const seal = (ids: string[], home?: string) => sealAccessToken(ringOf(ids, home), ACME, TOKEN);
+  const seal = (ids: string[], home?: string) => sealAccessToken(ringOf(ids, home), ACME, ACCESS_TOKEN);
   const open = async (ids: string[], home: string | undefined, sealed: Awaited<ReturnType<typeof seal>>) =>
     openAccessToken(ringOf(ids, home), { ...ACME, ...sealed });
 
   it('does not open by the key of the installation that sealed it, where ENCRYPTION_KEYS is set', async () => {
     const sealed = await seal(['k1'], 'home-aaaaaaaa');
-    expect(await open(['k1'], undefined, sealed)).toBe(TOKEN);
+    expect(await open(['k1'], undefined, sealed)).toBe(ACCESS_TOKEN);
     expect((await keyErrorOf(() => open([], 'home-aaaaaaaa', sealed))).code).toBe('unknown_key');
   });
 
   it('opens by the installation that sealed it without ENCRYPTION_KEYS, also once they are set', async () => {
     const sealed = await seal([], 'home-aaaaaaaa');
-    expect(await open(['k2'], 'home-aaaaaaaa', sealed)).toBe(TOKEN);
+    expect(await open(['k2'], 'home-aaaaaaaa', sealed)).toBe(ACCESS_TOKEN);
     expect((await keyErrorOf(() => open(['k2'], undefined, sealed))).code).toBe('unknown_key');
   });
 
@@ -188,8 +189,10 @@ describe('an access token', () => {
     const sealed = await seal(['k1']);
     const openAt = (change: Partial<typeof ACME>) =>
       openAccessToken(ringOf(['k1']), { ...ACME, ...change, ...sealed });
-    expect(await openAt({ query_game_list_webhook: 'https://ACME.example/elsewhere?page=1' })).toBe(TOKEN);
-    expect(await openAt({ query_game_list_webhook: 'https://kyc.acme.example/list' })).toBe(TOKEN);
+    expect(await openAt({ query_game_list_webhook: 'https://ACME.example/elsewhere?page=1' })).toBe(
+      ACCESS_TOKEN,
+    );
+    expect(await openAt({ query_game_list_webhook: 'https://kyc.acme.example/list' })).toBe(ACCESS_TOKEN);
     for (const url of [
       'http://acme.example/list',
       'https://acme.example:8443/list',

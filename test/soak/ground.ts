@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import { startProxy } from '#test/fleet/proxy.ts';
 import { openSmallDisk } from '#test/fleet/small-disk.ts';
 import type { Ground } from '#test/fleet/world.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 import { mayMount } from '#test/support/tmpfs.ts';
 
 /** Start a Postgres of its own, with a migrated template. It stops with `stack`. */

@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
-import { startRedisServer } from '#test/fleet/redis-server.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const home = await mkdtemp(join(tmpdir(), 'catalogue-reconcile-'));

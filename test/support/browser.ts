@@ -1,44 +1,33 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 
-const BROWSER_PATH = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
-/** The browser itself sends nothing to other hosts. */
-const BROWSER_ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+/** No page takes this long to do what a test waits for. */
+const HANG_MS = 120_000;
 
-/** False if Chromium is not installed: its tests are then skipped. @throws Error if CI is set */
-export const hasBrowser = (): boolean => {
-  if (existsSync(BROWSER_PATH)) return true;
-  const reason = `there is no Chromium at ${BROWSER_PATH}: install it, or set CHROMIUM_PATH`;
-  if (process.env.CI) throw new Error(`browser tests must run if CI is set: ${reason}`);
-  process.stderr.write(`Browser tests are skipped: ${reason}.\n`);
-  return false;
-};
+/** False if Chromium is not installed: its tests are then skipped. With CI set, the run does not start without it. */
+export const hasBrowser = (): boolean => inject('browserEndpoint') !== null;
 
-/** @param ignoreDefaultArgs switches of Playwright's that the browser of a person does not have */
-export const launchBrowser = (ignoreDefaultArgs: string[] = []): Promise<Browser> =>
-  chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS, ignoreDefaultArgs });
-
-/** A browser for the tests of one file or `describe`: launched before them, closed after them. */
+/**
+ * The browser for the tests of one file or `describe`, connected before them. Their pages close after them. It is the
+ * browser of the run, unless it needs switches of its own.
+ * @param ignoreDefaultArgs switches of Playwright's that the browser of a person does not have
+ */
 export const useBrowser = (ignoreDefaultArgs?: string[]): Pick<Browser, 'newContext' | 'newPage'> => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await launchBrowser(ignoreDefaultArgs);
+    browser =
+      ignoreDefaultArgs === undefined
+        ? await chromium.connect(inject('browserEndpoint') ?? '')
+        : await chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS, ignoreDefaultArgs });
   });
   afterAll(() => browser?.close());
-  return {
-    newContext: (options) => browser.newContext(options),
-    newPage: (options) => browser.newPage(options),
+  const newContext: Browser['newContext'] = async (options) => {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(HANG_MS);
+    return context;
   };
+  return { newContext, newPage: async (options) => (await newContext(options)).newPage() };
 };
 
 /** @returns the errors of a page, appended as they occur: console errors, which include CSP violations, and exceptions */

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runCli as run } from '#src/cli/run-cli.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));
 
@@ -12,13 +15,15 @@ export type CliProcess = {
   pid: number;
   /** Output so far. */
   output: () => { stdout: string; stderr: string };
+  /** Null while it runs. */
+  exitCode: () => number | null;
   kill: (signal: NodeJS.Signals) => void;
   done: Promise<CliResult>;
 };
 
 /**
  * Starts the command line as a process with this environment and the system's paths, in a directory without a
- * checkout or `.env`.
+ * checkout or `.env`. For signals, exit codes and what runs until it is stopped; other tests use `runCli`.
  */
 export const startCli = (
   args: readonly string[],
@@ -42,14 +47,30 @@ export const startCli = (
   return {
     pid: child.pid ?? 0,
     output: () => ({ ...written }),
+    exitCode: () => child.exitCode,
     kill: (signal) => void child.kill(signal),
     done,
   };
 };
 
-/** Runs one command to its end. */
-export const runCli = (args: readonly string[], env?: Record<string, string>, stdin?: string) =>
-  startCli(args, env, stdin).done;
+/** The home of commands that name none. */
+const HOME = join(tmpdir(), '.catalogue');
+
+/** Runs one command in this process, with exactly this environment, and without a terminal. */
+export const runCli = async (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin = '',
+): Promise<CliResult> => {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const collect = (chunks: string[]): Writable =>
+    new Writable({ write: (chunk, _encoding, done) => done(void chunks.push(String(chunk))) });
+  const stdio = { stdin: Readable.from([stdin]), stdout: collect(stdout), stderr: collect(stderr) };
+  const readEnvironment = async () => ({ CATALOGUE_HOME: HOME, ...env });
+  const exit = await run(args, { stdio, readEnvironment });
+  return { exit, stdout: stdout.join(''), stderr: stderr.join('') };
+};
 
 /** The JSON document that a command printed. @throws when stdout is not exactly one line of JSON */
 export const documentOf = ({ stdout, stderr }: CliResult) => {

@@ -7,8 +7,9 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import type { Actor } from '#db/queries/audit.ts';
-import type { FetchedGame } from '#db/queries/games.ts';
+import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { insertToken } from '#db/queries/tokens.ts';
 import {
   type ApplicationGameDetail,
   type ApplicationGameSummary,
@@ -17,6 +18,7 @@ import {
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { openRun } from '#src/ingest/steps.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
+import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
 import {
   addressesEndAt,
   CONTENT,
@@ -55,14 +57,15 @@ const SETTINGS: ApplicationSettings = {
   volatile_parameters: [],
 };
 
-/** Register an application. */
+/** Registers an application, with its access token under these keys. */
 export const addApplication = async (
   sql: Database,
   application_id = 'acme',
   settings: Partial<ApplicationSettings> = {},
+  keys = testKeys,
 ) => {
   const all = { ...SETTINGS, ...settings };
-  const sealed = await sealAccessToken(testKeys, { application_id, ...all }, ACCESS_TOKEN);
+  const sealed = await sealAccessToken(keys, { application_id, ...all }, ACCESS_TOKEN);
   await insertApplication(sql, application_id, all, sealed);
   const row = await findApplication(sql, application_id);
   if (row === undefined) throw new Error(`${application_id} was not registered`);
@@ -104,10 +107,11 @@ export const summaryOf = (detail: ApplicationGameDetail): ApplicationGameSummary
 /** Known signers only. */
 export const DEFAULT_RULE = identityRule([]);
 
-/** A game of a detail call, ready to be written. */
+/** A game of a detail call, ready to be written. @param columns replace what follows from the detail */
 export const fetchedGame = (
   changes: Partial<ApplicationGameDetail> = {},
   fetched_at = new Date('2026-03-01T12:00:00.000Z'),
+  columns: Partial<FetchedGame> = {},
   rule = DEFAULT_RULE,
 ): FetchedGame => {
   const detail = aDetail(changes);
@@ -120,7 +124,32 @@ export const fetchedGame = (
     addresses_end_at: addressesEndAt(content),
     list_hash: listHash(summaryOf(detail), rule),
     fetched_at,
+    ...columns,
   };
+};
+
+const BARE = { game_icon: [], game_info: '', game_store_video: '', game_store_pic: [] };
+
+/** Adds pending games that have a name and nothing else. @returns their game_ids, ascending */
+export const addGames = async (sql: Database, application_id: string, count: number): Promise<string[]> => {
+  const games = Array.from({ length: count }, () =>
+    fetchedGame({ game_id: randomUUIDv7(), ...BARE }, new Date()),
+  );
+  await upsertGames(sql, application_id, games);
+  return games.map(({ game_id }) => game_id).sort();
+};
+
+/** Creates a token of the API: of an application, or with null of an operator. */
+export const addToken = async (
+  sql: Database,
+  application_id: string | null,
+  expires_at: Date | null = null,
+): Promise<{ token: string; token_id: string }> => {
+  const token = createApiToken();
+  const token_id = randomUUIDv7();
+  const token_hash = hashApiToken(token);
+  await insertToken(sql, { token_id, token_hash, application_id, name: 'test', expires_at });
+  return { token, token_id };
 };
 
 /** The same with its size, as a result of a call has it. */

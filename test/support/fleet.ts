@@ -8,23 +8,16 @@ import { type Database, openDatabase } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { jobs } from '#jobs/index.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createHttpPost } from '#src/egress/http-post.ts';
-import { createEventSender } from '#src/events/deliver.ts';
+import { readConfig } from '#src/config.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
-import { createTargetOpener } from '#src/ingest/open-target.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { enqueueNextStep } from '#src/ingest/steps.ts';
-import { engineOperations } from '#src/operations/engine-operations.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { type Runner, startRunner } from '#src/queue/runner.ts';
-import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
+import { createJobDependencies, type JobLimits } from '#src/roles/job-dependencies.ts';
 import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
-import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createPace } from '#src/webhooks/pace.ts';
 import { localClock } from '#test/support/clock.ts';
 import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
@@ -33,10 +26,17 @@ import { until } from '#test/support/until.ts';
 
 export type BackendKind = QueueBackend['kind'];
 
-/** The same tests on both queue backends; without a redis-server on one, and it says so. */
+/** The backend of fleets, Redis; Postgres if no redis-server is installed. For tests whose subject is not the queue. */
+export const fleetBackend = (): BackendKind => (inject('redisUrl') === null ? 'postgres' : 'redis');
+
+/**
+ * Runs the same tests on both backends, for tests whose subject is the queue. Without a redis-server those on Redis are
+ * skipped; with CI set, the servers do not start without it.
+ */
 export const onBothBackends = (title: string, tests: (kind: BackendKind) => void): void => {
   const withoutRedis = inject('redisUrl') === null;
-  if (withoutRedis) process.stderr.write(`${title}: not run on Redis, for there is no redis-server here\n`);
+  if (withoutRedis)
+    process.stderr.write(`${title}: skipped on Redis, because no redis-server is installed\n`);
   describe(`${title}, with the queue in Postgres`, () => tests('postgres'));
   describe.skipIf(withoutRedis)(`${title}, with the queue in Redis`, () => tests('redis'));
 };
@@ -83,14 +83,14 @@ export type TestFleet = {
 
 const DRAIN_MS = 5_000;
 
-/** Between tries a test waits milliseconds, not seconds: the number of tries stays. */
-const hurry = (): void => {
-  for (const { options } of jobSpecs) options.backoffMs = Math.min(options.backoffMs, 5);
-};
+/** Between attempts a test waits milliseconds, not seconds. The number of attempts stays. */
+const BACKOFF_MS = 5;
+
+/** Applications of tests are on this machine, over plain HTTP. */
+const LOOPBACK = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' });
 
 /** A fleet on a database and a queue of its own, without a worker until one is started. */
-export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
-  hurry();
+export const startTestFleet = async (kind: BackendKind, limits: JobLimits = {}): Promise<TestFleet> => {
   await using outer = new AsyncDisposableStack();
   const database = await createTestDatabase();
   outer.defer(database.drop);
@@ -112,34 +112,14 @@ export const startTestFleet = async (kind: BackendKind): Promise<TestFleet> => {
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'worker', onError });
   started.defer(() => backend.close());
   await backend.migrate();
-  const producer = createProducer(backend, jobSpecs, onError);
+  const producer = createProducer(backend, jobSpecs, onError, { maxBackoffMs: BACKOFF_MS });
   started.defer(() => producer.close());
 
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const memory = createAnswerMemory();
-  const pace = createPace();
-  const webhooks = createWebhookClient({ egress, memory, pace });
-  started.defer(() => webhooks.close());
-  const openTarget = createTargetOpener(testKeys);
-  const http = createHttpPost({ egress });
-  started.defer(() => http.close());
-  const formatAuditTime = createAuditTimeFormatter('UTC');
-  const events = createEventSender({ sql: own, keys: testKeys, http, formatAuditTime, ...engineOperations });
-  const deps: JobDependencies = {
-    ...engineOperations,
-    sql: own,
-    webhooks,
-    memory,
-    pace,
-    producer,
-    keys: testKeys,
-    openTarget,
-    pictureKeepMs: 86_400_000,
-    kycRetention: { formerMs: 86_400_000, removedMs: 86_400_000 },
-    events,
-    egress,
+  const keys = testKeys;
+  const deps = createJobDependencies(LOOPBACK, { sql: own, producer, keys }, started, {
     pageCap: 50,
-  };
+    ...limits,
+  });
 
   const all = outer.move();
   const startWorker = async () => {

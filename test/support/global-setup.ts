@@ -13,6 +13,10 @@ declare module 'vitest' {
     templateClause: string;
     /** The run's Redis; null if redis-server is not installed. */
     redisUrl: string | null;
+    /** A home whose embedded Postgres is initialised and stopped, to be copied. */
+    initializedHome: string;
+    /** The browser of the run; null if Chromium is not installed. */
+    browserEndpoint: string | null;
   }
 }
 
@@ -38,5 +42,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('adminDatabaseUrl', answer.adminDatabaseUrl);
   project.provide('templateClause', answer.templateClause);
   project.provide('redisUrl', answer.redisUrl);
+  project.provide('initializedHome', answer.initializedHome);
+  project.provide('browserEndpoint', answer.browserEndpoint);
   return stop;
 };

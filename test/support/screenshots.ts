@@ -5,6 +5,8 @@ import type { Page } from 'playwright-core';
 /** The directory that `npm run screenshots` gives; undefined in other runs. */
 const SCREENSHOTS = process.env.SCREENSHOTS;
 
+export const takesScreenshots = SCREENSHOTS !== undefined;
+
 export type Scheme = 'light' | 'dark';
 
 /** The widths of every page, in pixels. */

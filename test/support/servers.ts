@@ -3,31 +3,44 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '#db/client.ts';
+import { chromium } from 'playwright-core';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
+import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
+import { asAdmin } from '#test/support/as-admin.ts';
+import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
+import { copyHome } from '#test/support/copy-home.ts';
 import { urlOfRole } from '#test/support/roles.ts';
-import { startTemporaryPostgres } from '#test/support/temporary-postgres.ts';
+import { FAST_SETTINGS, makeTemporaryHome, removeHome } from '#test/support/temporary-postgres.ts';
 
 export type ServersAnswer =
-  | { adminDatabaseUrl: string; templateClause: string; redisUrl: string | null }
+  | {
+      adminDatabaseUrl: string;
+      templateClause: string;
+      redisUrl: string | null;
+      initializedHome: string;
+      browserEndpoint: string | null;
+    }
   | { error: string };
 
 const main = async (): Promise<void> => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const adminDatabaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(stops));
+    const initializedHome = await initializeHome(stops);
+    const adminDatabaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(initializedHome, stops));
     const templateClause = await createTemplate(adminDatabaseUrl, stops);
     const redisUrl = process.env.TEST_REDIS_URL || (await startRedis(stops));
-    print({ adminDatabaseUrl, templateClause, redisUrl });
+    const browserEndpoint = await startBrowser(stops);
+    print({ adminDatabaseUrl, templateClause, redisUrl, initializedHome, browserEndpoint });
     await once(process.stdin.resume(), 'end');
   } catch (thrown) {
     print({ error: coerceError(thrown).message });
@@ -42,10 +55,21 @@ const print = (answer: ServersAnswer): void => {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 };
 
-const startPostgres = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
-  const server = await startTemporaryPostgres();
-  stops.push(async () => server[Symbol.asyncDispose]());
-  return server.databaseUrl;
+/** Makes a home whose Postgres is initialised and stopped: a copy of it saves an initdb. */
+const initializeHome = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
+  const home = await makeTemporaryHome();
+  stops.push(() => removeHome(home));
+  await (await startEmbeddedPostgres({ home, settings: FAST_SETTINGS })).stop();
+  return home;
+};
+
+const startPostgres = async (initializedHome: string, stops: (() => Promise<unknown>)[]): Promise<string> => {
+  const home = `${initializedHome}-server`;
+  stops.push(() => removeHome(home));
+  await copyHome(initializedHome, home);
+  const instance = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
+  stops.push(instance.stop);
+  return instance.databaseUrl;
 };
 
 /** Returns the clause that clones the template. Its name is unique: several runs can share a server. */
@@ -81,15 +105,6 @@ const createTemplate = async (
   });
 };
 
-const asAdmin = async <T>(url: string, work: (sql: Database) => PromiseLike<T>): Promise<T> => {
-  const sql = openDatabase(url, { max: 1, applicationName: 'catalogue tests' });
-  try {
-    return await work(sql);
-  } finally {
-    await sql.end();
-  }
-};
-
 const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
   const directory = await mkdtemp(join(tmpdir(), 'catalogue-test-redis-'));
   stops.push(() => rm(directory, { recursive: true, force: true }));
@@ -117,6 +132,19 @@ const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | n
     exit.then(() => failed(new Error(`redis-server did not start:\n${output}`)));
   });
   return `redis://127.0.0.1:${port}`;
+};
+
+/** The browser of all tests: each file opens contexts of its own. Its tests are skipped without Chromium. */
+const startBrowser = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
+  if (!existsSync(BROWSER_PATH)) {
+    const reason = `there is no Chromium at ${BROWSER_PATH}: install it, or set CHROMIUM_PATH`;
+    if (process.env.CI) throw new Error(`with CI set this is a failure: ${reason}`);
+    process.stderr.write(`Tests in a browser are skipped: ${reason}.\n`);
+    return null;
+  }
+  const server = await chromium.launchServer({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
+  stops.push(() => server.close());
+  return server.wsEndpoint();
 };
 
 await main();

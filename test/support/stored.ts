@@ -8,19 +8,25 @@ export const everythingStored = async (fleet: {
   prefix: string;
 }): Promise<string> => {
   const { sql, redisUrl, prefix } = fleet;
-  return `${await everyRowAsText(sql)}\n${redisUrl === undefined ? '' : await everyRedisValue(redisUrl, prefix)}`;
+  const rows = Object.values(await everyRow(sql))
+    .flat()
+    .join('\n');
+  return `${rows}\n${redisUrl === undefined ? '' : await everyRedisValue(redisUrl, prefix)}`;
 };
 
-const everyRowAsText = async (sql: Database): Promise<string> => {
-  const tables = await sql<{ schemaname: string; tablename: string }[]>`
-    select schemaname, tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`;
-  const contents = await Promise.all(
-    tables.map(
-      ({ schemaname, tablename }) =>
-        sql<{ row: string }[]>`select t::text as row from ${sql(schemaname)}.${sql(tablename)} t`,
-    ),
-  );
-  return contents.flatMap((rows) => rows.map(({ row }) => row)).join('\n');
+/** Every row of every table as text, by table: bytea in hex, whole JSON documents. Equal results: nothing was written. */
+export const everyRow = async (sql: Database): Promise<Record<string, string[]>> => {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select schemaname as schema, tablename as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema') order by 1, 2`;
+  const contents: Record<string, string[]> = {};
+  for (const { schema, name } of tables) {
+    const rows = await sql<
+      { row: string }[]
+    >`select t::text as row from ${sql(schema)}.${sql(name)} t order by 1`;
+    contents[schema === 'public' ? name : `${schema}.${name}`] = rows.map(({ row }) => row);
+  }
+  return contents;
 };
 
 /** Every key below the prefix with its value, as text. */

@@ -40,15 +40,3 @@ export const useTestDatabase = (): UsedDatabase => {
     },
   };
 };
-
-/** Every row of every table, by table. Equal results mean that nothing was written. */
-export const everyRow = async (sql: Database): Promise<Record<string, string[]>> => {
-  const tables = await sql<{ name: string }[]>`
-    select tablename as name from pg_tables where schemaname = 'public' order by tablename`;
-  const contents: Record<string, string[]> = {};
-  for (const { name } of tables) {
-    const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(name)} t order by 1`;
-    contents[name] = rows.map(({ row }) => row);
-  }
-  return contents;
-};

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { CERTIFICATE, KEY } from '#test/webhooks/self-signed.ts';
+import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
 
 /** A TLS 1.3 server that sends this many session tickets when a connection begins. Node's own sends two. */
 export const startTicketServer = async (tickets: number): Promise<string> => {

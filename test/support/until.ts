@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
-const WITHIN_MS = 60_000;
+/** Only what hangs takes this long. */
+const WITHIN_MS = 240_000;
 
 /**
- * Ask again and again until the answer is there. @returns the first answer that is not undefined or false
- * @throws after 60 s (or `withinMs`), with the words of what was waited for
+ * Asks again and again until the answer is there. @returns the first answer that is not undefined or false
+ * @throws after four minutes (or `withinMs`), with the words of what was waited for
  */
 export const until = async <Answer>(
   what: string,

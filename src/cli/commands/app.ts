@@ -2,7 +2,6 @@ import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import { defineCheck } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
-import { defineAppList } from '#src/cli/commands/app-list.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
 import {
   readGivenToken,
@@ -12,11 +11,13 @@ import {
 } from '#src/cli/commands/given-access-token.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
+import { applicationList } from '#src/lists/applications.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
@@ -71,7 +72,7 @@ export const register = (program: Command): void => {
       // Complete: each setting is a required option or has a default.
       const settings = toSettings(options) as z.input<typeof applicationSettings>;
       const { eventsWebhook: events_webhook } = options;
-      const access_token = await readGivenToken(options);
+      const access_token = await readGivenToken(context, options);
       if (access_token === undefined)
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
       await checkWebhooks(context, { ...settings, events_webhook });
@@ -111,7 +112,7 @@ export const register = (program: Command): void => {
       const settings = toSettings(options);
       const { eventsWebhook } = options;
       const events_webhook = eventsWebhook === false ? null : eventsWebhook;
-      const access_token = await readGivenToken(options);
+      const access_token = await readGivenToken(context, options);
       await checkWebhooks(context, { ...settings, events_webhook });
       if (access_token !== undefined) await warnOfInstallationKey(context, application_id);
       const changes = { application_id, access_token, events_webhook, ...settings };
@@ -121,7 +122,12 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineAppList(app);
+  defineListCommand(app, 'list', applicationList, {
+    summary: 'list the applications, with the outcome of their latest run',
+    examples: ['app list', 'app list --outcome failed', 'app list --search mizu --sort -last_run_at'],
+    newest: '-created_at',
+    limit: { max: 100_000, byDefault: 1_000 },
+  });
 
   defineCommand(app, 'show', {
     summary: 'show one application',
@@ -172,7 +178,7 @@ export const register = (program: Command): void => {
       const { name } = await requireApplication(await openDatabase(), application_id);
       const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;
       if (yes !== true && isInteractive(out)) {
-        using prompt = openPrompt();
+        using prompt = openPrompt(out);
         if ((await prompt.ask(question)) !== application_id)
           throw new CatalogueError(`${application_id} was not removed.`);
       }

@@ -1,27 +1,9 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseNonEmpty, SINCE, UNTIL } from '#src/cli/kit/parsers.ts';
-import { AUDIT_ACTIONS, AUDIT_SUBJECTS, describeActorKind } from '#src/contract/audit.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { EXIT } from '#src/errors.ts';
-
-const parseSubject = (text: string): string => {
-  if (AUDIT_SUBJECTS.some((kind) => text.startsWith(`${kind}:`) && text.length > kind.length + 1))
-    return text;
-  throw new InvalidArgumentError(
-    `Give it as audit list prints it, such as application:acme. Kinds: ${AUDIT_SUBJECTS.join(', ')}.`,
-  );
-};
-
-/** @returns the actions of this name: one, or without its subject every `<subject>.<verb>` */
-const parseAction = (text: string): string[] => {
-  const name = text.trim();
-  const found = AUDIT_ACTIONS.filter((action) => action === name || action.endsWith(`.${name}`));
-  if (found.length > 0) return found;
-  throw new InvalidArgumentError(`There is no such action. Actions: ${AUDIT_ACTIONS.join(', ')}.`);
-};
+import { auditList } from '#src/lists/audit.ts';
 
 const parseAnchor = (text: string): { entry_id: number; hash: string } => {
   const [, entry_id, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? [];
@@ -36,16 +18,11 @@ const PROBLEMS = {
   rewritten: 'and the entries before it were rewritten',
 };
 
-const formatActor = (entry: AuditRow): string => {
-  const kind = describeActorKind(entry);
-  return kind === null ? entry.actor : `${entry.actor} (${kind})`;
-};
-
 /** `catalogue audit …` */
 export const register = (program: Command): void => {
   const audit = program.command('audit');
 
-  defineList(audit, 'list', {
+  defineListCommand(audit, 'list', auditList, {
     summary: 'list the audit log, latest first',
     examples: [
       'audit list',
@@ -53,28 +30,7 @@ export const register = (program: Command): void => {
       'audit list --action reveal --since 24h',
       'audit list --subject application:acme --json',
     ],
-    parameters: (command) =>
-      command
-        .option('--actor <who>', 'only of this person', parseNonEmpty)
-        .option(
-          '--action <action>',
-          'only this action, such as game.pass, or pass for every subject',
-          parseAction,
-        )
-        .option('--subject <subject>', 'only of this subject, such as application:acme', parseSubject)
-        .option(...SINCE)
-        .option(...UNTIL),
-    order: '-entry_id',
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ actor, action, subject, since, until }) => ({ actor, action, subject, since, until }),
-    list: listAuditPage,
-    key: 'entries',
-    toDocument: ({ previous_hash: _previous, hash, ...entry }) => ({
-      ...entry,
-      hash: Buffer.from(hash).toString('hex'),
-    }),
-    columns: ['entry_id', 'at', ['who', formatActor], 'action', 'subject', 'reason'],
-    empty: 'No entries.',
   });
 
   defineCommand(audit, 'verify', {

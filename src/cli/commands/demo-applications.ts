@@ -12,7 +12,12 @@ import {
 import type { Config } from '#src/config.ts';
 import { applicationSettings, toColumns } from '#src/contract/application-settings.ts';
 import { SETTING_DEFAULTS } from '#src/contract/words.ts';
-import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
+import { createAddressSigner } from '#src/sample-application/signer.ts';
+import {
+  type SampleApplication,
+  type SampleApplicationOptions,
+  startSampleApplication,
+} from '#src/sample-application/start.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
@@ -26,6 +31,10 @@ const NAMES = [
   'Ninth Gate',
   'Salt Road',
 ];
+
+/** It signs the addresses of its pictures anew at each answer. No game of it changes thereby. */
+const SIGNING = 'Northwind Play';
+const WEEK_S = 7 * 24 * 60 * 60;
 
 /** What `demo.json` keeps of the last demo. URLs of pictures contain the port: on the same ports, no game changes. */
 const stateSchema = z.object({ games: z.int(), ports: z.record(z.string(), z.int()) });
@@ -53,7 +62,7 @@ export const allowSampleApplications = (config: Config): Config => ({
 });
 
 /** Starts a sample application on this port, or on a free one if it is in use. */
-const startServer = async (port: number, options: { accessToken: string; games: number; seed: string }) => {
+const startServer = async (port: number, options: SampleApplicationOptions) => {
   try {
     return await startSampleApplication({ ...options, port });
   } catch (error) {
@@ -75,7 +84,8 @@ const startOne = async (
 ): Promise<DemoApplication> => {
   const { application_id, name, games, port } = sample;
   const accessToken = randomBytes(32).toString('base64url');
-  const server = await startServer(port, { accessToken, games, seed: name });
+  const signer = name === SIGNING ? createAddressSigner(WEEK_S, application_id) : undefined;
+  const server = await startServer(port, { accessToken, games, seed: name, signer });
   resources.defer(() => server.close());
   const webhooks = {
     query_game_list_webhook: server.webhooks.query_game_list,

@@ -2,18 +2,11 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import { listGamePage } from '#db/queries/games.ts';
 import { listKycStates, requestKycPull } from '#db/queries/kyc.ts';
 import { countLanes } from '#db/queries/lanes.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
-import {
-  exitCodeOfRuns,
-  RUN_COLUMNS,
-  startRuns,
-  toRunDocument,
-  waitForRuns,
-} from '#src/cli/commands/runs.ts';
+import { ENDED_COLUMNS, exitCodeOfRuns, startRuns, waitForRuns } from '#src/cli/commands/runs.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { openProducer } from '#src/cli/kit/context.ts';
 import { quoteForShell } from '#src/cli/kit/format.ts';
@@ -25,6 +18,9 @@ import type { Config } from '#src/config.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import { type ExitCode, UsageError } from '#src/errors.ts';
+import { gameList } from '#src/lists/games.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { toRunDocument } from '#src/lists/runs.ts';
 import type { Given, Operation } from '#src/operations/operation.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -78,6 +74,8 @@ const pullKycRecords = async (foundation: Foundation, out: Output, ids: readonly
   return (await listKycStates(foundation.sql)).filter(({ application_id }) => ids.includes(application_id));
 };
 
+const EXAMPLES_SHOWN = 6;
+
 /** Syncs the applications once and prints what was stored. */
 const showSync = async (foundation: Foundation, out: Output, ids: readonly string[]): Promise<ExitCode> => {
   const { sql } = foundation;
@@ -90,13 +88,13 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
   const lanes = await countLanes(sql);
   const pending = lanes.new + lanes.changed;
   out.document({ runs: runs.map(toRunDocument), kyc, games: { pending } });
-  out.table(runs, RUN_COLUMNS);
+  out.table(runs, ENDED_COLUMNS);
   out.line();
   out.table(kyc, [['KYC record of', 'application_id'], 'state']);
   out.line();
   out.line(pending === 0 ? 'No game waits for review.' : `${pending} games wait for review, for example:`);
-  const page = { sort: 'first_seen', descending: false, limit: 6 } as const;
-  const { rows: examples } = await listGamePage(sql, { audit_status: 'pending' }, page);
+  const sources = { sql, producer: async () => foundation.producer };
+  const examples = await readFirst(gameList, sources, { audit_status: 'pending' }, EXAMPLES_SHOWN);
   if (examples.length > 0)
     out.table(examples, ['game_id', ['application', 'application_id'], 'game_name', 'audit_status']);
   return exitCodeOfRuns(runs, false);

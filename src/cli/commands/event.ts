@@ -1,23 +1,14 @@
-import { type Command, Option } from '@commander-js/extra-typings';
-import { EVENT_STATES, type EventItem, findEvent, listEventPage } from '#db/queries/event-list.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { findEvent } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { formatAge, formatCount } from '#src/cli/kit/format.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, ONLY_APPLICATION, variadic } from '#src/cli/kit/parsers.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { APPLICATION, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
+import { eventAddressList, eventList, toEventDocument } from '#src/lists/events.ts';
 import { retryEvents, rotateEventSecret } from '#src/operations/events.ts';
-
-const stateOf = ({ state }: EventItem): string => state ?? 'pulled';
-const resultOf = ({ last_status, last_error }: EventItem): string =>
-  last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
-
-const toEventItemDocument = ({ data, ...event }: EventItem) => ({
-  ...event,
-  state: stateOf({ ...event, data }),
-  data,
-});
 
 const explainFirst = ({ application_id, failures, last_error }: EventWebhook): string =>
   `The address of ${application_id} failed ${formatCount(failures, 'time')} (${last_error}): one event is sent first, the others follow when it is delivered.`;
@@ -26,31 +17,18 @@ const explainFirst = ({ application_id, failures, last_error }: EventWebhook): s
 export const register = (program: Command): void => {
   const event = program.command('event');
 
-  defineList(event, 'list', {
+  defineListCommand(event, 'list', eventList, {
     summary: 'list events and their deliveries, latest first',
     details:
       'State "pulled": the application had no address when it happened, so the event is only in event/list.',
     examples: ['event list', 'event list acme --state failed', 'event list acme --json'],
-    parameters: (command) =>
-      command
-        .argument(...ONLY_APPLICATION)
-        .addOption(new Option('--state <state>', 'only deliveries in this state').choices(EVENT_STATES)),
-    order: '-created_at',
     limit: { max: 10_000, byDefault: 100 },
-    filter: (application_id, { state }) => ({ application_id, state }),
-    list: listEventPage,
-    key: 'events',
-    toDocument: toEventItemDocument,
-    columns: [
-      ['ago', ({ created_at }) => formatAge(created_at)],
-      ['application', 'application_id'],
-      'type',
-      ['game', ({ data }) => data.game_name],
-      ['state', stateOf],
-      ['result', resultOf],
-      'event_id',
-    ],
-    empty: 'No events.',
+  });
+
+  defineListCommand(event, 'addresses', eventAddressList, {
+    summary: 'list where the events of applications are sent, with the health of each address',
+    examples: ['event addresses', 'event addresses --status trouble'],
+    limit: { max: 100_000, byDefault: 1_000 },
   });
 
   defineCommand(event, 'show', {
@@ -62,7 +40,7 @@ export const register = (program: Command): void => {
       const sql = await openDatabase();
       const found = await findEvent(sql, await requireId(sql, 'events', prefix));
       if (found === undefined) throw new NotFoundError('event', prefix);
-      const { data, ...fields } = toEventItemDocument(found);
+      const { data, ...fields } = toEventDocument(found);
       out.record({ ...fields, data }, { ...fields, ...data });
     },
   });

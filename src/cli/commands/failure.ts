@@ -1,35 +1,28 @@
 import type { Command } from '@commander-js/extra-typings';
-import { FAILURE_SORTS, listOpenFailures } from '#db/queries/health.ts';
 import { findKycState } from '#db/queries/kyc.ts';
-import { FAILURE_COLUMNS } from '#src/cli/commands/runs.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, ONLY_APPLICATION, SINCE, searchIn, WAIT } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { APPLICATION, WAIT } from '#src/cli/kit/parsers.ts';
 import { reportPull } from '#src/cli/kit/wait.ts';
 import { EXIT } from '#src/errors.ts';
+import { failureGroupList, failureList } from '#src/lists/failures.ts';
 
 /** `catalogue failure …` */
 export const register = (program: Command): void => {
   const failure = program.command('failure');
 
-  defineList(failure, 'list', {
+  defineListCommand(failure, 'list', failureList, {
     summary: 'list open failures, latest first',
     details: 'Failures of games, of KYC records, and of the latest run of each application.',
     examples: ['failure list', 'failure list acme --json'],
-    parameters: (command) =>
-      command
-        .argument(...ONLY_APPLICATION)
-        .option(...searchIn('game, kind or reason'))
-        .option(...SINCE),
-    order: '-last_at',
     newest: '-last_at',
-    sorts: FAILURE_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: (application_id, { search, since }) => ({ application_id, search, since }),
-    list: listOpenFailures,
-    key: 'failures',
-    columns: FAILURE_COLUMNS,
-    empty: 'No failures.',
+  });
+
+  defineListCommand(failure, 'groups', failureGroupList, {
+    summary: 'group the latest failures of games and KYC records by what the application must fix',
+    examples: ['failure groups', 'failure groups acme --sort -last_at'],
+    limit: { max: 1_000, byDefault: 100 },
   });
 
   defineCommand(failure, 'retry', {

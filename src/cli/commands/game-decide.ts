@@ -48,7 +48,7 @@ const NOT_GAMES = /^game\s+application\s|^\d+ of .*, next: /;
 
 /** Reads games from lines: the first word of each is a game, as `game list` prints them. */
 const readStdin = async (out: Output): Promise<NamedGame[]> => {
-  const lines = (await text(process.stdin)).split('\n').map((line, index) => ({
+  const lines = (await text(out.stdio.stdin)).split('\n').map((line, index) => ({
     line,
     number: index + 1,
     word: line.trim().split(/\s+/)[0] ?? '',
@@ -136,7 +136,7 @@ const confirmRevisions = async (
       );
     const diff = await compareRevisions(sql, game_id);
     out.styled(describeDiff(diff));
-    if (await askYesNo(`${verb} this game at revision ${diff.to}?`))
+    if (await askYesNo(out, `${verb} this game at revision ${diff.to}?`))
       seen.push({ game_id, revision: diff.to });
   }
   return seen;

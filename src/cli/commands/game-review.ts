@@ -1,7 +1,8 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
-import type { LaneFilter } from '#db/queries/lanes.ts';
+import { type LaneFilter, type LaneGame, listLanePage, placeInLane } from '#db/queries/lanes.ts';
+import type { ListPage } from '#db/queries/list-page.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { explainResult } from '#src/cli/commands/decision-results.ts';
 import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
@@ -18,10 +19,12 @@ import { coerceError, UsageError } from '#src/errors.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions, type GameDiff } from '#src/review/compare-revisions.ts';
-import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { summariseLanes } from '#src/review/lanes.ts';
 
 const LINES_SHOWN = 30;
 const KEYS = 'p pass, r reject, s skip, d show all, u undo, q quit';
+
+type Place = ListPage['after'];
 
 /** The state of a review. */
 type Session = {
@@ -35,9 +38,9 @@ type Session = {
   lane: Lane;
   filter: LaneFilter;
   /** The place after which the next game is read. */
-  cursor: string | undefined;
+  place: Place;
   /** Decisions that can be undone, with the place of the session before each. */
-  decided: { audit_id: number; cursor: string | undefined }[];
+  decided: { audit_id: number; place: Place }[];
 };
 
 const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<GameDiff> => {
@@ -67,7 +70,7 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<Rejection | 
 };
 
 /** @param rejection absent: the game is passed */
-const decide = async (session: Session, diff: GameDiff, next: string, rejection?: Rejection) => {
+const decide = async (session: Session, diff: GameDiff, next: Place, rejection?: Rejection) => {
   const { operate, out, by } = session;
   const games = [{ game_id: diff.game.game_id, revision: diff.to }];
   const seen = { games, seen_status: 'pending' } as const;
@@ -81,9 +84,9 @@ const decide = async (session: Session, diff: GameDiff, next: string, rejection?
     if (decision.result === 'content_moved') return;
     const { last } = decision.game ?? {};
     if (decision.result === 'decided' && last)
-      session.decided.push({ audit_id: last.audit_id, cursor: session.cursor });
+      session.decided.push({ audit_id: last.audit_id, place: session.place });
   }
-  session.cursor = next;
+  session.place = next;
 };
 
 const undoLast = async (session: Session): Promise<void> => {
@@ -94,24 +97,25 @@ const undoLast = async (session: Session): Promise<void> => {
   }
   for (const undone of await session.operate(undoGameDecisions, { audit_ids: [last.audit_id] }, session))
     session.out.line(`${undone.game?.game_name}: ${explainResult(undone)}.`);
-  session.cursor = last.cursor;
+  session.place = last.place;
 };
 
 /** Asks what to do with a game. @returns whether the review goes on */
 const handleGame = async (session: Session, game: LaneGame): Promise<boolean> => {
   const diff = await showGame(session, game);
+  const next = placeInLane(session.lane, game);
   for (;;) {
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
       if (key === undefined || key === 'q') return false;
       if (key === 'p') {
         await fetchMissing(session.context, [diff.game]);
-        await decide(session, diff, game.cursor);
+        await decide(session, diff, next);
       } else if (key === 'r') {
         const rejection = await askRejection(session);
         if (rejection === undefined) continue;
-        await decide(session, diff, game.cursor, rejection);
-      } else if (key === 's') session.cursor = game.cursor;
+        await decide(session, diff, next, rejection);
+      } else if (key === 's') session.place = next;
       else if (key === 'u') await undoLast(session);
       else {
         if (key === 'd') session.out.styled(describeDiff(diff));
@@ -141,7 +145,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         )
         .option('--application <application_id>', 'only games of this application', parseApplicationId)
         .option(...searchIn('the name')),
-    run: async (context, { by, lane, application: application_id, search: text }) => {
+    run: async (context, { by, lane, application: application_id, search }) => {
       const { openDatabase, operate, out } = context;
       if (!isInteractive(out))
         throw new UsageError('game review needs a terminal. In a script: game pass, game reject.');
@@ -149,8 +153,8 @@ export const registerReview = (game: CommandUnknownOpts): void =>
       await checkListFilter(sql, application_id);
       const summary = await summariseLanes(sql, application_id);
       out.line(LANES.map((each) => `${each} lane: ${formatCount(summary[each].games, 'game')}`).join(', '));
-      using prompt = openPrompt();
-      const filter = { application_id, text };
+      using prompt = openPrompt(out);
+      const filter = { application_id, search };
       const session: Session = {
         context,
         sql,
@@ -160,15 +164,19 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         filter,
         operate,
         by,
-        cursor: undefined,
+        place: undefined,
         decided: [],
       };
       for (;;) {
-        const { cursor } = session;
-        const { games, next } = await readLane(sql, lane, { ...filter, cursor, limit: 1 });
-        const [first] = games;
-        if (first === undefined && next === null) break;
-        if (first === undefined) session.cursor = next ?? undefined;
+        const page = { sort: 'since', descending: false, limit: 1, uncounted: true } as const;
+        const { rows, next } = await listLanePage(
+          sql,
+          { ...filter, lane },
+          { ...page, after: session.place },
+        );
+        const [first] = rows;
+        if (first === undefined && next === undefined) break;
+        if (first === undefined) session.place = next;
         else if (!(await handleGame(session, first))) break;
       }
       out.line(`${formatCount(session.decided.length, 'decision')}.`);

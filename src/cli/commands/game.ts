@@ -1,17 +1,16 @@
-import { type Command, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { recountGames } from '#db/queries/api-games.ts';
-import { GAME_SORTS, type GameRow, listAudits, listGamePage, listRevisions } from '#db/queries/games.ts';
+import { type GameRow, listAudits, listRevisions } from '#db/queries/games.ts';
 import { registerDecisions } from '#src/cli/commands/game-decide.ts';
 import { registerHistory } from '#src/cli/commands/game-history.ts';
 import { registerPackage } from '#src/cli/commands/game-package.ts';
 import { registerReview } from '#src/cli/commands/game-review.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseApplicationId, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { EXIT } from '#src/errors.ts';
+import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 
 const GAME = ['<game_id>', 'the game', parseShortId] as const;
 /** The commands that decide on a game as it is shown, ready to be copied. */
@@ -33,39 +32,23 @@ const decisionCommands = ({ game_id, revision, audit_status, withdrawn_at }: Gam
 export const register = (program: Command): void => {
   const game = program.command('game');
 
-  defineList(game, 'list', {
+  defineListCommand(game, 'list', gameList, {
     summary: 'list games, in the order in which they were first seen',
-    details: 'Its lines can be piped into game pass and game reject.',
+    details:
+      'Its lines can be piped into game pass and game reject. A search by an id finds withdrawn games too; game withdrawn lists those of an application.',
     examples: [
       'game list --status pending --newest --limit 20',
       'game list --application acme --search lantern',
       'game list --status pending | npx catalogue game pass --by kim',
     ],
-    parameters: (command) =>
-      command
-        .addOption(new Option('--status <status>', 'only games of this audit_status').choices(AUDIT_STATUSES))
-        .option('--application <application_id>', 'only games of this application', parseApplicationId)
-        .option(...searchIn("the name, the platform's id or the application's id")),
-    order: 'first_seen',
     newest: '-first_seen',
-    sorts: GAME_SORTS,
     limit: { max: 100_000, byDefault: 50 },
-    filter: ({ status, application, search }) => ({
-      audit_status: status,
-      application_id: application,
-      search,
-    }),
-    list: listGamePage,
-    key: 'games',
-    columns: [
-      ['game', (row) => `${row.game_id}@${row.revision}`],
-      ['application', 'application_id'],
-      ['their id', 'application_game_id'],
-      'game_name',
-      'audit_status',
-      ['withdrawn', (row) => (row.withdrawn_at === null ? '' : 'yes')],
-    ],
-    empty: 'No games.',
+  });
+
+  defineListCommand(game, 'withdrawn', withdrawnGameList, {
+    summary: 'list the games that an application no longer lists, last withdrawn first',
+    examples: ['game withdrawn acme'],
+    limit: { max: 100_000, byDefault: 50 },
   });
 
   defineCommand(game, 'show', {

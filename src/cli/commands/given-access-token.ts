@@ -9,10 +9,13 @@ export const TOKEN_FILE = ['--access-token-file <file>', 'file with its bearer t
 export const TOKEN_ENV = ['--access-token-env <variable>', 'variable with its bearer token'] as const;
 type TokenOptions = { accessTokenFile?: string; accessTokenEnv?: string };
 
-const readSource = async ({ accessTokenFile, accessTokenEnv }: TokenOptions): Promise<string | undefined> => {
+const readSource = async (
+  { env, out }: CommandContext,
+  { accessTokenFile, accessTokenEnv }: TokenOptions,
+): Promise<string | undefined> => {
   if (accessTokenFile !== undefined && accessTokenEnv !== undefined)
     throw new UsageError('Give either --access-token-file or --access-token-env, not both.');
-  if (accessTokenFile === '-') return text(process.stdin);
+  if (accessTokenFile === '-') return text(out.stdio.stdin);
   if (accessTokenFile !== undefined) {
     try {
       return await readFile(accessTokenFile, 'utf8');
@@ -22,15 +25,16 @@ const readSource = async ({ accessTokenFile, accessTokenEnv }: TokenOptions): Pr
     }
   }
   if (accessTokenEnv === undefined) return undefined;
-  const { readSecretVariable } = await import('#src/config.ts');
-  const value = readSecretVariable(accessTokenEnv);
-  if (value === undefined) throw new UsageError(`--access-token-env: ${accessTokenEnv} is not set.`);
+  const value = env[accessTokenEnv] ?? '';
+  if (value === '') throw new UsageError(`--access-token-env: ${accessTokenEnv} is not set.`);
   return value;
 };
 
 /** Reads the access token that the options name. @returns undefined when no option names one */
-export const readGivenToken = async (options: TokenOptions): Promise<string | undefined> =>
-  (await readSource(options))?.trim();
+export const readGivenToken = async (
+  context: CommandContext,
+  options: TokenOptions,
+): Promise<string | undefined> => (await readSource(context, options))?.trim();
 
 /** Warns when a token is sealed without ENCRYPTION_KEYS: only processes with the key of this installation can open it. */
 export const warnOfInstallationKey = async (

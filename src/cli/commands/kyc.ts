@@ -1,15 +1,17 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
-import { defineKycList } from '#src/cli/commands/kyc-list.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { APPLICATION, APPROVAL, parseNonEmpty, WAIT } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { waitForKyc, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
+import { revealList } from '#src/lists/audit.ts';
+import { developerList, kycVersionList } from '#src/lists/kyc.ts';
 
 /** The `cp_id` to accept: the given one, or the one that an operator on a terminal confirms. */
 const confirmCpId = async (
@@ -28,14 +30,31 @@ const confirmCpId = async (
     );
   }
   out.note(`The cp_id of ${application_id} that waits to be accepted is ${waiting}.`);
-  if (await askYesNo('Accept it?')) return waiting;
+  if (await askYesNo(out, 'Accept it?')) return waiting;
   throw new CatalogueError('Nothing was accepted.');
 };
 
 /** `catalogue kyc …` */
 export const register = (program: Command): void => {
   const kyc = program.command('kyc');
-  defineKycList(kyc);
+
+  defineListCommand(kyc, 'list', developerList, {
+    summary: 'list the KYC state of every application',
+    examples: ['kyc list', 'kyc list --status failed'],
+    limit: { max: 100_000, byDefault: 1_000 },
+  });
+
+  defineListCommand(kyc, 'versions', kycVersionList, {
+    summary: 'list the former versions of a KYC record: when, and which fields changed',
+    examples: ['kyc versions acme'],
+    limit: { max: 1_000, byDefault: 50 },
+  });
+
+  defineListCommand(kyc, 'reveals', revealList, {
+    summary: 'list who saw a KYC record in clear, latest first',
+    examples: ['kyc reveals', 'kyc reveals acme --actor kim --since 30d'],
+    limit: { max: 10_000, byDefault: 100 },
+  });
 
   defineCommand(kyc, 'pull', {
     summary: 'pull the KYC record of an application now',

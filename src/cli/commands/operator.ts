@@ -1,12 +1,12 @@
 import { type Command, Option } from '@commander-js/extra-typings';
-import { listOperatorPage, listOperators, OPERATOR_SORTS, type Operator } from '#db/queries/operators.ts';
+import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { signInUrl } from '#src/identity/links.ts';
+import { operatorList } from '#src/lists/operators.ts';
 import {
   addOperator,
   disableOperator,
@@ -21,8 +21,7 @@ const roleOption = () =>
   new Option('--role <role...>', `a role (${ROLES.join(', ')}); may be repeated`).choices(ROLES);
 
 const requireOperator = async (context: CommandContext, given: string): Promise<Operator> => {
-  const login = given.toLowerCase();
-  const operator = (await listOperators(await context.openDatabase())).find((each) => each.login === login);
+  const operator = await findOperatorItem(await context.openDatabase(), given.toLowerCase());
   if (operator !== undefined) return operator;
   throw new NotFoundError('operator', given);
 };
@@ -62,31 +61,11 @@ export const register = (program: Command): void => {
       showLink(context, await context.operate(addOperator, { login, name, roles })),
   });
 
-  defineList(operator, 'list', {
+  defineListCommand(operator, 'list', operatorList, {
     summary: 'list the operators',
     examples: ['operator list', 'operator list --role reviewer --sort -last_sign_in_at'],
-    parameters: (command) =>
-      command
-        .addOption(new Option('--role <role>', 'only operators with this role').choices(ROLES))
-        .addOption(new Option('--status <status>', 'only these').choices(['active', 'disabled'] as const))
-        .option(...searchIn('the login or the name')),
-    order: 'login',
     newest: '-created_at',
-    sorts: OPERATOR_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ role, status, search }) => ({ role, status, search }),
-    list: listOperatorPage,
-    key: 'operators',
-    columns: [
-      'login',
-      'name',
-      ['roles', ({ roles }) => roles.join(', ')],
-      'status',
-      'signs_in_by',
-      ['sessions', 'open_sessions'],
-      'last_sign_in_at',
-    ],
-    empty: 'No operators. Add one: npx catalogue operator add --help',
   });
 
   defineCommand(operator, 'show', {

@@ -1,18 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { Queue } from 'bullmq';
-import { listLiveWorkers } from '#db/queries/workers.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
+import { terminalColumns } from '#src/cli/kit/list-command.ts';
+import { queueList, workerList } from '#src/lists/queues.ts';
+import { readFirst } from '#src/lists/read.ts';
 
-const STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
-type Counts = Record<(typeof STATES)[number], number>;
-
+const SHOWN_MAX = 1_000;
 const ONLY_QUEUE = ['[name]', 'only this queue'] as const;
-
-const readStatus = async (queue: Queue) => {
-  const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
-  const byState = Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as Counts;
-  return { name: queue.name, paused, ...byState };
-};
 
 /** Defines `queue pause` or `queue resume`. */
 const defineChange = (queue: Command, name: 'pause' | 'resume', summary: string): void =>
@@ -37,13 +30,14 @@ export const register = (program: Command): void => {
     examples: ['queue status', 'queue status --json'],
     run: async ({ openQueues, out }) => {
       const { sql, producer } = await openQueues();
-      const queues = await Promise.all(producer.queues().map(readStatus));
-      const workers = await listLiveWorkers(sql);
+      const sources = { sql, producer: async () => producer };
+      const queues = await readFirst(queueList, sources, {}, SHOWN_MAX);
+      const workers = await readFirst(workerList, sources, {}, SHOWN_MAX);
       out.document({ queues, workers });
-      out.table(queues, [['queue', 'name'], ...STATES, ['', (row) => (row.paused ? 'paused' : '')]]);
+      out.table(queues, terminalColumns(queueList));
       out.line();
-      if (workers.length === 0) out.line('No worker is running. Start one with: npx catalogue worker');
-      else out.table(workers, [['worker', (row) => `${row.host} ${row.pid}`], 'started_at', 'seen_at']);
+      if (workers.length === 0) out.line(workerList.empty);
+      else out.table(workers, terminalColumns(workerList));
     },
   });
 

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
-import { listReasonPage, REASON_SORTS } from '#db/queries/reasons.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseNonEmpty, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 
 const CODE = ['<code>', 'such as broken_media'] as const;
@@ -12,19 +12,11 @@ const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 export const register = (program: Command): void => {
   const reason = program.command('reason');
 
-  defineList(reason, 'list', {
+  defineListCommand(reason, 'list', reasonList, {
     summary: 'list the reasons for which games are rejected',
     examples: ['reason list', 'reason list --search rights --json'],
     paged: false,
-    parameters: (command) => command.option(...searchIn('the code or the label')),
-    order: 'position',
-    sorts: REASON_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ search }) => ({ search }),
-    list: listReasonPage,
-    key: 'reasons',
-    columns: ['code', 'label', 'retired_at'],
-    empty: 'No reasons.',
   });
 
   defineCommand(reason, 'add', {

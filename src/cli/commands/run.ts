@@ -1,76 +1,34 @@
-import { type Command, Option } from '@commander-js/extra-typings';
-import { listFailuresOfRun, listRunPage, RUN_SORTS } from '#db/queries/health.ts';
-import { listRunDayPage } from '#db/queries/run-days.ts';
-import { findRun, type RunRow } from '#db/queries/runs.ts';
-import { FAILURE_COLUMNS, toRunDocument } from '#src/cli/commands/runs.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { listFailuresOfRun } from '#db/queries/failures.ts';
+import { findRun } from '#db/queries/runs.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { formatAge, formatCount } from '#src/cli/kit/format.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import {
-  APPROVAL,
-  ONLY_APPLICATION,
-  parseNonEmpty,
-  parseUuid,
-  SINCE,
-  variadic,
-} from '#src/cli/kit/parsers.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
+import { defineListCommand, terminalColumns } from '#src/cli/kit/list-command.ts';
+import { APPROVAL, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
-import { RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
+import { failureList } from '#src/lists/failures.ts';
+import {
+  runDayList,
+  runList,
+  runPageList,
+  runWithdrawalList,
+  toFullRunDocument,
+  toRunDocument,
+} from '#src/lists/runs.ts';
 
 const RUN = ['<run_id>', 'the run; its id may be cut short', parseShortId] as const;
 const FAILURES_SHOWN = 20;
-
-const toFullDocument = (run: RunRow) => {
-  const { trigger, full, total_last: total, next_page, started_at, progress_at, finished_at } = run;
-  return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
-};
-
-/** Counters by how much they need attention: what a narrow table cuts off matters least. */
-const BY_ATTENTION = [
-  'failed',
-  'invalid',
-  'missing',
-  'withdrawn',
-  'inserted',
-  'updated',
-  'unchanged',
-] as const;
-const formatCounts = (run: RunRow): string =>
-  BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
 
 /** `catalogue run …` */
 export const register = (program: Command): void => {
   const run = program.command('run');
 
-  defineList(run, 'list', {
+  defineListCommand(run, 'list', runList, {
     summary: 'list runs, latest first',
     examples: ['run list', 'run list acme --limit 50', 'run list --outcome failed --since 24h'],
-    parameters: (command) =>
-      command
-        .argument(...ONLY_APPLICATION)
-        .addOption(
-          new Option('--outcome <outcome>', 'only runs of this outcome').choices([...RUN_OUTCOMES, 'open']),
-        )
-        .option(...SINCE),
-    order: '-started_at',
     newest: '-started_at',
-    sorts: RUN_SORTS,
     limit: { max: 1_000, byDefault: 20 },
-    filter: (application_id, { outcome, since }) => ({ application_id, outcome, since }),
-    list: listRunPage,
-    key: 'runs',
-    toDocument: toFullDocument,
-    columns: [
-      ['ago', ({ started_at }) => formatAge(started_at)],
-      'application_id',
-      ['outcome', (each) => each.outcome ?? 'open'],
-      'listed',
-      ['games', formatCounts],
-      ['why', 'reason'],
-      'run_id',
-    ],
-    empty: 'No runs. Start one with: npx catalogue sync --all',
   });
 
   defineCommand(run, 'show', {
@@ -84,29 +42,34 @@ export const register = (program: Command): void => {
       const row = await findRun(sql, run_id);
       if (row === undefined) throw new NotFoundError('run', run_id);
       const failures = await listFailuresOfRun(sql, run_id, FAILURES_SHOWN + 1);
-      const document = toFullDocument(row);
+      const document = toFullRunDocument(row);
       out.record({ ...document, failures }, { ...document, outcome: row.outcome ?? 'open' });
       if (failures.length === 0) return;
       out.line();
-      out.table(failures.slice(0, FAILURES_SHOWN), FAILURE_COLUMNS);
+      out.table(failures.slice(0, FAILURES_SHOWN), terminalColumns(failureList));
       if (failures.length > FAILURES_SHOWN)
         out.line(`More: npx catalogue failure list ${row.application_id}`);
     },
   });
 
-  defineList(run, 'days', {
+  defineListCommand(run, 'days', runDayList, {
     summary: 'count the runs of each day (UTC) by outcome, latest first',
     details:
       'Also counts runs that are deleted: an application keeps its newest 20 runs, the newest of each outcome, and those of the last 24 hours.',
     examples: ['run days acme', 'run days --limit 30 --json'],
-    parameters: (command) => command.argument(...ONLY_APPLICATION),
-    order: '-day',
     limit: { max: 10_000, byDefault: 20 },
-    filter: (application_id) => ({ application_id }),
-    list: listRunDayPage,
-    key: 'days',
-    columns: ['day', 'outcome', 'runs', ...RUN_COUNTERS],
-    empty: 'No run has finished.',
+  });
+
+  defineListCommand(run, 'pages', runPageList, {
+    summary: 'list the pages of a run, latest first',
+    examples: ['run pages 019a2b3c-4d5e'],
+    limit: { max: 10_000, byDefault: 50 },
+  });
+
+  defineListCommand(run, 'withdrawals', runWithdrawalList, {
+    summary: 'list the games that a suspect run would withdraw',
+    examples: ['run withdrawals 019a2b3c-4d5e', 'run withdrawals 019a2b3c-4d5e --json'],
+    limit: { max: 100_000, byDefault: 100 },
   });
 
   defineCommand(run, 'accept', {

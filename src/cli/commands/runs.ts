@@ -1,11 +1,11 @@
-import type { FailureRow } from '#db/queries/failures.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
-import type { Column, Output } from '#src/cli/kit/output.ts';
+import { terminalColumns } from '#src/cli/kit/list-command.ts';
+import type { Output } from '#src/cli/kit/output.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { waitForResult } from '#src/cli/kit/wait.ts';
-import { formatReasons } from '#src/contract/format-reasons.ts';
-import { RUN_COUNTERS, type RunCounts } from '#src/contract/words.ts';
+import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
+import { runList } from '#src/lists/runs.ts';
 import type {
   startAcceptingRun as StartAcceptingRun,
   startManualRun as StartManualRun,
@@ -67,32 +67,8 @@ export const waitForRuns = async (
   return waitForResult(foundation, out, poll, { timeoutMs, hint });
 };
 
-/** A run as `sync --json` prints it. `outcome` is null while the run is open. */
-export const toRunDocument = (run: RunRow) => ({
-  run_id: run.run_id,
-  application_id: run.application_id,
-  outcome: run.outcome,
-  ...(Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]])) as RunCounts),
-  ...(run.reason === null ? {} : { reason: run.reason }),
-  ...(run.note === null ? {} : { note: run.note }),
-});
-
-export const RUN_COLUMNS: Column<RunRow>[] = [
-  'application_id',
-  ['outcome', (run) => run.outcome ?? 'open'],
-  ...RUN_COUNTERS,
-];
-
-/** How lists show a failure. */
-export const FAILURE_COLUMNS: Column<FailureRow>[] = [
-  'application_id',
-  'operation',
-  ['game', 'application_game_id'],
-  'kind',
-  ['reasons', ({ reasons }) => formatReasons(reasons)],
-  'count',
-  'last_at',
-];
+/** How the end of runs is shown: with every counter. */
+export const ENDED_COLUMNS = terminalColumns(runList, ['application_id', 'outcome', ...RUN_COUNTERS]);
 
 /** The exit code of the worst outcome. */
 export const exitCodeOfRuns = (runs: readonly RunRow[], alreadyRunning: boolean): ExitCode => {

@@ -3,13 +3,7 @@ import type { Database } from '#db/client.ts';
 import { listApplications } from '#db/queries/applications.ts';
 import { findApproval } from '#db/queries/approvals.ts';
 import { findRun } from '#db/queries/runs.ts';
-import {
-  exitCodeOfRuns,
-  RUN_COLUMNS,
-  startRuns,
-  toRunDocument,
-  waitForRuns,
-} from '#src/cli/commands/runs.ts';
+import { ENDED_COLUMNS, exitCodeOfRuns, startRuns, waitForRuns } from '#src/cli/commands/runs.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
@@ -24,6 +18,7 @@ import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
+import { toRunDocument } from '#src/lists/runs.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -127,7 +122,7 @@ export const register = (program: Command): void => {
       }
       const ended = await waitForRuns(foundation, out, [...opened, ...alreadyRunning], timeout);
       out.document({ runs: ended.map(toRunDocument), ...rest });
-      out.table(ended, RUN_COLUMNS);
+      out.table(ended, ENDED_COLUMNS);
       for (const { application_id, reason } of ended) {
         if (reason !== null) out.note(`${application_id}: ${reason}`);
       }

@@ -1,18 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { defineList } from '#src/cli/kit/list-command.ts';
-import { parseApplicationId, searchIn } from '#src/cli/kit/parsers.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { UsageError } from '#src/errors.ts';
+import { tokenList } from '#src/lists/tokens.ts';
 import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
-
-const stateOf = (token: ApiToken): 'valid' | 'expired' | 'revoked' => {
-  if (token.revoked_at !== null) return 'revoked';
-  return token.expires_at !== null && token.expires_at.getTime() <= Date.now() ? 'expired' : 'valid';
-};
-
-const formatScope = ({ application_id }: ApiToken): string => application_id ?? 'all (operator)';
 
 /** `catalogue token …` */
 export const register = (program: Command): void => {
@@ -40,32 +33,15 @@ export const register = (program: Command): void => {
     },
   });
 
-  defineList(token, 'list', {
+  defineListCommand(token, 'list', tokenList, {
     summary: 'list the tokens',
     examples: [
       'token list',
       'token list --application acme --sort expires_at',
       'token list --operator --newest',
     ],
-    parameters: (command) =>
-      command
-        .option('--application <application_id>', 'only tokens of this application', parseApplicationId)
-        .option('--operator', 'only tokens of operators')
-        .option(...searchIn('the name')),
-    order: 'created_at',
     newest: '-created_at',
-    sorts: TOKEN_SORTS,
     limit: { max: 10_000, byDefault: 100 },
-    filter: ({ application, operator, search }) => {
-      if (application !== undefined && operator !== undefined)
-        throw new UsageError('Give --application ID or --operator, not both.');
-      return { application_id: operator === true ? null : application, search };
-    },
-    list: listTokenPage,
-    key: 'tokens',
-    toDocument: (row) => ({ ...row, state: stateOf(row) }),
-    columns: ['token_id', ['reads', formatScope], 'name', ['state', stateOf], 'expires_at', 'last_used_at'],
-    empty: 'No tokens.',
   });
 
   defineCommand(token, 'revoke', {

@@ -2,6 +2,7 @@ import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type CommandContext, createContext } from '#src/cli/kit/context.ts';
 import { addHint, explainError } from '#src/cli/kit/explain-error.ts';
 import { addHelpAfter } from '#src/cli/kit/help.ts';
+import { findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
 import { CatalogueError, coerceError, EXIT, type ExitCode } from '#src/errors.ts';
 
 export type Json = { json?: true };
@@ -26,27 +27,29 @@ type Definition<Arguments extends unknown[], Options extends Json> = Help & {
 
 /** Runs a command. An error becomes one sentence on stderr, or `{ error }` with `--json`, and an exit code. */
 const runCommand = async (
+  invocation: Invocation,
   mode: { json: boolean; paged: boolean },
   run: (context: CommandContext) => Result,
 ): Promise<void> => {
   // Not loaded for --help: they load zod.
   const { createOutput } = await import('#src/cli/kit/output.ts');
-  const { configFor, embeddedConfig, loadDotEnv, readConfig } = await import('#src/config.ts');
-  const out = createOutput(mode);
+  const { configFor, embeddedConfig, readConfig } = await import('#src/config.ts');
+  const out = createOutput(invocation.stdio, mode);
   try {
-    loadDotEnv();
-    const config = readConfig();
+    const env = await invocation.readEnvironment();
+    const config = readConfig(env);
     const own = embeddedConfig(configFor(config, 'operator'));
     await using resources = new AsyncDisposableStack();
-    const context = createContext({ shared: config, config: own }, out, resources);
-    process.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
+    const configs = { shared: config, config: own };
+    const context = createContext(configs, { argv: invocation.argv, env }, out, resources);
+    invocation.exitCode = (await runWithHints(context, run)) ?? EXIT.done;
     await out.showPaged(config.pager);
   } catch (thrown) {
     const error = coerceError(thrown);
     const message = explainError(error);
     out.error(message);
     out.document({ error: message });
-    process.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
+    invocation.exitCode = error instanceof CatalogueError ? error.exitCode : EXIT.failed;
   }
 };
 
@@ -80,6 +83,6 @@ export const defineCommand = <Arguments extends unknown[] = [], Options extends 
     // commander calls an action with the arguments, the options and the command.
     const args = given.slice(0, -1) as [...Arguments, Options];
     const json = (args.at(-1) as Options).json === true;
-    return runCommand({ json, paged }, (context) => run(context, ...args));
+    return runCommand(findInvocation(command), { json, paged }, (context) => run(context, ...args));
   });
 };

@@ -14,6 +14,9 @@ const CLOSE_TIMEOUT_S = 2;
 /** Given to every command. Connections open on demand and close when the command ends. */
 export type CommandContext = {
   config: Config;
+  /** The words of the command line. */
+  argv: readonly string[];
+  env: NodeJS.ProcessEnv;
   /** Where pictures are; without a fleet, those of the embedded default. */
   pictures: Config['pictures'];
   out: Output;
@@ -40,6 +43,7 @@ type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
  */
 export const createContext = (
   { shared, config }: { shared: Config; config: Config },
+  { argv, env }: Pick<CommandContext, 'argv' | 'env'>,
   out: Output,
   resources: AsyncDisposableStack,
 ): CommandContext => {
@@ -63,6 +67,8 @@ export const createContext = (
   const openKeys = once(async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config));
   return {
     config: shared,
+    argv,
+    env,
     pictures: config.pictures,
     out,
     openDatabase,

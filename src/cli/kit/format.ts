@@ -1,11 +1,7 @@
-import { UNIT_MS } from '#src/lib/duration.ts';
+import { roundDuration } from '#src/lib/duration.ts';
 
 /** How long ago a time was, in its largest unit: `45s`, `3m`, `5h`, `12d`. */
-export const formatAge = (time: Date, now = Date.now()): string => {
-  const ms = Math.max(0, now - time.getTime());
-  const [unit, unitMs] = Object.entries(UNIT_MS).find(([, each]) => ms >= each) ?? ['s', UNIT_MS.s];
-  return `${Math.floor(ms / unitMs)}${unit}`;
-};
+export const formatAge = (time: Date, now = Date.now()): string => roundDuration(now - time.getTime());
 
 /** Date and time to the second in the local time zone, with its offset: `2026-03-31 14:35:00+05:30`. */
 export const formatTime = (time: Date): string =>

@@ -1,132 +1,166 @@
-import {
-  type Command,
-  type CommandUnknownOpts,
-  InvalidArgumentError,
-  Option,
-} from '@commander-js/extra-typings';
+import { Argument, type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { COUNT_MAX, type Listed, type ListPage } from '#db/queries/list-page.ts';
+import { COUNT_MAX } from '#db/queries/list-page.ts';
 import { defineCommand, type Help, type Json } from '#src/cli/kit/command.ts';
-import { quoteForShell } from '#src/cli/kit/format.ts';
-import type { Column } from '#src/cli/kit/output.ts';
+import { formatAge, quoteForShell } from '#src/cli/kit/format.ts';
+import type { Column as TableColumn } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
-import { UsageError } from '#src/errors.ts';
-
-type Sort = { sort: string; descending: boolean };
-type Cursor = Sort & { after: readonly [string, string] };
-
-/** @param text a column, with "-" before it in descending order */
-const toSort = (text: string): Sort => ({
-  sort: text.replace(/^-/, ''),
-  descending: text.startsWith('-'),
-});
-
-const parseCursor = (text: string): Cursor => {
-  try {
-    const [order = '', id, value = id] = text.split(',').map(decodeURIComponent);
-    if (id !== undefined && value !== undefined) return { ...toSort(order), after: [value, id] };
-  } catch {
-    // A "%" that no list prints.
-  }
-  throw new InvalidArgumentError('Give a cursor as a list prints it after "next:".');
-};
-
-/** Order as `--sort` has it, id and sort value of the last row, which applications may have chosen. */
-const formatCursor = ({ sort, descending }: Sort, [value, id]: readonly [string, string]): string =>
-  [`${descending ? '-' : ''}${sort}`, id, ...(value === id ? [] : [value])]
-    .map((part) => part.replaceAll(/[%,]|[^\p{L}\p{N}\p{P}\p{S} ]/gu, encodeURIComponent))
-    .join(',');
-
-/** `--sort <column>`: "-" before the name sorts in descending order. */
-const sortBy = (names: readonly string[]) =>
-  new Option('--sort <column>', `sort by ${names.join(', ')} ("-" before it: descending)`).argParser(
-    (text) => {
-      const sort = toSort(text);
-      if (names.includes(sort.sort)) return sort;
-      throw new InvalidArgumentError(`Sort by ${names.join(', ')}.`);
-    },
-  );
+import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { coerceError, UsageError } from '#src/errors.ts';
+import { formatDuration } from '#src/lib/duration.ts';
+import { parseSince } from '#src/lib/since.ts';
+import { type Control, controlOf, controlsOf, isRequired } from '#src/lists/filters.ts';
+import { type Column, columnsFor, type List } from '#src/lists/list.ts';
+import { emptySentence, type ReadPage, readList } from '#src/lists/read.ts';
 
 /** The command that was typed, with this cursor instead of the one it had. */
-const nextCommand = (cursor: string): string => {
-  const words = process.argv.slice(2);
+const nextCommand = (argv: readonly string[], cursor: string): string => {
+  const words = [...argv];
   const had = words.indexOf('--cursor');
   if (had !== -1) words.splice(had, 2);
   const others = words.filter((word) => !word.startsWith('--cursor='));
   return ['npx', 'catalogue', ...others, '--cursor', cursor].map(quoteForShell).join(' ');
 };
 
-type PageOptions = { limit: number; sort?: Sort; newest?: true; cursor?: Cursor };
+/** An option of the command line. The filter checks its value. */
+const toOption = ({ kind, name, description, values }: Control): Option => {
+  const flags =
+    kind === 'flag' ? `--${name}` : `--${name} <${kind === 'application' ? 'application_id' : kind}>`;
+  const option = new Option(flags, description);
+  return kind === 'choice' && values !== undefined ? option.choices(values) : option;
+};
 
-/** A column, with "-" before it in descending order. */
-type SortText<Name extends string> = NoInfer<Name | `-${Name}`>;
+/** A column of the terminal: times are ages, as a page shows them. */
+const toTableColumn = <Row>(column: Column<Row>): TableColumn<Row> => [
+  column.key,
+  (row) => {
+    const shown = column.value(row);
+    if (column.kind === 'age' && shown instanceof Date) return formatAge(shown);
+    return column.kind === 'duration' && typeof shown === 'number' ? formatDuration(shown) : shown;
+  },
+];
+
+/** How a terminal shows the rows of a list. @param keys of other columns than those of every terminal */
+export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
+  { columns }: List<Row, Filter, Sort>,
+  keys?: readonly string[],
+): TableColumn<Row>[] => columnsFor(columns, 'terminal', keys).map(toTableColumn);
+
+type PageOptions = Json & { limit: number; sort?: string; newest?: true; cursor?: string };
+
+/** What the reader typed for a filter: ids may be cut short, and times are local. */
+const readTyped = async (
+  openDatabase: () => Promise<Database>,
+  { kind, table }: Control,
+  text: unknown,
+): Promise<unknown> => {
+  if (typeof text !== 'string') return text;
+  if (kind === 'time') return parseSince(text);
+  if (kind !== 'id') return text;
+  const prefix = parseShortId(text);
+  return table === undefined ? prefix : requireId(await openDatabase(), table, prefix);
+};
+
+const nameOf = ({ name, isArgument }: Control): string => (isArgument ? name : `--${name}`);
+
+/** @throws UsageError that names the option */
+const readFilter = async <Filter extends z.ZodObject>(
+  filter: Filter,
+  openDatabase: () => Promise<Database>,
+  given: Record<string, unknown>,
+): Promise<z.infer<Filter>> => {
+  const typed: Record<string, unknown> = {};
+  for (const [key, control] of controlsOf(filter)) {
+    try {
+      typed[key] = await readTyped(openDatabase, control, given[key]);
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      const isInvalid = error instanceof RangeError || error instanceof InvalidArgumentError;
+      throw isInvalid ? new UsageError(`${nameOf(control)}: ${error.message}`) : error;
+    }
+  }
+  const parsed = filter.safeParse(typed);
+  if (parsed.success) return parsed.data;
+  const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
+  const [key] = path;
+  throw new UsageError(key === undefined ? message : `${nameOf(controlOf(filter, String(key)))}: ${message}`);
+};
+
+/** The line below a page that is not the last. */
+const describeRest = (
+  nouns: readonly string[],
+  { rows, total }: ReadPage<object>,
+  command: string,
+): string => {
+  const [, many = ''] = nouns;
+  const all = total !== null && total > COUNT_MAX ? `more than ${COUNT_MAX}` : total;
+  const shown = all === null ? `${rows.length} ${many}` : `${rows.length} of ${all}`;
+  return `${shown}, next: ${command}`;
+};
 
 /**
- * Defines a command that prints one page of a list. If more rows follow, a last line says how many there are and names
- * the next command; with `--json`, the document then has `total` and `next_cursor`. An `application_id` of the filter
- * must be known.
+ * Defines the command of a list. If more rows follow, a last line says how many there are and names the next command;
+ * with `--json`, the document then has `total` and `next_cursor`. An `application_id` of the filter must be known.
  */
-export const defineList = <
-  Row extends object,
-  Filter extends object,
-  Name extends string,
-  Arguments extends unknown[],
-  Options extends Json,
->(
+export const defineListCommand = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   parent: CommandUnknownOpts,
   name: string,
-  definition: Help & {
-    /** Adds the arguments and options that filter the list. */
-    parameters: (command: Command<[], Json>) => Command<Arguments, Options>;
-    filter: (...given: [...Arguments, Options]) => NoInfer<Filter>;
-    list: (sql: Database, filter: Filter, page: ListPage<Name>) => Promise<Listed<Row>>;
-    /** How the list is sorted without options. */
-    order: SortText<Name>;
-    /** How `--newest` sorts it, and the columns of `--sort`. Absent: there is no such option. */
-    newest?: SortText<Name>;
-    sorts?: readonly NoInfer<Name>[];
+  list: List<Row, Filter, Sort>,
+  {
+    limit,
+    newest,
+    ...help
+  }: Help & {
     limit: { max: number; byDefault: number };
-    /** The key of the rows in the JSON document. */
-    key: string;
-    /** A row in the JSON document, by default as it was read. */
-    toDocument?: (row: NoInfer<Row>) => object;
-    columns: readonly Column<NoInfer<Row>>[];
-    empty: string;
+    /** How `--newest` sorts. Absent: there is no such option. */
+    newest?: `-${NoInfer<Sort>}`;
   },
 ): void => {
-  const { parameters, filter: toFilter, list, order, newest, sorts, limit, key, ...rest } = definition;
-  const { toDocument = (row) => row, columns, empty, ...help } = rest;
-  defineCommand<Arguments, Options>(parent, name, {
+  const controls = controlsOf(list.filter);
+  const argument = controls.find(([, { isArgument }]) => isArgument);
+  defineCommand<[string | undefined], PageOptions>(parent, name, {
     paged: true,
     ...help,
-    parameters: (command) => {
-      const filtered = parameters(command);
-      if (sorts !== undefined) filtered.addOption(sortBy(sorts));
-      if (newest !== undefined) filtered.option('--newest', 'newest first');
-      filtered
+    parameters: (plain) => {
+      const command: CommandUnknownOpts = plain;
+      for (const [key, control] of controls) {
+        const brackets = isRequired(list.filter, key) ? `<${key}>` : `[${key}]`;
+        if (control.isArgument) command.addArgument(new Argument(brackets, control.description));
+        else command.addOption(toOption(control));
+      }
+      if (list.sorts.length > 0)
+        command.option('--sort <column>', `sort by ${list.sorts.join(', ')} ("-" before it: descending)`);
+      if (newest !== undefined) command.option('--newest', 'newest first');
+      command
         .option('--limit <rows>', 'maximum number of rows', integerBetween(1, limit.max), limit.byDefault)
-        .option('--cursor <cursor>', 'continue a list where "next:" says', parseCursor);
-      return filtered;
+        .option('--cursor <cursor>', 'continue a list where "next:" says');
+      return command as never;
     },
-    run: async ({ openDatabase, out }, ...given) => {
-      const { limit: rowsMax, sort, newest: isNewest, cursor } = given.at(-1) as unknown as PageOptions;
-      const chosen = sort ?? toSort(isNewest === true && newest !== undefined ? newest : order);
-      if (cursor !== undefined && (cursor.sort !== chosen.sort || cursor.descending !== chosen.descending))
-        throw new UsageError('The cursor belongs to a list in another order: repeat its other options.');
-      const page = { ...chosen, sort: chosen.sort as Name, limit: rowsMax, after: cursor?.after };
-      const filter = toFilter(...given);
+    run: async ({ argv, openDatabase, openQueues, out }, ...given) => {
+      const options = given.at(-1) as PageOptions & Record<string, unknown>;
+      const typed = Object.fromEntries(
+        controls.map(([key, { name: option }]) => [
+          key,
+          key === argument?.[0] ? given[0] : options[new Option(`--${option}`).attributeName()],
+        ]),
+      );
+      const filter = await readFilter(list.filter, openDatabase, typed);
       const sql = await openDatabase();
-      if ('application_id' in filter && typeof filter.application_id === 'string')
-        await checkListFilter(sql, filter.application_id);
-      const { rows, total, next } = await list(sql, filter, page);
-      const documents = rows.map(toDocument);
-      if (next === undefined) return out.list({ [key]: documents }, rows, columns, empty);
-      const next_cursor = formatCursor(chosen, next);
-      out.list({ [key]: documents, total, next_cursor }, rows, columns, empty);
+      if (typeof filter.application_id === 'string') await checkListFilter(sql, filter.application_id);
+      const sources = { sql, producer: async () => (await openQueues()).producer };
+      const sort = options.sort ?? (options.newest ? newest : undefined);
+      const read = await readList(list, sources, filter, { ...options, sort });
+      const { rows, total, cursor } = read;
+      const { nouns, plural = nouns[1] } = list;
+      const documents = rows.map((row) => list.document?.(row) ?? row);
+      const rest = cursor === undefined ? {} : { ...(total !== null && { total }), next_cursor: cursor };
+      const empty = emptySentence(list, filter, cursor !== undefined);
+      out.list({ [plural]: documents, ...rest }, rows, terminalColumns(list), empty);
+      if (cursor === undefined) return;
       out.line();
-      const all = total > COUNT_MAX ? `more than ${COUNT_MAX}` : String(total);
-      out.line(`${rows.length} of ${all}, next: ${nextCommand(next_cursor)}`);
+      out.line(describeRest(nouns, read, nextCommand(argv, cursor)));
     },
   });
 };

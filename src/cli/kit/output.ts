@@ -1,4 +1,5 @@
 import { formatTime } from '#src/cli/kit/format.ts';
+import type { Stdio } from '#src/cli/kit/invocation.ts';
 import { showInPager } from '#src/cli/kit/pager.ts';
 import { renderRecord, renderTable, type TableColumn } from '#src/cli/kit/table.ts';
 import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
@@ -16,6 +17,7 @@ type Columns<Row> = readonly Column<Row>[];
  */
 export type Output = {
   json: boolean;
+  stdio: Stdio;
   /** With `--json`, prints a JSON document; otherwise nothing. */
   document: (document: unknown) => void;
   /** Without `--json`, prints a line of text; otherwise nothing. */
@@ -45,9 +47,6 @@ export type Output = {
 const formatCell = (value: unknown): string =>
   toPrintable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
 
-/** Infinite if stdout is not a terminal: then no line is cut. */
-const terminalWidth = (): number => process.stdout.columns ?? Number.POSITIVE_INFINITY;
-
 const kindOf = (values: readonly unknown[]): TableColumn['kind'] => {
   if (values.every(Number.isFinite)) return 'number';
   return values.some((value) => value instanceof Date) ? 'fixed' : 'text';
@@ -65,10 +64,13 @@ const formatField = (value: unknown): string | string[] =>
   Array.isArray(value) ? value.map(formatCell) : formatCell(value);
 
 /** @param mode.paged on a terminal, collects the text until `showPaged` is called */
-export const createOutput = ({ json, paged }: { json: boolean; paged: boolean }): Output => {
-  const collected: string[] | undefined = paged && !json && process.stdout.isTTY ? [] : undefined;
+export const createOutput = (stdio: Stdio, { json, paged }: { json: boolean; paged: boolean }): Output => {
+  const { stdout, stderr } = stdio;
+  const collected: string[] | undefined = paged && !json && stdout.isTTY ? [] : undefined;
+  /** Infinite if stdout is not a terminal: then no line is cut. */
+  const terminalWidth = (): number => stdout.columns ?? Number.POSITIVE_INFINITY;
   const print = (text: string): void => {
-    if (collected === undefined) process.stdout.write(`${text}\n`);
+    if (collected === undefined) stdout.write(`${text}\n`);
     else collected.push(text);
   };
   const styled = (lines: readonly string[]): void => {
@@ -76,6 +78,7 @@ export const createOutput = ({ json, paged }: { json: boolean; paged: boolean })
   };
   const out: Output = {
     json,
+    stdio,
     document: (document) => {
       if (json) print(escapeUnprintable(JSON.stringify(document)));
     },
@@ -101,11 +104,10 @@ export const createOutput = ({ json, paged }: { json: boolean; paged: boolean })
       out.document(document);
       styled(renderRecord(Object.entries(fields).map(([field, value]) => [field, formatField(value)])));
     },
-    note: (text) => void process.stderr.write(`${toPrintable(text)}\n`),
-    error: (text) =>
-      void process.stderr.write(`catalogue: ${text.split('\n').map(toPrintable).join('\n')}\n`),
+    note: (text) => void stderr.write(`${toPrintable(text)}\n`),
+    error: (text) => void stderr.write(`catalogue: ${text.split('\n').map(toPrintable).join('\n')}\n`),
     showPaged: async (pager) => {
-      if (collected !== undefined && collected.length > 0) await showInPager(collected, pager);
+      if (collected !== undefined && collected.length > 0) await showInPager(collected, stdout, pager);
     },
   };
   return out;

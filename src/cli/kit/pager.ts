@@ -1,17 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Stdio } from '#src/cli/kit/invocation.ts';
 
 /** As git has it: less ends at once if all fits on the screen, shows colours, and leaves the text on the screen. */
 const DEFAULT_PAGER = 'if command -v less >/dev/null; then less; else cat; fi';
 const OPTIONS = 'test -n "$LESS" || export LESS=FRX';
 
 /**
- * Shows lines in a pager if they do not fit on the screen.
+ * Shows lines in a pager if they do not fit on the screen. The pager writes to the terminal of the process.
  * @param pager the shell command of `PAGER`; `cat` is none
  */
-export const showInPager = async (lines: readonly string[], pager = DEFAULT_PAGER): Promise<void> => {
+export const showInPager = async (
+  lines: readonly string[],
+  stdout: Stdio['stdout'],
+  pager = DEFAULT_PAGER,
+): Promise<void> => {
   const text = `${lines.join('\n')}\n`;
-  if (pager === 'cat' || lines.length < process.stdout.rows) return void process.stdout.write(text);
+  if (pager === 'cat' || lines.length < (stdout.rows ?? 0)) return void stdout.write(text);
   // Ctrl-C belongs to the pager: less stops a search with it.
   const ignore = () => {};
   process.on('SIGINT', ignore);
@@ -22,5 +27,5 @@ export const showInPager = async (lines: readonly string[], pager = DEFAULT_PAGE
   const [exit] = await once(child, 'exit');
   process.off('SIGINT', ignore);
   // The shell did not find the pager.
-  if (exit === 127) process.stdout.write(text);
+  if (exit === 127) stdout.write(text);
 };

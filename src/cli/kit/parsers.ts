@@ -39,27 +39,6 @@ export const parseNonEmpty = (text: string): string => {
   throw new InvalidArgumentError('It is empty.');
 };
 
-const DURATION_OR_TIME =
-  'Give a duration such as 24h or 7d, or a time such as 2026-03-31 or 2026-03-31T14:35:00Z.';
-
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?))?$/;
-
-/** `new Date` takes 2026-02-30 for 2 March. */
-const isDay = (day: string): boolean => {
-  const time = new Date(`${day}T00:00Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
-};
-
-/** @returns the moment that lies this duration ago, or this time (local if it has no zone) */
-export const parseSince = (text: string): Date => {
-  const ms = parseDuration(text);
-  const [, day = '', clock = '00:00'] = TIME.exec(text) ?? [];
-  const time = new Date(Number.isNaN(ms) ? (isDay(day) ? `${day}T${clock}` : Number.NaN) : Date.now() - ms);
-  // No list has older times.
-  if (time.getFullYear() >= 1970) return time;
-  throw new InvalidArgumentError(DURATION_OR_TIME);
-};
-
 export const parseUuid = (text: string): string => {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Give the whole id, as the list commands print it.');
@@ -72,18 +51,11 @@ export const variadic =
 
 /** Parameters that several commands have, to be spread into `argument()` or `option()`. */
 export const APPLICATION = ['<application_id>', 'the application', parseApplicationId] as const;
-export const ONLY_APPLICATION = ['[application_id]', 'only this application', parseApplicationId] as const;
 export const APPROVAL = [
   '--approval <id>',
   'approval of a second person; the one who asked for it uses it once (npx catalogue approval list)',
   parseUuid,
 ] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;
-export const SINCE = [
-  '--since <time>',
-  'only from this time on (local, if it names no zone), or this long ago: 24h',
-  parseSince,
-] as const;
-export const UNTIL = ['--until <time>', 'only before this time, or this long ago', parseSince] as const;
 export const searchIn = (what: string) =>
   ['--search <text>', `only those with this text in ${what}, in any case`, parseNonEmpty] as const;

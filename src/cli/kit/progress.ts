@@ -21,12 +21,8 @@ const renderBar = (
  * terminal, so that nothing needs to be restored, however the process ends.
  * @returns undefined with `--json`, or if stderr is no terminal
  */
-export const openProgress = (
-  out: Pick<Output, 'json'>,
-  labels: readonly string[],
-  unit: string,
-): Progress | undefined => {
-  const { stderr } = process;
+export const openProgress = (out: Output, labels: readonly string[], unit: string): Progress | undefined => {
+  const { stderr } = out.stdio;
   if (!stderr.isTTY || out.json || labels.length === 0) return undefined;
   const states = new Map(labels.map((label) => [label, { value: 0, total: 0 }]));
   const width = Math.max(...labels.map((label) => stringWidth(label)));
@@ -36,12 +32,12 @@ export const openProgress = (
       renderBar(label + ' '.repeat(width - stringWidth(label)), state, unit),
     );
     const add = (key: 'value' | 'total') => [...states.values()].reduce((sum, state) => sum + state[key], 0);
-    const isShort = each.length < stderr.rows;
+    const isShort = each.length < (stderr.rows ?? 0);
     const lines = isShort ? each : [renderBar('all', { value: add('value'), total: add('total') }, unit)];
     moveCursor(stderr, 0, -drawn);
     for (const line of lines) {
       cursorTo(stderr, 0);
-      stderr.write(`${cutTo(line, stderr.columns - 1)}\u001b[K\n`);
+      stderr.write(`${cutTo(line, (stderr.columns ?? BAR) - 1)}\u001b[K\n`);
     }
     drawn = lines.length;
   };

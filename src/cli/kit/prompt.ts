@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline/promises';
 import type { Output } from '#src/cli/kit/output.ts';
 
 /** May a command ask? Only a person at a terminal answers. */
-export const isInteractive = ({ json }: Pick<Output, 'json'>): boolean =>
-  !json && process.stdin.isTTY === true && process.stderr.isTTY === true;
+export const isInteractive = ({ json, stdio }: Output): boolean =>
+  !json && stdio.stdin.isTTY === true && stdio.stderr.isTTY === true;
 
 export type Prompt = Disposable & {
   /** Asks on stderr. @returns the answer without outer spaces; undefined after Ctrl-C, or at the end of input */
   ask: (question: string) => Promise<string | undefined>;
 };
 
-export const openPrompt = (): Prompt => {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+export const openPrompt = ({ stdio }: Output): Prompt => {
+  const terminal = createInterface({ input: stdio.stdin, output: stdio.stderr });
   const ended = new AbortController();
   terminal.once('SIGINT', () => ended.abort());
   terminal.once('close', () => ended.abort());
@@ -28,7 +28,7 @@ export const openPrompt = (): Prompt => {
   };
 };
 
-export const askYesNo = async (question: string): Promise<boolean> => {
-  using prompt = openPrompt();
+export const askYesNo = async (out: Output, question: string): Promise<boolean> => {
+  using prompt = openPrompt(out);
   return /^y(es)?$/i.test((await prompt.ask(`${question} [y/N] `)) ?? '');
 };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import type { Database } from '#db/client.ts';
-import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
+import type { KycStateRow } from '#db/queries/kyc.ts';
 import { countPulled, type PulledCounts } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames } from '#db/queries/refreshes.ts';
-import { listLiveWorkers } from '#db/queries/workers.ts';
+import { countLiveWorkers } from '#db/queries/workers.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
@@ -21,7 +21,7 @@ export const WAIT_TIMEOUT_MS = 10 * 60_000;
 const NO_WORKER =
   'No worker is running: start one with npx catalogue worker (or up). The work stays in the queue until then.';
 
-const hasWorker = async (sql: Database): Promise<boolean> => (await listLiveWorkers(sql)).length > 0;
+const hasWorker = async (sql: Database): Promise<boolean> => (await countLiveWorkers(sql)) > 0;
 
 /** Warns if no worker runs. @returns whether one runs */
 export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boolean> => {
@@ -86,6 +86,8 @@ export const waitForKyc = (
   application_ids: readonly string[],
 ): Promise<KycStateRow[]> => {
   const poll = async (): Promise<KycStateRow[] | undefined> => {
+    // Not loaded for --help: it loads zod.
+    const { findKycState } = await import('#db/queries/kyc.ts');
     const states: KycStateRow[] = [];
     for (const application_id of application_ids) {
       const state = await findKycState(foundation.sql, application_id);

@@ -1,16 +1,19 @@
 /** The page of one application. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { FailureGroup } from '#db/queries/console.ts';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
-import { PROBLEM_COLUMNS } from '#src/console/pages/failures.ts';
-import { RUN_COLUMNS } from '#src/console/pages/runs.ts';
+import { linkTo } from '#src/console/links.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { eventList } from '#src/lists/events.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
+import { runList } from '#src/lists/runs.ts';
 import { checkSection } from '#src/site/check-report.ts';
-import { addressBadge, describeAddress, eventColumns } from '#src/site/event-tables.ts';
+import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
+import { explainFailure } from '#src/site/explain-failure.ts';
 import {
   action,
   ago,
@@ -25,10 +28,9 @@ import {
   number,
   type SafeHtml,
   section,
-  table,
-  tableSection,
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
+import { listTable } from '#src/site/list.ts';
 
 const RECENT_RUNS = 8;
 
@@ -53,7 +55,8 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
     if (ended.outcome === 'succeeded') return 'Its last run succeeded.';
     return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>.`;
   }
-  return html`${row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`} failed, the first ${ago(row.failing_since)}. The next attempt is ${due(row.next_attempt_at)}.`;
+  const failed = row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`;
+  return html`${failed} failed, the first ${ago(row.failing_since)}. The next attempt is ${due(row.next_attempt_at)}.`;
 };
 
 export type ApplicationView = {
@@ -77,98 +80,107 @@ const eventSection = (
   retry: SafeHtml,
 ): SafeHtml => {
   const { application_id: id } = application;
-  const where =
-    webhook === undefined
-      ? html`<p class="body soft">They are pulled only: it has no address. Set one: <code>npx catalogue app update ${id} --events-webhook URL</code></p>`
-      : facts([
-          ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`],
-          ['State', describeAddress(webhook)],
-        ]);
+  const none = html`They are pulled only: it has no address. Set one:
+<code>npx catalogue app update ${id} --events-webhook URL</code>`;
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
+  const latest = listTable(eventList, events, {
+    linkTo,
+    cells: EVENT_CELLS,
+    empty: 'No status of its games has changed yet.',
+    label: 'Latest events',
+    stacked: true,
+  });
+  return section('Events', html`${addressFacts(webhook, none)}${latest}`, {
+    id: 'events',
+    ...(mayManage && isTroubled && { aside: retry }),
+  });
+};
+
+const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml => {
+  const { application_id, status, every_ms } = application;
+  const byStatus = AUDIT_STATUSES.map(
+    (each) => html`<a class="stat" href="${link('/games', { application: application_id, status: each })}">
+<span>${each}</span><strong>${number(games[each])}</strong></a>`,
+  );
+  const tick = nextTick === null ? '–' : formatAge(nextTick.getTime() - Date.now());
+  return html`<div class="stats">${byStatus}
+<div class="stat"><span>Next tick</span><strong>${tick}</strong>
+<span>${status === 'paused' ? 'paused' : `every ${formatAge(every_ms)}`}</span></div></div>`;
+};
+
+const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
+  const { status, failing_since } = application;
+  const state = badge(failing_since !== null && status !== 'paused' ? 'failing' : status);
   return section(
-    'Events',
-    html`${where}${table(
-      events,
-      eventColumns(({ game_id }) => `/games/${game_id}`),
-      {
-        empty: 'No status of its games has changed yet.',
-        label: 'Latest events',
-        stacked: true,
-      },
-    )}`,
-    { id: 'events', ...(mayManage && isTroubled && { aside: retry }) },
+    'Health',
+    facts([
+      ['State', html`${state} ${describeState(application, runs)}`],
+      ['Last success', ago(application.last_success_at)],
+      ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
+      ['Addresses', problem === null ? null : html`${badge('end early', 'warn')} ${problem}.`],
+      ['Added', clock(application.created_at)],
+      ['Changed', clock(application.updated_at)],
+    ]),
   );
 };
 
+const settings = (application: ApplicationRow): SafeHtml =>
+  section(
+    'Settings',
+    facts([
+      ['query_game_list', mono(application.query_game_list_webhook)],
+      ['query_game_detail', mono(application.query_game_detail_webhook)],
+      ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+      ['Games every', formatAge(application.every_ms)],
+      ['KYC every', formatAge(application.kyc_every_ms)],
+      ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
+      ['Concurrency', application.concurrency],
+      ['Rate', `${number(application.rate)} calls a second`],
+      ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
+      ['Change them', html`<code>npx catalogue app update ${application.application_id} …</code>`],
+    ]),
+  );
+
+/** A link to every row of a list of this application. */
+const all = (path: string, label: string, application: string): SafeHtml =>
+  html`<a href="${link(path, { application })}">${label}</a>`;
+
 export const applicationPage = (view: ApplicationView): Page => {
-  const { application, runs, failures, games, nextTick, check, mayManage, addressesProblem } = view;
+  const { application, runs, failures, check, mayManage } = view;
   const { application_id: id } = application;
   const here = `/applications/${encodeURIComponent(id)}`;
   const act = (label: string, name: string, kind = ''): SafeHtml =>
     action(here, label, { fields: { act: name }, kind });
-  const isPaused = application.status === 'paused';
-  const actions = html`${act('Sync now', 'sync', 'primary')}${act('Sync in full', 'sync_full')}${isPaused ? act('Resume', 'resume') : act('Pause', 'pause')}`;
-  const body = html`
-<div class="stats">${AUDIT_STATUSES.map((status) => html`<a class="stat" href="${link('/games', { application: id, status })}"><span>${status}</span><strong>${number(games[status])}</strong></a>`)}
-<div class="stat"><span>Next tick</span><strong>${nextTick === null ? '–' : formatAge(nextTick.getTime() - Date.now())}</strong><span>${isPaused ? 'paused' : `every ${formatAge(application.every_ms)}`}</span></div></div>
-<div class="columns">
-${section(
-  'Health',
-  facts([
-    [
-      'State',
-      html`${application.failing_since !== null && !isPaused ? badge('failing', 'warn') : badge(application.status)} ${describeState(application, runs)}`,
-    ],
-    ['Last success', ago(application.last_success_at)],
-    ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
-    [
-      'Addresses',
-      addressesProblem === null ? null : html`${badge('end early', 'warn')} ${addressesProblem}.`,
-    ],
-    ['Added', clock(application.created_at)],
-    ['Changed', clock(application.updated_at)],
-  ]),
-)}
-${section('Runs', runChart(runs), { aside: html`<a href="${link('/runs', { application: id })}">All runs</a>` })}
-</div>
-${tableSection(
-  'Latest runs',
-  runs.slice(0, RECENT_RUNS),
-  RUN_COLUMNS.filter(({ head }) => head !== 'Application'),
-  { empty: 'It has not run yet.' },
-)}
-${tableSection(
-  'Failures',
-  failures,
-  [...PROBLEM_COLUMNS, { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) }],
-  {
+  const pause = application.status === 'paused' ? act('Resume', 'resume') : act('Pause', 'pause');
+  const latestRuns = listTable(runList, runs.slice(0, RECENT_RUNS), {
+    linkTo,
+    omit: ['application_id'],
+    empty: 'It has not run yet.',
+    label: 'Latest runs',
+  });
+  const problems = listTable(failureGroupList, failures, {
+    linkTo,
+    only: ['reasons', 'example', 'games', 'last'],
+    cells: { reasons: explainFailure },
     empty: 'No open failures.',
-    aside: html`<a href="${link('/failures', { application: id })}">All failures</a>`,
-  },
-)}
+    label: 'Failures',
+  });
+  const body = html`${figures(view)}
+<div class="columns">${health(view)}
+${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}</div>
+${section('Latest runs', latestRuns)}
+${section('Failures', problems, { aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
 ${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
-${section(
-  'Settings',
-  facts([
-    ['query_game_list', mono(application.query_game_list_webhook)],
-    ['query_game_detail', mono(application.query_game_detail_webhook)],
-    ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-    ['Games every', formatAge(application.every_ms)],
-    ['KYC every', formatAge(application.kyc_every_ms)],
-    ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
-    ['Concurrency', application.concurrency],
-    ['Rate', `${number(application.rate)} calls a second`],
-    ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
-    ['Change them', html`<code>npx catalogue app update ${id} …</code>`],
-  ]),
-)}`;
+${settings(application)}`;
   return {
     title: application.name,
     at: '/applications',
     parent: ['Applications', '/applications'],
     lead: mono(id),
-    actions: mayManage ? actions : undefined,
+    actions: mayManage
+      ? html`${act('Sync now', 'sync', 'primary')}${act('Sync in full', 'sync_full')}${pause}`
+      : undefined,
     body,
   };
 };

@@ -4,18 +4,17 @@ import { z } from 'zod';
 import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import {
-  type ApplicationItem,
-  countGamesOf,
-  groupFailures,
-  listApplicationItems,
-  listRunItems,
-} from '#db/queries/console.ts';
-import { listApplicationEvents } from '#db/queries/event-list.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { countGamesOf } from '#db/queries/game-counts.ts';
+import { linkTo } from '#src/console/links.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
+import { applicationList } from '#src/lists/applications.ts';
+import { eventList } from '#src/lists/events.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
 import { pauseApplication, resumeApplication } from '#src/operations/applications.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { retryEvents } from '#src/operations/events.ts';
@@ -23,78 +22,37 @@ import { startManualRun } from '#src/operations/runs.ts';
 import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { explainCheck } from '#src/site/check-report.ts';
-import {
-  ago,
-  badge,
-  type Column,
-  FILTERS,
-  formatAge,
-  html,
-  link,
-  number,
-  pager,
-  select,
-  tableSection,
-} from '#src/site/html.ts';
+import { html } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type ById, optionalText, optionalWord } from '#src/site/query.ts';
+import type { ById } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
 const RUNS_SHOWN = 40;
 const FAILURES_SHOWN = 10;
 const EVENTS_SHOWN = 10;
 const ACTS = ['sync', 'sync_full', 'pause', 'resume', 'check', 'retry_events'] as const;
-const STATUSES = ['active', 'paused', 'failing'] as const;
 
-const query = z.object({ q: optionalText, status: optionalWord(STATUSES), after: optionalText });
-
-const COLUMNS: Column<ApplicationItem>[] = [
-  {
-    head: 'Application',
-    fit: 'names',
-    cell: (row) =>
-      html`<a href="/applications/${row.application_id}">${row.name}</a><br><small class="mono">${row.application_id}</small>`,
-  },
-  {
-    head: 'State',
-    cell: (row) =>
-      row.status === 'active' && row.failing_since !== null ? badge('failing', 'warn') : badge(row.status),
-  },
-  {
-    head: 'Last run',
-    cell: (row) => (row.running ? badge('open') : row.last_outcome === null ? '–' : badge(row.last_outcome)),
-  },
-  { head: 'Last success', minWidth: 640, cell: (row) => ago(row.last_success_at) },
-  { head: 'Every', minWidth: 900, numeric: true, cell: (row) => formatAge(row.every_ms) },
-  { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-  { head: 'Why', minWidth: 1200, cell: (row) => row.pause_reason ?? '' },
-];
+const HOW_TO_ADD = html`An access token is sealed where the keys are, so applications are added on the command line:
+<code>npx catalogue app add --help</code>`;
 
 type Params = ById<'application_id'>;
 
 /** Adds `/applications` and `/applications/:id`. */
 export const addApplications = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql, producer } = options;
-  app.get('/applications', { config: { right: 'view' } }, async (request, reply) => {
-    const { q, status, after } = query.parse(request.query);
-    const items = await listApplicationItems(sql, { text: q, status, after, limit: PAGE });
-    const filters = { q, status };
-    const body = html`<form method="get" ${FILTERS} role="search">
-<label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
-${select('status', 'State', [['', 'every state'], ...STATUSES.map((each) => [each, each] as const)], status ?? '')}
-<button class="button">Filter</button></form>
-${tableSection('Applications', items, COLUMNS, {
-  empty: html`${q === undefined && status === undefined ? 'There is no application yet.' : 'No application matches.'} An access token is sealed where the keys are, so applications are added on the command line: <code>npx catalogue app add --help</code>`,
-})}
-${pager([
-  ['First', after === undefined ? null : link('/applications', filters)],
-  [
-    'Next',
-    items.length === PAGE ? link('/applications', { ...filters, after: items.at(-1)?.application_id }) : null,
-  ],
-])}`;
-    return sendPage(reply, { title: 'Applications', at: '/applications', body });
+  const sources = sourcesOf(options);
+
+  app.get('/applications', { config: { right: applicationList.right } }, async (request, reply) => {
+    const view = { path: '/applications', query: request.query, limit: PAGE };
+    const { filters, body } = await showList(sources, applicationList, view);
+    return sendPage(reply, {
+      title: 'Applications',
+      at: '/applications',
+      body: html`${filters}${body({ linkTo, hint: HOW_TO_ADD })}`,
+    });
   });
 
   app.get<Params>('/applications/:application_id', { config: { right: 'view' } }, async (request, reply) => {
@@ -105,12 +63,12 @@ ${pager([
       return sendError(reply, 404, 'No such application', message);
     }
     const [runs, failures, games, nextTick, webhook, events, checks, lastMs] = await Promise.all([
-      listRunItems(sql, { application_id, limit: RUNS_SHOWN }),
-      groupFailures(sql, { application_id, limit: FAILURES_SHOWN }),
+      readFirst(runList, sources, { application_id }, RUNS_SHOWN),
+      readFirst(failureGroupList, sources, { application_id }, FAILURES_SHOWN),
       countGamesOf(sql, application_id),
       application.status === 'active' ? readNextTick(producer, application_id) : null,
       findEventWebhook(sql, application_id),
-      listApplicationEvents(sql, application_id, { limit: EVENTS_SHOWN }),
+      readFirst(eventList, sources, { application_id }, EVENTS_SHOWN),
       listChecks(sql, application_id, 1),
       readAddressLifetimeMs(sql, application_id),
     ]);

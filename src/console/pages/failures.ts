@@ -1,66 +1,31 @@
 /** `/failures`: what was not stored, grouped by what the application must fix. */
-
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type FailureGroup, groupFailures } from '#db/queries/console.ts';
+import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
 import { retryFailures } from '#src/operations/pull-games.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import {
-  action,
-  ago,
-  applicationLink,
-  type Column,
-  FILTERS,
-  html,
-  link,
-  number,
-  tableSection,
-} from '#src/site/html.ts';
+import { action, html, link, number } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { optionalText } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
-const GROUPS_MAX = 200;
-
-/** What is wrong, with how many games. */
-export const PROBLEM_COLUMNS: Column<FailureGroup>[] = [
-  { head: 'What the application must fix', cell: explainFailure },
-  {
-    head: 'For example',
-    minWidth: 900,
-    cell: ({ application_id, example }) =>
-      example === ''
-        ? null
-        : html`<a class="mono" href="${link('/games', { application: application_id, q: example })}">${example}</a>`,
-  },
-  { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-];
-
-const query = z.object({ application: optionalText });
+const PAGE = 200;
 
 /** Adds `/failures`. */
 export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql } = options;
-  app.get('/failures', { config: { right: 'view' } }, async (request, reply) => {
-    const { application } = query.parse(request.query);
-    const groups = await groupFailures(sql, { application_id: application, limit: GROUPS_MAX });
+  const sources = sourcesOf(options);
+
+  app.get('/failures', { config: { right: failureGroupList.right } }, async (request, reply) => {
+    const view = { path: '/failures', query: request.query, limit: PAGE };
+    const { filter, rows, filters, body } = await showList(sources, failureGroupList, view);
+    const { application_id: application } = filter;
     const mayRetry = hasRight(operatorOf(request).roles, 'manage_applications');
-    const body = html`<form method="get" ${FILTERS} role="search"><label class="field grow"><span>Application</span><input type="search" name="application" value="${application ?? ''}" placeholder="application id"></label><button class="button">Filter</button></form>
-${tableSection(
-  application === undefined ? 'All applications' : application,
-  groups,
-  [
-    { head: 'Application', fit: 'words', cell: (row) => applicationLink(row.application_id) },
-    ...PROBLEM_COLUMNS,
-    { head: 'First', minWidth: 1200, cell: (row) => ago(row.first_at) },
-    { head: 'Last', minWidth: 640, cell: (row) => ago(row.last_at) },
-  ],
-  { empty: 'No open failures: every listed game was stored.', label: 'Failures', stacked: true },
-)}`;
     const actions =
-      application !== undefined && mayRetry && groups.length > 0
+      application !== undefined && mayRetry && rows.length > 0
         ? action('/failures', `Pull the failed games of ${application}`, {
             fields: { application },
             kind: 'primary',
@@ -69,7 +34,7 @@ ${tableSection(
     return sendPage(reply, {
       title: 'Failures',
       at: '/failures',
-      body,
+      body: html`${filters}${body({ linkTo, title: 'Failures', cells: { reasons: explainFailure }, stacked: true })}`,
       actions,
       lead: 'Games that were not stored, by what the application must fix. A row disappears when its game is stored.',
     });

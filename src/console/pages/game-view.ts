@@ -74,16 +74,17 @@ const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures }: Ga
     return html`<div class="body"><p class="soft">None.</p></div>`;
   const [only] = field.parts;
   const isLink = field.field === 'game_store_video' && field.parts.length === 1 && only !== undefined;
-  return html`<div class="body clip" tabindex="0" role="region" aria-label="${CONTENT[field.field].title}">${
-    isLink
-      ? markPart(
-          only,
-          isCompared,
-          html`<a class="mono" href="${only.text}" rel="noreferrer noopener nofollow" target="_blank">${only.text}</a>`,
-        )
-      : html`<div class="prose" dir="auto">${field.parts.map((part) => markPart(part, isCompared, html`${part.text}`))}</div>`
-  }</div>`;
+  const body = isLink
+    ? markPart(only, isCompared, outwardLink(only.text))
+    : html`<div class="prose" dir="auto">${field.parts.map((part) =>
+        markPart(part, isCompared, html`${part.text}`),
+      )}</div>`;
+  return html`<section class="body clip" tabindex="0" aria-label="${CONTENT[field.field].title}">${body}</section>`;
 };
+
+/** A link to an address of an application. */
+const outwardLink = (url: string): SafeHtml =>
+  html`<a class="mono" href="${url}" rel="noreferrer noopener nofollow" target="_blank">${url}</a>`;
 
 /** Did its words, its addresses, or bytes behind an address change? */
 const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>

@@ -14,10 +14,10 @@ import {
 import { gamePage } from '#src/console/pages/game-view.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
 import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { LANE_CURSOR, readLane, toCursor } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import {
   operatorOf,
@@ -31,6 +31,7 @@ import { html, link, nameInText, type SafeHtml } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, laneFilters, optionalId, revisionNumber, toId } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 /** A decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
 const FORM_MAX_BYTES = 144 * 1024;
@@ -40,11 +41,14 @@ const NO_GAME = 'There is no game with this id.';
 /** The next games of the lane, whose pictures are fetched while the operator looks at this one. */
 const UPCOMING = 4;
 
+/** A cursor of the list of a lane. */
+const cursorText = z.string().max(100);
+
 const revision = revisionNumber.optional().catch(undefined);
 const query = laneFilters.extend({
   back: optionalId,
   /** Where the lane goes on, for a game that has left it. */
-  after: z.string().regex(LANE_CURSOR).optional().catch(undefined),
+  after: cursorText.optional().catch(undefined),
   from: revision,
   to: revision,
 });
@@ -62,7 +66,7 @@ const decision = laneFilters.extend({
     .union([z.string(), z.array(z.string())])
     .default('')
     .transform((lists) => parseSeenPictures([lists].flat().join(' '))),
-  cursor: z.string().max(80).optional(),
+  cursor: cursorText.optional(),
   reason: z.string().default(''),
   text: z.string().default(''),
   note: z.string().default(''),
@@ -90,6 +94,7 @@ const explainUndecided = ({ result, revision, game }: GameDecision): string | un
 /** Adds `/games/:game_id`. */
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
+  const sources = sourcesOf(options);
   app.get<Params>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
     const { lane: opened, application, q, back, after, from, to } = query.parse(request.query);
     const game_id = toId(request.params.game_id);
@@ -108,12 +113,13 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
     const filters = { lane, application, q };
-    const among = { application_id: application, text: q };
-    const cursor = waiting === null ? after : toCursor({ game_id, since: waiting.since });
-    const { games: upcoming, next: further } =
+    const among = { application_id: application, search: q };
+    const cursor =
+      waiting === null || lane === undefined ? after : cursorAfter(lane, { game_id, since: waiting.since });
+    const { rows: upcoming, cursor: further } =
       lane === undefined || cursor === undefined
-        ? { games: [], next: null }
-        : await readLane(sql, lane, { ...among, cursor, limit: UPCOMING });
+        ? { rows: [], cursor: undefined }
+        : await readUpcoming(sources, { lane, ...among }, cursor, UPCOMING);
     const [next] = upcoming;
     const comingPictures = await listPicturedGames(
       sql,
@@ -137,7 +143,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         cursor,
         nextUrl,
         furtherUrl:
-          next !== undefined || further === null ? undefined : link('/review', { ...filters, at: further }),
+          next !== undefined || further === undefined
+            ? undefined
+            : link('/review', { ...filters, cursor: further }),
         backUrl,
         pictures,
         next: comingPictures.find((each) => each.game_id === next?.game_id),
@@ -195,14 +203,14 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const following =
           lane === undefined || cursor === undefined
             ? undefined
-            : await readLane(sql, lane, { application_id: application, text: q, cursor, limit: 1 });
-        const next = following?.games[0];
+            : await readUpcoming(sources, { lane, application_id: application, search: q }, cursor, 1);
+        const next = following?.rows[0];
         const url =
           next !== undefined
             ? link(`/games/${next.game_id}`, { ...filters, back: game_id })
             : lane === undefined
               ? here
-              : link('/review', { ...filters, at: following?.next ?? undefined });
+              : link('/review', { ...filters, cursor: following?.cursor });
         const name = nameInText(decided.game?.game_name ?? game_id);
         return redirectWith(reply, url, `${name}: ${decided.game?.audit_status}.`);
       });

@@ -1,85 +1,41 @@
 /** `/games`: search by name, by `game_id` (the platform's or the application's), by application and by status. */
-
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { listApplicationNames } from '#db/queries/console.ts';
-import { type GameItem, searchGames } from '#db/queries/game-search.ts';
-import type { PictureSet } from '#db/queries/pictures.ts';
+import { listApplicationNames } from '#db/queries/application-list.ts';
+import type { GameItem } from '#db/queries/game-list.ts';
+import { linkTo } from '#src/console/links.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { NotFoundError } from '#src/errors.ts';
+import { gameList } from '#src/lists/games.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { sendPage } from '#src/site/answers.ts';
-import {
-  ago,
-  applicationLink,
-  type Column,
-  FILTERS,
-  gameName,
-  html,
-  link,
-  mono,
-  pager,
-  type SafeHtml,
-  select,
-  statusBadges,
-  tableSection,
-} from '#src/site/html.ts';
+import type { Choices } from '#src/site/filters.ts';
+import { gameName, html, type SafeHtml } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { optionalExactText, optionalId, optionalText, optionalWord } from '#src/site/query.ts';
+import { optionalText } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
 /** Applications that the filter offers. For another one, put its id into the URL: `?application=`. */
 const APPLICATIONS_MAX = 500;
 
-const query = z.object({
-  q: optionalExactText,
-  status: optionalWord(AUDIT_STATUSES),
-  application: optionalText,
-  before: optionalId,
-});
+const chosenApplication = z.object({ application: optionalText });
 
-/** Options of a filter by application: value and label. The chosen application is always one of them. */
-export const applicationChoices = async (
-  sql: ConsoleOptions['sql'],
-  chosen: string | undefined,
-): Promise<(readonly [string, string])[]> => {
+/** Options of a filter by application. The one that the address names is always one of them. */
+export const applicationChoices = async (sql: Database, query: unknown): Promise<Choices> => {
+  const { application } = chosenApplication.parse(query);
   const names = await listApplicationNames(sql, APPLICATIONS_MAX);
-  const known = names.some(({ application_id }) => application_id === chosen);
+  const isKnown = names.some(({ application_id }) => application_id === application);
   return [
-    ['', 'every application'],
-    ...(chosen === undefined || known ? [] : [[chosen, chosen] as const]),
+    ...(application === undefined || isKnown ? [] : [[application, application] as const]),
     ...names.map(({ application_id, name }) => [application_id, name] as const),
   ];
 };
-
-const columns = (pictures: PictureSet): Column<GameItem>[] => [
-  {
-    head: 'Game',
-    fit: 'names',
-    cell: (row) =>
-      html`<span class="titled">${iconPlace(row, pictures, 'tiny')}<a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`,
-  },
-  { head: 'Status', cell: statusBadges },
-  {
-    head: 'Application',
-    fit: 'names',
-    minWidth: 640,
-    cell: (row) => applicationLink(row.application_id, row.application_name),
-  },
-  {
-    head: "Application's game_id",
-    fit: 'words',
-    minWidth: 900,
-    cell: (row) => mono(row.application_game_id),
-  },
-  { head: 'Revision', minWidth: 1200, numeric: true, cell: (row) => row.revision },
-  { head: 'Decided', minWidth: 900, cell: (row) => ago(row.audit_time) },
-];
 
 /** What happened to an id of an application that no game has, or none with the chosen status; null if nothing did. */
 const findTimeline = async (
@@ -96,49 +52,40 @@ const findTimeline = async (
   }
 };
 
+const HINT = html`To find a withdrawn game, or why an id has no game, search for the id in its application.`;
+
 /** Adds `/games`. */
 export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  app.get('/games', { config: { right: 'view' } }, async (request, reply) => {
-    const { q: typed = '', status, application, before } = query.parse(request.query);
-    // White space alone is an id, of one application, or nothing.
-    const q = typed.trim() === '' && application === undefined ? undefined : typed || undefined;
-    const [{ games, next }, choices] = await Promise.all([
-      searchGames(sql, {
-        text: q?.trim() || q,
-        id: q,
-        status,
-        application_id: application,
-        before,
-        limit: PAGE,
-      }),
-      applicationChoices(sql, application),
-    ]);
-    const pictures = await wantPictures(options, games);
-    const filters = { q, status, application };
-    const empty = Object.values(filters).every((value) => value === undefined)
-      ? 'No game is stored yet: they come with the first run of an application.'
-      : next === null
-        ? 'No game matches. To find a withdrawn game, or why an id has no game, search for the id in its application.'
-        : 'No match among the games that this page searched: search further back.';
+  app.get('/games', { config: { right: gameList.right } }, async (request, reply) => {
+    const { rows, filter, next, filters, body, sentence } = await showList(sourcesOf(options), gameList, {
+      path: '/games',
+      query: request.query,
+      limit: PAGE,
+      order: '-first_seen',
+      choices: { application: await applicationChoices(sql, request.query) },
+    });
+    const pictures = await wantPictures(options, rows);
+    const { search, application_id } = filter;
     const timeline =
-      games.length > 0 || next !== null || q === undefined || application === undefined
+      rows.length > 0 || next !== undefined || search === undefined || application_id === undefined
         ? null
-        : ((await findTimeline(sql, application, q)) ?? (await findTimeline(sql, application, q.trim())));
-    const list = tableSection('Games, newest first', games, columns(pictures), { empty, label: 'Games' });
-    const body = html`<form method="get" ${FILTERS} role="search">
-<label class="field grow"><span>Name or id</span><input type="search" name="q" value="${q ?? ''}"></label>
-${select('status', 'Status', [['', 'every status'], ...AUDIT_STATUSES.map((each) => [each, each] as const)], status ?? '')}
-${select('application', 'Application', choices, application ?? '')}
-<button class="button">Search</button></form>
-${timeline ?? list}${awaitIcons(games, pictures, 'tiny')}
-${pager([
-  ['Latest', before === undefined ? null : link('/games', filters)],
-  [
-    q === undefined ? 'Earlier' : 'Search further back',
-    next === null ? null : link('/games', { ...filters, before: next }),
-  ],
-])}`;
-    return sendPage(reply, { title: 'Games', at: '/games', body });
+        : ((await findTimeline(sql, application_id, search)) ??
+          (await findTimeline(sql, application_id, search.trim())));
+    const named = (row: GameItem): SafeHtml =>
+      html`<span class="titled">${iconPlace(row, pictures, 'tiny')}
+<a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`;
+    const list = body({
+      linkTo,
+      title: 'Games, newest first',
+      label: 'Games',
+      cells: { game_name: named },
+      ...(sentence === gameList.noMatch && { hint: HINT }),
+    });
+    return sendPage(reply, {
+      title: 'Games',
+      at: '/games',
+      body: html`${filters}${timeline ?? list}${awaitIcons(rows, pictures, 'tiny')}`,
+    });
   });
 };

@@ -2,58 +2,46 @@
 
 import type { FastifyInstance } from 'fastify';
 import pTimeout from 'p-timeout';
-import { type ApprovalRow, listWithdrawalRequests } from '#db/queries/approvals.ts';
-import { groupFailures, type HourRow, listTrouble, readDecisionHours } from '#db/queries/console.ts';
-import { type EventWebhook, listTroubledEventWebhooks } from '#db/queries/event-webhooks.ts';
-import { listLiveWorkers } from '#db/queries/workers.ts';
+import type { ApplicationItem } from '#db/queries/application-list.ts';
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { readDecisionHours } from '#db/queries/decisions.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
+import type { HourRow } from '#db/queries/run-hours.ts';
+import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
+import { linkTo } from '#src/console/links.ts';
 import { describeDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
-import type { Producer } from '#src/queue/producer.ts';
+import { applicationList } from '#src/lists/applications.ts';
+import { runRequestList } from '#src/lists/approvals.ts';
+import { eventAddressList } from '#src/lists/events.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
+import { type QueueItem, queueList } from '#src/lists/queues.ts';
+import { readFirst, type Sources } from '#src/lists/read.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { addressBadge, describeAddress } from '#src/site/event-tables.ts';
+import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import {
-  ago,
-  applicationLink,
-  badge,
-  formatAge,
-  html,
-  link,
-  number,
-  type SafeHtml,
-  section,
-  table,
-  tableSection,
-} from '#src/site/html.ts';
+import { formatAge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { listTable } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { requestBadge } from '#src/site/requests.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
+const IN_TROUBLE = '/applications?status=trouble&sort=failing_since';
+const QUEUES_MAX = 100;
 const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;
 const REQUESTS_MAX = 500;
 const QUEUES_WAIT_MS = 2_000;
 
-type QueueState = { name: string; waiting: number; active: number; failed: number; paused: boolean };
-
 /** The state of each queue; null if the queues do not answer in time. */
-const readQueues = (producer: Producer): Promise<QueueState[] | null> => {
-  const read = Promise.all(
-    producer.queues().map(async (queue): Promise<QueueState> => {
-      const [counts, paused] = await Promise.all([
-        queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed'),
-        queue.isPaused(),
-      ]);
-      const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = counts;
-      return { name: queue.name, waiting: waiting + prioritized + delayed, active, failed, paused };
-    }),
-  );
-  return pTimeout(read, { milliseconds: QUEUES_WAIT_MS }).catch(() => null);
-};
+const readQueues = (sources: Sources): Promise<QueueItem[] | null> =>
+  pTimeout(readFirst(queueList, sources, {}, QUEUES_MAX), { milliseconds: QUEUES_WAIT_MS }).catch(() => null);
 
 const stat = (label: string, value: number, url: string, note: string, tone = ''): SafeHtml =>
-  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong><span>${note}</span></a>`;
+  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong>
+<span>${note}</span></a>`;
 
 const waitNote = (oldest: Date | null): string =>
   oldest === null ? 'nothing waits' : `oldest ${formatAge(Date.now() - oldest.getTime())}`;
@@ -66,153 +54,117 @@ const charts = (hours: readonly HourRow[], decided: readonly { passed: number; r
   const landed = values(hours, 'landed');
   const passed = values(decided, 'passed');
   const rejected = values(decided, 'rejected');
+  const games = [{ name: 'new games', tone: 'accent', values: landed }] as const;
+  const decisions = [
+    { name: 'passed', tone: 'good', values: passed },
+    { name: 'rejected', tone: 'bad', values: rejected },
+  ] as const;
+  const runs = outcomeSeries((outcome) => values(hours, outcome));
+  const total = sum([...passed, ...rejected]);
   return html`<div class="columns">
-${section('Games landed', barChart('New games an hour, last 24 hours', labels, [{ name: 'new games', tone: 'accent', values: landed }], sum(landed)))}
-${section(
-  'Decisions',
-  barChart(
-    'Decisions an hour, last 24 hours',
-    labels,
-    [
-      { name: 'passed', tone: 'good', values: passed },
-      { name: 'rejected', tone: 'bad', values: rejected },
-    ],
-    sum([...passed, ...rejected]),
-  ),
-)}
-${section(
-  'Runs',
-  barChart(
-    'Runs by outcome an hour, last 24 hours',
-    labels,
-    outcomeSeries((outcome) => values(hours, outcome)),
-  ),
-)}</div>`;
+${section('Games landed', barChart('New games an hour, last 24 hours', labels, games, sum(landed)))}
+${section('Decisions', barChart('Decisions an hour, last 24 hours', labels, decisions, total))}
+${section('Runs', barChart('Runs by outcome an hour, last 24 hours', labels, runs))}</div>`;
 };
 
-const requestSection = (requests: readonly ApprovalRow[]): SafeHtml =>
-  tableSection(
-    'Waiting for a second person',
-    requests,
-    [
-      {
-        head: 'Withdrawals',
-        cell: (row) => html`<a href="/runs/${row.subject.slice('run:'.length)}">${row.version}</a>`,
-      },
-      { head: 'State', cell: requestBadge },
-      { head: 'Asked by', cell: (row) => html`${row.asked_by}, ${ago(row.asked_at)}` },
-      { head: 'Reason', minWidth: 640, cell: (row) => row.reason },
-    ],
-    { empty: '' },
+const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
+  section(
+    'Applications in trouble',
+    listTable(applicationList, applications, {
+      linkTo,
+      only: ['application_id', 'status', 'since'],
+      empty: 'Every application is well.',
+      label: 'Applications in trouble',
+    }),
   );
 
-const webhookSection = (webhooks: readonly EventWebhook[]): SafeHtml =>
-  tableSection(
-    'Events that do not arrive',
-    webhooks,
-    [
-      {
-        head: 'Application',
-        fit: 'words',
-        cell: (row) => html`<a href="/applications/${row.application_id}#events">${row.application_id}</a>`,
+const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
+  section(
+    'Failures by reason',
+    listTable(failureGroupList, failures, {
+      linkTo,
+      only: ['application_id', 'reasons', 'games'],
+      cells: {
+        application_id: ({ application_id: application }) =>
+          html`<a href="${link('/failures', { application })}">${mono(application)}</a>`,
+        reasons: explainFailure,
       },
-      { head: 'Address', cell: addressBadge },
-      { head: 'Why', cell: describeAddress },
-    ],
-    { empty: '' },
+      empty: 'No open failures.',
+      label: 'Failures by reason',
+    }),
   );
+
+const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
+  const title = 'Waiting for a second person';
+  return requests.length === 0
+    ? null
+    : section(title, listTable(runRequestList, requests, { linkTo, label: title }));
+};
+
+const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => {
+  if (addresses.length === 0) return null;
+  const title = 'Events that do not arrive';
+  const toEvents = ({ application_id }: EventWebhook): SafeHtml =>
+    html`<a href="/applications/${application_id}#events">${mono(application_id)}</a>`;
+  const shown = listTable(eventAddressList, addresses, {
+    linkTo,
+    only: ['application_id', 'status', 'why'],
+    cells: { application_id: toEvents, why: describeAddress },
+    label: title,
+  });
+  return section(title, shown);
+};
+
+const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
+  if (queues === null)
+    return section(
+      'Queues',
+      html`<div class="empty"><p>The queues do not answer. Workers wait and go on when they do.</p></div>`,
+    );
+  const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
+  return section('Queues', listTable(queueList, queues, { linkTo, cells: { queue: toBoard } }));
+};
 
 /** Adds `/`. */
-export const addHome = (app: FastifyInstance, { sql, producer }: ConsoleOptions): void => {
+export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql, producer } = options;
+  const sources = sourcesOf(options);
   const readHours = createRunHours(sql);
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
   app.get('/', { config: { right: 'view' } }, async (_request, reply) => {
-    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, webhooks] =
+    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses] =
       await Promise.all([
         summariseLanes(sql),
-        listTrouble(sql, TROUBLE_SHOWN + 1),
-        listWithdrawalRequests(sql, REQUESTS_MAX),
-        groupFailures(sql, { limit: FAILURES_SHOWN }),
-        listLiveWorkers(sql),
-        readQueues(producer),
+        readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
+        readFirst(runRequestList, sources, {}, REQUESTS_MAX),
+        readFirst(failureGroupList, sources, {}, FAILURES_SHOWN),
+        countLiveWorkers(sql),
+        readQueues(sources),
         readPictureDelay(producer),
         readHours(),
         readDecisionHours(sql),
-        listTroubledEventWebhooks(sql, TROUBLE_SHOWN),
+        readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       ]);
     // A run that waits for a second person is listed there, not here.
     const asked = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
       .map((row) => (asked.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
-    const more = listed.length > TROUBLE_SHOWN;
-    const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now" hx-swap="outerHTML">
+    const more = listed.length > TROUBLE_SHOWN ? 'and more' : 'paused, failing or suspect';
+    const isTroubled = trouble.length > 0 ? 'warn' : '';
+    const heartbeat = workers === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat';
+    const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
+ hx-swap="outerHTML">
 <div class="stats">
 ${stat('New games to review', lanes.new.games, '/review?lane=new', waitNote(lanes.new.oldest))}
 ${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', waitNote(lanes.changed.oldest))}
-${stat('Applications in trouble', trouble.length, '/applications?status=failing', more ? 'and more' : 'paused, failing or suspect', trouble.length > 0 ? 'warn' : '')}
-${stat('Workers', workers.length, '/queues', workers.length === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat', workers.length === 0 ? 'bad' : '')}
+${stat('Applications in trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
+${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delay === null || delay.cause === 'queue_unreachable' ? null : html`<p class="notice warn">${describeDelay(delay)}</p>`}
-<div class="columns tables">
-${tableSection(
-  'Applications in trouble',
-  trouble.slice(0, TROUBLE_SHOWN),
-  [
-    { head: 'Application', cell: (row) => applicationLink(row.application_id, row.name) },
-    {
-      head: 'State',
-      cell: (row) =>
-        row.suspect_run !== null
-          ? html`<a href="/runs/${row.suspect_run}">${badge('suspect')}</a>`
-          : badge(row.status === 'paused' ? 'paused' : 'failing', 'warn'),
-    },
-    {
-      head: 'Since',
-      cell: (row) => (row.failing_since === null ? row.pause_reason : ago(row.failing_since)),
-    },
-  ],
-  { empty: 'Every application is well.' },
-)}
-${tableSection(
-  'Failures by reason',
-  failures,
-  [
-    {
-      head: 'Application',
-      fit: 'words',
-      cell: (row) =>
-        html`<a href="${link('/failures', { application: row.application_id })}">${row.application_id}</a>`,
-    },
-    { head: 'What is wrong', cell: explainFailure },
-    { head: 'Games', numeric: true, cell: (row) => number(row.games) },
-  ],
-  { empty: 'No open failures.' },
-)}
-</div>
-${requests.length === 0 ? null : requestSection(requests)}
-${webhooks.length === 0 ? null : webhookSection(webhooks)}
-${section(
-  'Queues',
-  queues === null
-    ? html`<div class="empty"><p>The queues do not answer. Workers wait and go on when they do.</p></div>`
-    : table(
-        queues,
-        [
-          {
-            head: 'Queue',
-            fit: 'words',
-            cell: (row) => html`<a href="/queues/queue/${row.name}">${row.name}</a>`,
-          },
-          { head: 'State', cell: (row) => (row.paused ? badge('paused') : badge('running', 'plain')) },
-          { head: 'Waiting', numeric: true, cell: (row) => number(row.waiting) },
-          { head: 'Active', minWidth: 640, numeric: true, cell: (row) => number(row.active) },
-          { head: 'Failed', numeric: true, cell: (row) => number(row.failed) },
-        ],
-        { empty: 'There is no queue.', label: 'Queues' },
-      ),
-)}
+<div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
+${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
 </div>
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;

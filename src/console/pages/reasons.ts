@@ -1,13 +1,19 @@
 /** `/reasons`: why games are rejected. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { listReasons } from '#db/queries/reasons.ts';
+import type { ReasonRow } from '#db/queries/reasons.ts';
+import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
-import { action, ago, badge, type Column, html, mono, section, tableSection } from '#src/site/html.ts';
+import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const PAGE = 200;
 
 const form = z.object({
   act: z.enum(['add', 'retire']),
@@ -15,45 +21,32 @@ const form = z.object({
   label: z.string().default(''),
 });
 
+const retireCell = ({ code, retired_at }: ReasonRow): SafeHtml | string => {
+  if (retired_at !== null) return '';
+  const fields = { act: 'retire', code };
+  return action('/reasons', html`Retire<span class="hidden"> ${code}</span>`, { fields, kind: 'quiet' });
+};
+
+const ADD = section(
+  'Add a reason, or change its words',
+  html`<form method="post" action="/reasons" class="form">${hiddenFields({ act: 'add' })}
+<label class="field"><span>Code</span>
+<input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>
+<label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label>
+<button class="button primary">Save</button></form>`,
+);
+
 /** Adds `/reasons`. */
 export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql } = options;
-  app.get('/reasons', { config: { right: 'view' } }, async (request, reply) => {
-    const reasons = await listReasons(sql);
+  app.get('/reasons', { config: { right: reasonList.right } }, async (request, reply) => {
+    const view = { path: '/reasons', query: request.query, limit: PAGE };
+    const { filters, body } = await showList(sourcesOf(options), reasonList, view);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
-    const columns: Column<(typeof reasons)[number]>[] = [
-      { head: 'Code', cell: (row) => mono(row.code) },
-      { head: 'What the developer reads', cell: (row) => row.label },
-      {
-        head: 'State',
-        cell: (row) =>
-          row.retired_at === null ? badge('in use', 'good') : html`retired ${ago(row.retired_at)}`,
-      },
-    ];
-    if (mayManage)
-      columns.push({
-        head: 'Retire',
-        cell: (row) =>
-          row.retired_at === null
-            ? action('/reasons', html`Retire<span class="hidden"> ${row.code}</span>`, {
-                fields: { act: 'retire', code: row.code },
-                kind: 'quiet',
-              })
-            : '',
-      });
-    const body = html`${tableSection('Reasons', reasons, columns, { empty: 'No reason yet.', stacked: true })}
-${
-  mayManage
-    ? section(
-        'Add a reason, or change its words',
-        html`<form method="post" action="/reasons" class="form"><input type="hidden" name="act" value="add"><label class="field"><span>Code</span><input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label><label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label><button class="button primary">Save</button></form>`,
-      )
-    : null
-}`;
+    const more = mayManage ? [{ head: 'Retire', cell: retireCell }] : [];
     return sendPage(reply, {
       title: 'Reasons',
       at: '/reasons',
-      body,
+      body: html`${filters}${body({ linkTo, more, stacked: true })}${mayManage ? ADD : null}`,
       lead: 'Why games are rejected. A retired reason stays on the decisions that name it.',
     });
   });

@@ -1,31 +1,31 @@
 /** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { findLastDecision } from '#db/queries/console.ts';
-import { listBatch } from '#db/queries/decisions.ts';
-import { COMPARED_MAX } from '#db/queries/lanes.ts';
+import { findBatch, findLastDecision } from '#db/queries/decisions.ts';
+import type { LaneGame } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import type { PictureSet } from '#db/queries/pictures.ts';
-import { listReasons } from '#db/queries/reasons.ts';
+import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
+import { linkTo } from '#src/console/links.ts';
 import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { LANES } from '#src/contract/words.ts';
+import { LANES, type Lane } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { isUuid } from '#src/lib/uuid.ts';
+import { batchList, laneList } from '#src/lists/review.ts';
 import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
-import { type LaneGame, readLane, summariseLanes } from '#src/review/lanes.ts';
+import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
   ago,
   badge,
-  FILTERS,
   formatAge,
   gameName,
   hiddenFields,
@@ -34,16 +34,16 @@ import {
   NO_DEFAULT,
   nameInText,
   number,
-  pager,
   type SafeHtml,
-  select,
-  tableSection,
 } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type ById, type LaneFilters, laneFilters, optionalText, toId } from '#src/site/query.ts';
+import { type ById, type LaneFilters, laneFilters, toId } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 60;
+const BATCH_PAGE = 200;
 /** Bytes of one selected game: name, id, revision. */
 const GAME_MAX_BYTES = 64;
 /** The filters of a lane at their longest, and the short fields of a form. */
@@ -54,10 +54,8 @@ const NAMED_MAX = 5;
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
 
-const query = laneFilters.extend({ lane: z.enum(LANES).catch('new'), at: optionalText });
-
 const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
-const form = query.omit({ at: true }).extend({
+const form = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
   game: z
     .union([z.string(), z.array(z.string())])
@@ -74,14 +72,39 @@ const form = query.omit({ at: true }).extend({
 });
 
 // `autocomplete`: a browser that goes back restores checks by their place, where another game is now.
-const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml =>
-  html`<li class="game-card" data-item>${
-    mayDecide
-      ? html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}@${game.revision}" aria-label="Select ${nameOr(game.game_name)}">`
-      : html`<span></span>`
-  }${iconPlace(game, pictures)}<div><a class="name" href="${link(`/games/${game.game_id}`, filters)}">${gameName(game.game_name)}</a><span class="meta">${game.application_name}</span><span class="meta">waits ${formatAge(Date.now() - game.since.getTime())}${
-    game.decided_status === null ? '' : `, ${game.decided_status} before`
-  }</span></div></li>`;
+const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
+  html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}@${revision}"
+ aria-label="Select ${nameOr(game_name)}">`;
+
+/** A game of the list `review.list`. */
+const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml => {
+  const { game_id, game_name, application_name, since, decided_status } = game;
+  const before = decided_status === null ? '' : `, ${decided_status} before`;
+  return html`<li class="game-card" data-item>${mayDecide ? selection(game) : html`<span></span>`}
+${iconPlace(game, pictures)}<div>
+<a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
+<span class="meta">${application_name}</span>
+<span class="meta">waits ${formatAge(Date.now() - since.getTime())}${before}</span></div></li>`;
+};
+
+const laneTabs = (lane: Lane, filters: LaneFilters, summary: LaneSummary): SafeHtml =>
+  html`<nav class="tabs" aria-label="Lanes">${LANES.map(
+    (each) => html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? CURRENT : null}>
+${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
+  )}</nav>`;
+
+const CURRENT = html` aria-current="page"`;
+
+/** The buttons that decide on the selected games. */
+const bulk = (reasons: readonly ReasonRow[]): SafeHtml =>
+  html`<div class="bulk" role="group" aria-label="Decide on the selected games">
+<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
+<output data-selected></output>
+<button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
+<details id="rejection">
+<summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary>
+<div class="form">${rejectionFields(reasons)}
+<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
 
 /** What happened to the games of a decision, in one sentence. */
 const describeResults = (verb: string, games: readonly GameDecision[]): string => {
@@ -103,15 +126,22 @@ const describeResults = (verb: string, games: readonly GameDecision[]): string =
 export const addReview = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get('/review', { config: { right: 'view' } }, async (request, reply) => {
-    const { lane, application, q, at } = query.parse(request.query);
     const { roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
-    const [summary, { games, next }, choices, reasons] = await Promise.all([
+    const { application } = laneFilters.parse(request.query);
+    const [summary, list, reasons] = await Promise.all([
       summariseLanes(sql, application),
-      readLane(sql, lane, { application_id: application, text: q, cursor: at, limit: PAGE }),
-      applicationChoices(sql, application),
+      showList(sourcesOf(options), laneList, {
+        path: '/review',
+        query: request.query,
+        limit: PAGE,
+        tabs: ['lane'],
+        choices: { application: await applicationChoices(sql, request.query) },
+      }),
       listReasons(sql),
     ]);
+    const { rows: games, filter, typed, count, pager } = list;
+    const { lane = 'new' } = filter;
     const opened = await listPicturedGames(
       sql,
       // With a store of pictures, a game is not passed without them.
@@ -121,31 +151,20 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       options,
       games.map((game) => opened.find(({ game_id }) => game_id === game.game_id) ?? game),
     );
-    const filters = { lane, application, q };
-    const tabs = html`<nav class="tabs" aria-label="Lanes">${LANES.map(
-      (each) =>
-        html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? html` aria-current="page"` : null}>${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
-    )}</nav>`;
-    const bulk = html`<div class="bulk" role="group" aria-label="Decide on the selected games"><label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label><output data-selected></output>
-<button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary><div class="form">${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
-    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>${awaitIcons(games, pictures)}`;
-    const isCut = next !== null && games.length < PAGE;
-    const empty = html`<div class="card"><div class="empty"><p>${q === undefined ? 'Nothing waits in this lane.' : isCut ? 'No match so far.' : at === undefined ? 'No game of this lane matches.' : 'No further game of this lane matches.'}</p></div></div>`;
-    const body = html`${tabs}<form method="get" ${FILTERS} role="search">${hiddenFields({ lane })}
-<label class="field grow"><span>Name</span><input type="search" name="q" value="${q ?? ''}"></label>
-${select('application', 'Application', choices, application ?? '')}<button class="button">Filter</button></form>
-${games.length === 0 ? empty : mayDecide ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk}</form>` : cards}
-${isCut ? html`<p class="soft">One page compares ${number(COMPARED_MAX)} names. The search goes on with the next ones.</p>` : null}
-${pager([
-  ['First', at === undefined ? null : link('/review', filters)],
-  [isCut ? 'Search further' : 'Next', next === null ? null : link('/review', { ...filters, at: next })],
-])}`;
-    const oldest = summary[lane].oldest;
+    const filters = { ...typed, lane };
+    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>
+${awaitIcons(games, pictures)}`;
+    const shown = mayDecide
+      ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk(reasons)}</form>`
+      : cards;
+    const said = filter.search === undefined ? laneList.empty : list.sentence;
+    const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
+    const { oldest } = summary[lane];
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
-      body,
+      body: html`${laneTabs(lane, filters, summary)}${list.filters}
+${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
       actions: mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u' }) : undefined,
     });
@@ -172,37 +191,22 @@ ${pager([
   app.get<ById<'batch_id'>>('/batches/:batch_id', { config: { right: 'view' } }, async (request, reply) => {
     const filters = laneFilters.parse(request.query);
     const batch_id = toId(request.params.batch_id);
-    const rows = batch_id === undefined ? [] : await listBatch(sql, batch_id);
-    const [first] = rows;
-    if (batch_id === undefined || first === undefined)
+    const batch = batch_id === undefined ? undefined : await findBatch(sql, batch_id);
+    if (batch_id === undefined || batch === undefined)
       return sendError(reply, 404, 'No such batch', 'There is no batch of decisions with this id.');
-    const standing = rows.filter(({ undone_at }) => undone_at === null).length;
-    const mayUndo = standing > 0 && hasRight(operatorOf(request).roles, 'decide');
-    const body = tableSection(
-      `${rows.length} games`,
-      rows,
-      [
-        {
-          head: 'Game',
-          cell: (row) => html`<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>`,
-        },
-        { head: 'Application', minWidth: 640, cell: (row) => row.application_id },
-        {
-          head: 'Decision',
-          cell: (row) => (row.undone_at === null ? badge(row.audit_status) : badge('undone')),
-        },
-        { head: 'Revision', numeric: true, minWidth: 900, cell: (row) => row.revision },
-        { head: 'Now', cell: (row) => badge(row.game_status) },
-      ],
-      { empty: '', label: 'Games of the batch' },
-    );
+    const path = `/batches/${batch_id}`;
+    const view = { path, query: request.query, limit: BATCH_PAGE, fixed: { batch_id } };
+    const { body } = await showList(sourcesOf(options), batchList, view);
+    const mayUndo = batch.standing > 0 && hasRight(operatorOf(request).roles, 'decide');
+    const undo = action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' });
     return sendPage(reply, {
       title: 'Batch of decisions',
       at: '/review',
       parent: ['Review', link('/review', filters)],
-      lead: html`${badge(first.audit_status)} by ${first.decided_by}, ${ago(first.decided_at)}`,
-      actions: html`${mayUndo ? action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' }) : null}<a class="button" href="${link('/review', filters)}">Back to review</a>`,
-      body,
+      lead: html`${badge(batch.audit_status)} by ${batch.decided_by}, ${ago(batch.decided_at)}`,
+      actions: html`${mayUndo ? undo : null}
+<a class="button" href="${link('/review', filters)}">Back to review</a>`,
+      body: body({ linkTo, title: `${number(batch.games)} games`, label: 'Games of the batch' }),
     });
   });
 

@@ -5,12 +5,14 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { PictureSet } from '#db/queries/pictures.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { findLaterRun, listVanishingGames, type VanishingGame } from '#db/queries/vanishing-games.ts';
+import { findLaterRun, type VanishingGame } from '#db/queries/vanishing-games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runWithdrawalList } from '#src/lists/runs.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
@@ -28,6 +30,7 @@ import {
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { addRequestActions, requestCard } from '#src/site/requests.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 /** Games that the gallery shows. When these are withdrawn, it shows the next ones. */
 const GALLERY_MAX = 120;
@@ -39,6 +42,24 @@ const describeRequest = ({ asked, version }: ApprovalRow): string =>
   asked.game_ids === undefined
     ? `withdraw all of them: ${version}`
     : `withdraw ${number(asked.game_ids.length)} of ${version}`;
+
+/** A game of the list `run.withdrawals`. */
+const card = (
+  game: VanishingGame,
+  maySelect: boolean,
+  isRequested: boolean,
+  pictures: PictureSet,
+): SafeHtml => {
+  const { game_id, game_name, application_game_id, audit_status } = game;
+  const box = maySelect
+    ? html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}"
+ aria-label="Select ${nameOr(game_name)}">`
+    : html`<span></span>`;
+  return html`<li class="game-card" data-item>${box}${iconPlace(game, pictures)}<div>
+<a class="name" href="/games/${game_id}">${gameName(game_name)}</a>
+<span class="meta">${application_game_id}</span>
+<span class="meta">${audit_status}${isRequested ? ', in a request' : ''}</span></div></li>`;
+};
 
 /** The form that withdraws the selected games, or asks a second person to approve it. */
 const galleryForm = (run_id: string, mode: 'ask' | 'withdraw', cards: SafeHtml): SafeHtml => {
@@ -67,9 +88,8 @@ const gallery = (
   requestedIds: ReadonlySet<string>,
   pictures: PictureSet,
 ): SafeHtml => {
-  const cards = html`<ul class="cards">${games.map(
-    (game) =>
-      html`<li class="game-card" data-item>${mode === 'view' ? html`<span></span>` : html`<input type="checkbox" autocomplete="off" name="game" value="${game.game_id}" aria-label="Select ${nameOr(game.game_name)}">`}${iconPlace(game, pictures)}<div><a class="name" href="/games/${game.game_id}">${gameName(game.game_name)}</a><span class="meta">${game.application_game_id}</span><span class="meta">${game.audit_status}${requestedIds.has(game.game_id) ? ', in a request' : ''}</span></div></li>`,
+  const cards = html`<ul class="cards">${games.map((game) =>
+    card(game, mode !== 'view', requestedIds.has(game.game_id), pictures),
   )}</ul>${awaitIcons(games, pictures)}`;
   return mode === 'view' ? html`<div class="body">${cards}</div>` : galleryForm(run_id, mode, cards);
 };
@@ -82,7 +102,7 @@ export const showWithdrawals = async (
 ): Promise<SafeHtml> => {
   const { sql, fourEyes } = options;
   const [games, laterRun, requests, need] = await Promise.all([
-    listVanishingGames(sql, run_id, { limit: GALLERY_MAX }),
+    readFirst(runWithdrawalList, sourcesOf(options), { run_id }, GALLERY_MAX),
     findLaterRun(sql, run_id),
     refreshOpenRequests(sql, KINDS, `run:${run_id}`),
     readNeed(sql, fourEyes, 'withdrawals'),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { findVersion } from '#db/queries/approvals.ts';
 import { listAudit } from '#db/queries/audit.ts';
-import { type Developer, findDeveloper, listFormerRecords } from '#db/queries/kyc-desk.ts';
+import { type Developer, findDeveloper } from '#db/queries/kyc-list.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
@@ -10,29 +10,24 @@ import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
   deskRequest,
+  developerLinks,
   developerPath,
   fieldNames,
+  linkTo,
   removedBadge,
   revealForm,
-  stateBadge,
 } from '#src/kyc-desk/pages/parts.ts';
+import { auditList } from '#src/lists/audit.ts';
+import { kycVersionList } from '#src/lists/kyc.ts';
+import { readFirst } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
-import { actorCell } from '#src/site/actor-cell.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { readProof } from '#src/site/confirm.ts';
-import {
-  ago,
-  clock,
-  facts,
-  hiddenFields,
-  html,
-  mono,
-  type SafeHtml,
-  section,
-  tableSection,
-} from '#src/site/html.ts';
+import { ago, badge, facts, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
+import { listTable } from '#src/site/list.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 const FORMER_SHOWN = 50;
 const ENTRIES_SHOWN = 30;
@@ -102,7 +97,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const at = developerPath(application_id);
       const [record, former, requests, entries, view, ...asks] = await Promise.all([
         readMasked(options, application_id),
-        listFormerRecords(sql, application_id, FORMER_SHOWN),
+        readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
         readProof(request, options, at),
@@ -135,11 +130,25 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
           const cpId = kind === 'cp-id' ? html`<input type="hidden" name="cp_id" value="${version}">` : null;
           return html`<div class="request">${title}${alone}<form method="post" action="${at}/${path}" class="acts">${cpId}${reasonField}<button class="button danger">${label}</button></form></div>`;
         });
+      const versions = listTable(kycVersionList, former, {
+        linkTo,
+        cells: { 'changed fields': ({ changed_fields }) => fieldNames(changed_fields) },
+        label: 'Former versions',
+        stacked: true,
+      });
+      const done = listTable(auditList, entries, {
+        linkTo,
+        only: ['at', 'actor', 'action', 'reason'],
+        cells: { reason: ({ reason }) => reason },
+        empty: 'Nothing was done yet.',
+        label: 'What was done',
+        stacked: true,
+      });
       const body = html`<div class="columns">
 ${section(
   'State',
   facts([
-    ['State', html`${stateBadge(developer.state)} ${developer.reason ?? ''}`],
+    ['State', html`${badge(developer.state)} ${developer.reason ?? ''}`],
     ['Application', html`<span class="mono">${application_id}</span> ${removedBadge(developer)}`],
     ['cp_id of the platform', developer.cp_id],
     ['cp_id of the application', developer.application_cp_id],
@@ -149,9 +158,7 @@ ${section(
     ['Changed fields', fieldNames(developer.changed_fields)],
     [
       'Same tax_id',
-      developer.same_tax_id.length === 0
-        ? null
-        : html`${developer.same_tax_id.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`)}`,
+      developer.same_tax_id.length === 0 ? null : html`${developerLinks(developer.same_tax_id)}`,
     ],
   ]),
 )}
@@ -159,37 +166,14 @@ ${section('Record, masked', recordBody(developer, record))}
 </div>
 ${requests.length === 0 ? null : section('Open requests', html`${requests.map((row) => deskRequest(row, view))}`)}
 ${forms.length === 0 ? null : section('What takes a second person', html`${forms}`)}
-${tableSection(
-  'Former versions, latest first',
-  former,
-  [
-    { head: 'Received', cell: (row) => clock(row.received_at) },
-    { head: 'Replaced', cell: (row) => clock(row.replaced_at) },
-    { head: 'Changed fields', cell: (row) => fieldNames(row.changed_fields) },
-  ],
-  {
-    empty: 'The current record is the first, or former versions were deleted.',
-    label: 'Former versions',
-    stacked: true,
-  },
-)}
-${tableSection(
-  'What was done, latest first',
-  entries,
-  [
-    { head: 'When', cell: (row) => clock(row.at) },
-    { head: 'Who', cell: actorCell },
-    { head: 'Action', cell: (row) => mono(row.action) },
-    { head: 'Why', cell: (row) => row.reason },
-  ],
-  { empty: 'Nothing was done yet.', label: 'What was done', stacked: true },
-)}`;
+${section('Former versions, latest first', versions)}
+${section('What was done, latest first', done)}`;
       return sendPage(reply, {
         title: developer.name,
         at: '/',
         body,
         parent: ['Developers', '/'],
-        lead: html`${stateBadge(developer.state)} ${ago(developer.asked_at)}`,
+        lead: html`${badge(developer.state)} ${ago(developer.asked_at)}`,
       });
     },
   );

@@ -1,22 +1,11 @@
 /** Parts of several pages of the desk. */
 import type { ApprovalRow } from '#db/queries/approvals.ts';
-import type { Developer } from '#db/queries/kyc-desk.ts';
-import type { KycState } from '#src/contract/words.ts';
+import type { Developer } from '#db/queries/kyc-list.ts';
+import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
+import type { LinkTo } from '#src/site/list.ts';
 import { requestCard } from '#src/site/requests.ts';
-
-const STATES: Record<KycState, { text: string; tone: string }> = {
-  pending: { text: 'pending', tone: 'info' },
-  sealed: { text: 'sealed', tone: 'good' },
-  not_provided: { text: 'not provided', tone: 'warn' },
-  cp_id_changed: { text: 'cp_id changed', tone: 'warn' },
-  failed: { text: 'failed', tone: 'bad' },
-  erased: { text: 'erased', tone: 'plain' },
-};
-
-export const stateBadge = (state: KycState): SafeHtml => badge(STATES[state].text, STATES[state].tone);
-export const stateText = (state: KycState): string => STATES[state].text;
 
 /** The application's own states, which matter here only if it was removed. */
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
@@ -32,33 +21,15 @@ export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml |
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
 
-/** A link to a developer's page. */
-export const developerLink = (application_id: string, text = application_id): SafeHtml =>
-  html`<a href="${developerPath(application_id)}">${text}</a>`;
+/** The desk's pages of subjects: developers have one. */
+export const linkTo: LinkTo = (subject) => (subject.to === 'application' ? developerPath(subject.id) : null);
+
+/** Links to developers, with commas between them. */
+export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
+  ids.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`);
 
 /** Which application a request is about. */
 export const applicationOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
-
-const WHAT: Record<ApprovalRow['kind'], string> = {
-  reveal: 'Reveal the record',
-  erase: 'Erase every version of the record',
-  'cp-id': 'Accept the new cp_id',
-  withdrawals: 'Accept withdrawals',
-  officer: 'Make a KYC officer',
-};
-const OFFICER = {
-  add: 'Add this operator',
-  roles: 'Give the roles',
-  link: 'Open the sign-in of this officer',
-};
-
-/** What a request would do. */
-export const whatOf = ({ kind, version, asked }: ApprovalRow): string => {
-  if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
-  if (kind !== 'officer' || asked.act === undefined) return WHAT[kind];
-  const roles = asked.roles?.join(', ').replaceAll('_', ' ');
-  return [OFFICER[asked.act], asked.name, roles].filter((part) => part !== undefined).join(': ');
-};
 
 /** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
 export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): SafeHtml =>
@@ -81,5 +52,5 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
             kind: 'danger',
             fields: { ...fields, cp_id: row.version },
           });
-  return requestCard(row, { login, mayApprove: true, what: whatOf(row), use });
+  return requestCard(row, { login, mayApprove: true, what: describeRequest(row), use });
 };

@@ -1,0 +1,32 @@
+import type { Queryable } from '#db/client.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { where } from '#db/where.ts';
+import type { RunOutcome } from '#src/contract/words.ts';
+
+export const RUN_SORTS = ['started_at', 'listed', 'inserted', 'updated', 'invalid', 'failed'] as const;
+type RunFilter = {
+  application_id?: string | undefined;
+  /** `open`: runs that have not ended. */
+  outcome?: RunOutcome | 'open' | undefined;
+  since?: Date | undefined;
+};
+
+/** Reads one page of the runs. */
+export const listRunPage = (
+  sql: Queryable,
+  { application_id, outcome, since }: RunFilter,
+  page: ListPage<(typeof RUN_SORTS)[number]>,
+) =>
+  readListPage<RunRow>(sql, page, {
+    columns: sql`r.*`,
+    // The array and the leading column: db/queries/api-games.ts explains both.
+    from: sql`sync_runs r ${where(sql, [
+      application_id !== undefined && sql`application_id = any (array[${application_id}])`,
+      outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),
+      since && sql`started_at >= ${since}`,
+    ])}`,
+    sort_by: page.sort === 'started_at' ? sql`r.run_number` : sql`r.${sql(page.sort)}`,
+    id: sql`r.run_id`,
+    ...(application_id !== undefined && page.sort === 'started_at' && { lead: sql`r.application_id` }),
+  });

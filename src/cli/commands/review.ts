@@ -1,0 +1,25 @@
+import type { Command } from '@commander-js/extra-typings';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { batchList, laneList } from '#src/lists/review.ts';
+
+/** `catalogue review …` */
+export const register = (program: Command): void => {
+  const review = program.command('review');
+
+  defineListCommand(review, 'list', laneList, {
+    summary: 'list the games that wait for a decision, in the order in which they entered their lane',
+    details: 'Its lines can be piped into game pass and game reject.',
+    examples: [
+      'review list',
+      'review list --lane changed --application acme',
+      'review list --json --limit 500',
+    ],
+    limit: { max: 1_000, byDefault: 50 },
+  });
+
+  defineListCommand(review, 'batch', batchList, {
+    summary: 'list the decisions that were made together, with the games as they are now',
+    examples: ['review batch 019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b'],
+    limit: { max: 1_000, byDefault: 100 },
+  });
+};

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import {
+  APPLICATION_CONDITIONS,
+  APPLICATION_SORTS,
+  type ApplicationItem,
+  listApplicationPage,
+} from '#db/queries/application-list.ts';
+import { RUN_OUTCOMES } from '#src/contract/words.ts';
+import { formatDuration, roundDuration } from '#src/lib/duration.ts';
+import { APPLICATION } from '#src/lists/columns.ts';
+import { choice, search } from '#src/lists/filters.ts';
+import { defineList } from '#src/lists/list.ts';
+
+type Stored = Omit<
+  ApplicationItem,
+  `last_${'run_id' | 'outcome' | 'reason' | 'finished_at'}` | 'has_open_run' | 'games' | 'suspect_run'
+>;
+
+/** An application as JSON documents have it: without its access token. */
+export const toApplicationDocument = (row: Stored) => ({
+  application_id: row.application_id,
+  name: row.name,
+  status: row.status,
+  reason: row.pause_reason,
+  failed_runs: row.failed_runs,
+  failing_since: row.failing_since,
+  next_attempt_at: row.next_attempt_at,
+  query_game_list_webhook: row.query_game_list_webhook,
+  query_game_detail_webhook: row.query_game_detail_webhook,
+  query_cp_kyc_webhook: row.query_cp_kyc_webhook,
+  every: formatDuration(row.every_ms),
+  kyc_every: formatDuration(row.kyc_every_ms),
+  detail_max_age: formatDuration(row.detail_max_age_ms),
+  concurrency: row.concurrency,
+  rate: row.rate,
+  volatile_parameters: row.volatile_parameters,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+/** `last_run` is null before the first run ends. */
+const toItemDocument = (row: ApplicationItem) => ({
+  ...toApplicationDocument(row),
+  games: row.games,
+  last_run:
+    row.last_run_id === null
+      ? null
+      : {
+          run_id: row.last_run_id,
+          outcome: row.last_outcome,
+          reason: row.last_reason,
+          finished_at: row.last_finished_at,
+        },
+});
+
+/** What a person should see first. */
+const conditionOf = ({ status, failing_since, suspect_run }: ApplicationItem): string => {
+  if (suspect_run !== null) return 'suspect';
+  return status === 'active' && failing_since !== null ? 'failing' : status;
+};
+
+/** The reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
+const explainCondition = ({
+  pause_reason,
+  last_reason,
+  failing_since,
+  next_attempt_at,
+}: ApplicationItem): string => {
+  const now = Date.now();
+  const parts = [pause_reason, last_reason];
+  if (failing_since !== null) parts.push(`failing for ${roundDuration(now - failing_since.getTime())}`);
+  if (next_attempt_at !== null)
+    parts.push(`next attempt in ${roundDuration(next_attempt_at.getTime() - now)}`);
+  return parts.filter((part) => part !== null).join('; ');
+};
+
+export const applicationList = defineList({
+  name: 'application.list',
+  nouns: ['application', 'applications'],
+  right: 'view',
+  filter: z.object({
+    status: choice(APPLICATION_CONDITIONS, {
+      name: 'status',
+      title: 'State',
+      description: 'only applications in this state; trouble: paused, failing, or suspect',
+    }),
+    outcome: choice(RUN_OUTCOMES, {
+      name: 'outcome',
+      title: 'Outcome',
+      description: 'only applications whose latest run had this outcome',
+    }),
+    search: search('id or name', 'Name or id'),
+  }),
+  sorts: APPLICATION_SORTS,
+  order: 'application_id',
+  columns: [
+    { ...APPLICATION, label: ({ name }) => name, sort: 'application_id' },
+    { key: 'name', on: 'terminal' },
+    {
+      key: 'status',
+      title: 'State',
+      kind: 'status',
+      value: conditionOf,
+      link: ({ suspect_run }) => (suspect_run === null ? null : { to: 'run', id: suspect_run }),
+    },
+    {
+      key: 'since',
+      kind: 'age',
+      value: (row) => row.failing_since,
+      note: ({ pause_reason }) => pause_reason,
+      on: 'none',
+    },
+    {
+      key: 'last run',
+      kind: 'status',
+      value: (row) => row.last_outcome,
+      note: ({ has_open_run }) => (has_open_run ? 'a run is open' : null),
+      sort: 'last_run_at',
+    },
+    { key: 'ago', title: 'Ended', kind: 'age', value: (row) => row.last_finished_at, on: 'terminal' },
+    {
+      key: 'last_success',
+      kind: 'age',
+      value: (row) => row.last_success_at,
+      sort: 'last_success_at',
+      width: 'medium',
+      on: 'page',
+    },
+    { key: 'every', kind: 'duration', value: (row) => row.every_ms, width: 'wide', on: 'page' },
+    { key: 'games', kind: 'number', on: 'page' },
+    { key: 'reason', title: 'Why', value: explainCondition, width: 'wider' },
+  ],
+  empty: 'There is no application yet: npx catalogue app add --help',
+  noMatch: 'No application matches.',
+  document: toItemDocument,
+  read: listApplicationPage,
+});

@@ -1,0 +1,146 @@
+/** What waits for a second person, or was approved: one list a reader, because the kinds have readers of their own. */
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { type ApprovalRow, listApprovalPage, listWithdrawalRequestPage } from '#db/queries/approvals.ts';
+import type { ListPage } from '#db/queries/list-page.ts';
+import { APPROVAL_KINDS, type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { choice, flag } from '#src/lists/filters.ts';
+import { column, defineList } from '#src/lists/list.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
+
+const WHAT: Record<ApprovalKind, string> = {
+  reveal: 'Reveal the record',
+  erase: 'Erase every version of the record',
+  'cp-id': 'Accept the new cp_id',
+  withdrawals: 'Accept withdrawals',
+  officer: 'Make a KYC officer',
+};
+
+const OFFICER = {
+  add: 'Add the operator',
+  roles: 'Give the operator',
+  link: 'Open the sign-in of the officer',
+};
+
+/** What a request would do. */
+export const describeRequest = (row: ApprovalRow): string => {
+  const { kind, version, asked } = row;
+  if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
+  if (kind !== 'officer' || asked.act === undefined) return WHAT[kind];
+  const roles = asked.roles?.join(', ').replaceAll('_', ' ');
+  return [OFFICER[asked.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
+};
+
+const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
+
+const ID = column<ApprovalRow>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
+const STATE = column<ApprovalRow>({ key: 'state', kind: 'status' });
+const ASKED_BY = column<ApprovalRow>({ key: 'asked_by', title: 'By', note: ({ asked_at }) => asked_at });
+const APPROVED_BY = column<ApprovalRow>({ key: 'approved_by', title: 'Second person' });
+const REASON = column<ApprovalRow>({ key: 'reason' });
+const ASKED = column<ApprovalRow>({
+  key: 'asked',
+  kind: 'time',
+  value: (row) => row.asked_at,
+  sort: 'asked_at',
+});
+
+const toDocument = ({ approval_id, kind, subject, version, asked, state, ...row }: ApprovalRow) => {
+  const { reason, asked_by, asked_at, approved_by, approved_at, expires_at, used_at } = row;
+  return {
+    ...{ approval_id, kind, subject, version, ...asked, state, reason },
+    ...{ asked_by, asked_at, approved_by, approved_at, expires_at, used_at },
+  };
+};
+
+const COMMON = {
+  nouns: ['request', 'requests'],
+  plural: 'approvals',
+  sorts: ['asked_at'],
+  order: '-asked_at',
+  document: toDocument,
+} as const;
+
+/** The filter of these kinds, and how they are read: open requests whose subject has changed end before. */
+const requestsOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]]>(kinds: Kinds) => ({
+  filter: z.object({
+    kind: choice(kinds, { name: 'kind', title: 'Kind', description: 'only this kind' }),
+    all: flag({ name: 'all', title: 'All', description: 'also those that were used or have ended' }),
+  }),
+  read: async (
+    sql: Database,
+    { kind, all = false }: { kind?: ApprovalKind | undefined; all?: boolean | undefined },
+    page: ListPage<'asked_at'>,
+  ) => {
+    const chosen = kind === undefined ? kinds : [kind];
+    await refreshOpenRequests(sql, chosen);
+    return listApprovalPage(sql, { kinds: chosen, open: !all }, page);
+  },
+});
+
+/** Every kind, for who may read the audit log. */
+export const approvalList = defineList({
+  ...COMMON,
+  ...requestsOf(APPROVAL_KINDS),
+  name: 'approval.list',
+  right: 'read_audit',
+  columns: [
+    ID,
+    { key: 'kind', kind: 'id' },
+    { key: 'subject', kind: 'id' },
+    STATE,
+    ASKED_BY,
+    APPROVED_BY,
+    REASON,
+  ],
+  empty: 'Nothing waits for a second person.',
+  noMatch: 'No request matches.',
+});
+
+/** What KYC officers request. */
+export const kycRequestList = defineList({
+  ...COMMON,
+  ...requestsOf(KYC_APPROVAL_KINDS),
+  name: 'kyc.requests',
+  right: 'kyc',
+  columns: [
+    ID,
+    ASKED,
+    {
+      key: 'application_id',
+      title: 'Developer',
+      kind: 'id',
+      value: idOf,
+      link: (row) => ({ to: 'application', id: idOf(row) }),
+    },
+    { key: 'request', value: describeRequest },
+    STATE,
+    ASKED_BY,
+    APPROVED_BY,
+    REASON,
+  ],
+  empty: 'No requests yet.',
+  noMatch: 'No request matches.',
+});
+
+/** Open requests to withdraw the games of a suspect run. */
+export const runRequestList = defineList({
+  ...COMMON,
+  name: 'run.requests',
+  right: 'view',
+  filter: z.object({}),
+  columns: [
+    ID,
+    {
+      key: 'run_id',
+      title: 'Withdrawals',
+      value: (row) => row.version,
+      link: (row) => ({ to: 'run', id: idOf(row) }),
+    },
+    STATE,
+    ASKED_BY,
+    { ...REASON, width: 'medium' },
+  ],
+  empty: 'Nothing waits for a second person.',
+  read: (sql, _filter, page) => listWithdrawalRequestPage(sql, page),
+});

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
+import { ACTOR, WHO } from '#src/lists/columns.ts';
+import { exactly, onlyApplication, parsed, since, until } from '#src/lists/filters.ts';
+import { column, defineList, type Link } from '#src/lists/list.ts';
+
+const parseSubject = (text: string): string => {
+  if (AUDIT_SUBJECTS.some((kind) => text.startsWith(`${kind}:`) && text.length > kind.length + 1))
+    return text;
+  throw new RangeError(
+    `Give it as audit list prints it, such as application:acme. Kinds: ${AUDIT_SUBJECTS.join(', ')}.`,
+  );
+};
+
+/** @returns the actions of this name: one, or without its subject every `<subject>.<verb>` */
+const parseAction = (name: string): string[] => {
+  const found = AUDIT_ACTIONS.filter((action) => action === name || action.endsWith(`.${name}`));
+  if (found.length > 0) return found;
+  throw new RangeError(`There is no such action. Actions: ${AUDIT_ACTIONS.join(', ')}.`);
+};
+
+const LINKED = ['application', 'game', 'run'] as const;
+
+/** The page of a subject `<kind>:<id>`. */
+const toSubject = (subject: string): Link | null => {
+  const [, kind = '', id = ''] = /^([a-z_]+):(.+)$/s.exec(subject) ?? [];
+  const to = LINKED.find((each) => each === kind);
+  return to === undefined ? null : { to, id };
+};
+
+const DETAILS_SHOWN = 400;
+
+const formatDetails = ({ details }: AuditRow): string | null =>
+  Object.keys(details).length === 0 ? null : JSON.stringify(details).slice(0, DETAILS_SHOWN);
+
+const AT = column<AuditRow>({ key: 'at', title: 'When', kind: 'time' });
+
+/** An entry in JSON: its hash is that of the chain. */
+const toDocument = ({ previous_hash: _previous, hash, ...entry }: AuditRow) => ({
+  ...entry,
+  hash: Buffer.from(hash).toString('hex'),
+});
+
+const actor = () => exactly({ name: 'actor', title: 'Person', description: 'only of this person' });
+
+export const auditList = defineList({
+  name: 'audit.list',
+  nouns: ['entry', 'entries'],
+  right: 'read_audit',
+  filter: z.object({
+    actor: actor(),
+    action: parsed(parseAction, {
+      name: 'action',
+      title: 'Action',
+      description: 'only this action, such as game.pass, or pass for every subject',
+      values: AUDIT_ACTIONS,
+    }),
+    subject: parsed(parseSubject, {
+      name: 'subject',
+      title: 'Subject',
+      description: 'only of this subject, such as application:acme',
+    }),
+    since: since(),
+    until: until(),
+  }),
+  sorts: ['entry_id'],
+  order: '-entry_id',
+  columns: [
+    { key: 'entry_id', title: '#', kind: 'number', sort: 'entry_id', width: 'wide' },
+    AT,
+    ACTOR,
+    WHO,
+    { key: 'action', kind: 'id' },
+    { key: 'subject', title: 'On', kind: 'id', link: ({ subject }) => toSubject(subject) },
+    { key: 'reason', title: 'Why, and what', note: formatDetails },
+  ],
+  empty: 'No entries.',
+  noMatch: 'No entry matches.',
+  document: toDocument,
+  read: listAuditPage,
+});
+
+/** Who saw a KYC record in clear. */
+export const revealList = defineList({
+  name: 'kyc.reveals',
+  nouns: ['reveal', 'reveals'],
+  right: 'kyc',
+  filter: z.object({ application_id: onlyApplication(), actor: actor(), since: since(), until: until() }),
+  sorts: ['entry_id'],
+  order: '-entry_id',
+  columns: [
+    { ...AT, sort: 'entry_id' },
+    ACTOR,
+    WHO,
+    {
+      key: 'application_id',
+      title: 'Developer',
+      kind: 'id',
+      value: ({ subject }) => subject.slice('application:'.length),
+      link: ({ subject }) => toSubject(subject),
+    },
+    {
+      key: 'second_person',
+      value: ({ details }) => (typeof details.second_person === 'string' ? details.second_person : null),
+    },
+    { key: 'reason' },
+  ],
+  empty: 'No record was revealed.',
+  noMatch: 'No reveal matches.',
+  document: toDocument,
+  read: (sql, { application_id, ...filter }, page) => {
+    const subject = application_id && `application:${application_id}`;
+    return listAuditPage(sql, { ...filter, subject, action: 'kyc.reveal' }, page);
+  },
+});

@@ -1,0 +1,66 @@
+/** Columns that several lists have. */
+import type { AuditRow } from '#db/queries/audit.ts';
+import { describeActorKind } from '#src/contract/audit.ts';
+import { type Column, column } from '#src/lists/list.ts';
+
+type OfApplication = { application_id: string };
+
+/** The application of a row, by its id. */
+export const APPLICATION = column<OfApplication>({
+  key: 'application_id',
+  title: 'Application',
+  kind: 'id',
+  link: ({ application_id }) => ({ to: 'application', id: application_id }),
+});
+
+type NamedGame = OfApplication & { game_id: string; application_game_id: string; game_name: string };
+
+/** The name of a game, which leads to the game. */
+export const GAME_NAME = column<NamedGame>({
+  key: 'game_name',
+  title: 'Game',
+  link: ({ application_id, application_game_id, game_id }) => ({
+    to: 'application_game',
+    application_id,
+    application_game_id,
+    game_id,
+  }),
+});
+
+/** A game with its revision, as decisions on the command line name it. */
+export const DECIDABLE = column<{ game_id: string; revision: number }>({
+  key: 'game',
+  kind: 'id',
+  value: ({ game_id, revision }) => `${game_id}@${revision}`,
+  on: 'terminal',
+});
+
+/** The game_id of the application. */
+export const APPLICATION_GAME = column<{ application_game_id: string }>({
+  key: 'their id',
+  title: "Application's game_id",
+  kind: 'id',
+  value: (row) => row.application_game_id,
+  width: 'wide',
+});
+
+/** A counter. @param title by default its name */
+export const countColumn = <Key extends string>(
+  key: Key,
+  title = `${key[0]?.toUpperCase()}${key.slice(1)}`,
+): Column<Record<Key, number>> => ({ key, title, kind: 'number', value: (row) => row[key] });
+
+type Entry = Pick<AuditRow, 'actor' | 'actor_kind' | 'os_user'>;
+
+/** Who acted, for a page. */
+export const ACTOR = column<Entry>({ key: 'actor', title: 'Who', note: describeActorKind, on: 'page' });
+
+/** The same for a terminal, which has no second line. */
+export const WHO = column<Entry>({
+  key: 'who',
+  value: (entry) => {
+    const kind = describeActorKind(entry);
+    return kind === null ? entry.actor : `${entry.actor} (${kind})`;
+  },
+  on: 'terminal',
+});

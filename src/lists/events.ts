@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { EVENT_STATES, type EventItem, listEventPage } from '#db/queries/event-list.ts';
+import { ADDRESS_CONDITIONS, ADDRESS_SORTS, listEventWebhookPage } from '#db/queries/event-webhooks.ts';
+import { APPLICATION } from '#src/lists/columns.ts';
+import { choice, onlyApplication } from '#src/lists/filters.ts';
+import { defineList } from '#src/lists/list.ts';
+
+const stateOf = ({ state }: EventItem): string => state ?? 'pulled';
+
+const resultOf = ({ last_status, last_error }: EventItem): string | null =>
+  last_status === null ? last_error : `HTTP ${last_status}`;
+
+/** An event in JSON. */
+export const toEventDocument = ({ data, ...event }: EventItem) => ({
+  ...event,
+  state: stateOf({ ...event, data }),
+  data,
+});
+
+export const eventList = defineList({
+  name: 'event.list',
+  nouns: ['event', 'events'],
+  right: 'view',
+  filter: z.object({
+    application_id: onlyApplication(),
+    state: choice(EVENT_STATES, {
+      name: 'state',
+      title: 'Delivery',
+      description: 'only deliveries in this state',
+    }),
+  }),
+  sorts: ['created_at'],
+  order: '-created_at',
+  columns: [
+    {
+      key: 'ago',
+      title: 'Happened',
+      kind: 'age',
+      value: (row) => row.created_at,
+      sort: 'created_at',
+      on: 'terminal',
+    },
+    { ...APPLICATION, key: 'application', on: 'terminal' },
+    { key: 'type', title: 'Event', kind: 'status', sort: 'created_at' },
+    {
+      key: 'game',
+      value: ({ data }) => data.game_name,
+      link: ({ application_id, game_id, data: { application_game_id } }) => ({
+        to: 'application_game',
+        application_id,
+        application_game_id,
+        game_id,
+      }),
+    },
+    { key: 'state', title: 'Delivery', kind: 'status', value: stateOf },
+    { key: 'result', value: resultOf, on: 'terminal' },
+    { key: 'event_id', kind: 'id', width: 'wider' },
+  ],
+  empty: 'No event yet: the status of no game has changed.',
+  noMatch: 'No event matches.',
+  document: toEventDocument,
+  read: listEventPage,
+});
+
+/** Where the events of applications are sent, with the health of each address. */
+export const eventAddressList = defineList({
+  name: 'event.addresses',
+  nouns: ['address', 'addresses'],
+  right: 'view',
+  filter: z.object({
+    application_id: onlyApplication(),
+    status: choice(ADDRESS_CONDITIONS, {
+      name: 'status',
+      title: 'State',
+      description: 'only addresses in this state; trouble: off, or failing for more than an hour',
+    }),
+  }),
+  sorts: ADDRESS_SORTS,
+  order: 'application_id',
+  columns: [
+    { ...APPLICATION, sort: 'application_id' },
+    { key: 'url', title: 'Address', kind: 'id', width: 'wide' },
+    {
+      key: 'status',
+      title: 'State',
+      kind: 'status',
+      value: ({ status, failing_since }) =>
+        status === 'active' && failing_since !== null ? 'failing' : status,
+    },
+    { key: 'why', value: ({ off_reason, last_error }) => off_reason ?? last_error },
+    { key: 'failing_since', kind: 'age', sort: 'failing_since', width: 'medium' },
+    { key: 'last_success', kind: 'age', value: (row) => row.last_success_at, width: 'medium' },
+  ],
+  empty: 'No application has an address for events.',
+  noMatch: 'No address matches.',
+  read: listEventWebhookPage,
+});

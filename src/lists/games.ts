@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { GAME_SORTS, listGamePage, listWithdrawnGamePage, NAMES_COMPARED } from '#db/queries/game-list.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
+import { choice, ofApplication, searchAsTyped, theApplication } from '#src/lists/filters.ts';
+import { defineList } from '#src/lists/list.ts';
+
+export const gameList = defineList({
+  name: 'game.list',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({
+    search: searchAsTyped(
+      "the name, the beginning of the platform's id, or the application's id",
+      'Name or id',
+    ),
+    audit_status: choice(AUDIT_STATUSES, {
+      name: 'status',
+      title: 'Status',
+      description: 'only games of this audit_status',
+    }),
+    application_id: ofApplication('only games of this application'),
+  }),
+  sorts: GAME_SORTS,
+  order: 'first_seen',
+  columns: [
+    DECIDABLE,
+    { ...APPLICATION, key: 'application', on: 'terminal' },
+    GAME_NAME,
+    {
+      key: 'why',
+      value: ({ audit_status, reason_label }) =>
+        audit_status === 'rejected' ? (reason_label ?? 'No reason given.') : null,
+      note: ({ text }) => text,
+      on: 'none',
+    },
+    {
+      key: 'audit_status',
+      title: 'Status',
+      kind: 'status',
+      note: ({ withdrawn_at }) => (withdrawn_at === null ? null : 'withdrawn'),
+    },
+    {
+      ...APPLICATION,
+      key: 'application_name',
+      kind: 'text',
+      value: (row) => row.application_name,
+      width: 'medium',
+      on: 'page',
+    },
+    APPLICATION_GAME,
+    { key: 'withdrawn', value: ({ withdrawn_at }) => (withdrawn_at === null ? '' : 'yes'), on: 'terminal' },
+    { key: 'revision', kind: 'number', width: 'wider', on: 'page' },
+    { key: 'decided', kind: 'age', value: (row) => row.audit_time, width: 'wide', on: 'page' },
+    { key: 'changed', kind: 'age', value: (row) => row.updated_at, width: 'medium', on: 'none' },
+  ],
+  empty: 'No game is stored yet: they come with the first run of an application.',
+  noMatch: 'No game matches.',
+  compared: NAMES_COMPARED,
+  document: (row) => ({
+    game_id: row.game_id,
+    application_id: row.application_id,
+    application_game_id: row.application_game_id,
+    game_name: row.game_name,
+    audit_status: row.audit_status,
+    audit_time: row.audit_time,
+    revision: row.revision,
+    withdrawn_at: row.withdrawn_at,
+  }),
+  read: listGamePage,
+});
+
+export const withdrawnGameList = defineList({
+  name: 'game.withdrawn',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({ application_id: theApplication() }),
+  sorts: ['withdrawn_at'],
+  order: '-withdrawn_at',
+  columns: [
+    { key: 'game_id', kind: 'id', on: 'terminal' },
+    GAME_NAME,
+    APPLICATION_GAME,
+    { key: 'first missed', kind: 'time', value: (row) => row.unlisted_at, width: 'medium' },
+    { key: 'withdrawn', kind: 'age', value: (row) => row.withdrawn_at, sort: 'withdrawn_at' },
+    { key: 'audit_status', title: 'Was', kind: 'status', width: 'medium' },
+  ],
+  empty: 'No game is withdrawn.',
+  read: listWithdrawnGamePage,
+});

@@ -1,0 +1,46 @@
+/** Every list, by the name that the operator API gives it. */
+import { applicationList } from '#src/lists/applications.ts';
+import { approvalList, kycRequestList, runRequestList } from '#src/lists/approvals.ts';
+import { auditList, revealList } from '#src/lists/audit.ts';
+import { eventAddressList, eventList } from '#src/lists/events.ts';
+import { failureGroupList, failureList } from '#src/lists/failures.ts';
+import { gameList, withdrawnGameList } from '#src/lists/games.ts';
+import { developerList, kycVersionList } from '#src/lists/kyc.ts';
+import type { AnyList } from '#src/lists/list.ts';
+import { operatorList } from '#src/lists/operators.ts';
+import { queueList, workerList } from '#src/lists/queues.ts';
+import { reasonList } from '#src/lists/reasons.ts';
+import { batchList, laneList } from '#src/lists/review.ts';
+import { runDayList, runList, runPageList, runWithdrawalList } from '#src/lists/runs.ts';
+import { tokenList } from '#src/lists/tokens.ts';
+
+export const LISTS: readonly AnyList[] = [
+  applicationList,
+  approvalList,
+  auditList,
+  batchList,
+  developerList,
+  eventAddressList,
+  eventList,
+  failureGroupList,
+  failureList,
+  gameList,
+  kycRequestList,
+  kycVersionList,
+  laneList,
+  operatorList,
+  queueList,
+  reasonList,
+  revealList,
+  runDayList,
+  runList,
+  runPageList,
+  runRequestList,
+  runWithdrawalList,
+  tokenList,
+  withdrawnGameList,
+  workerList,
+];
+
+const names = new Set(LISTS.map(({ name }) => name));
+if (names.size !== LISTS.length) throw new Error('two lists have the same name');

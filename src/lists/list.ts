@@ -1,0 +1,118 @@
+/**
+ * What people and machines see in rows. A list says once what it filters, sorts, shows and reads; the command line, the
+ * pages, the portal and the operator API render it. `index.ts` names every list.
+ */
+import type { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import type { Listed, ListPage } from '#db/queries/list-page.ts';
+import type { Right } from '#src/contract/roles.ts';
+import type { Producer } from '#src/queue/producer.ts';
+
+/**
+ * What a value is, for its alignment and its form. `age`: a time as its distance from now. `duration`: milliseconds.
+ * `status`: one of a few words, which has a colour. `id`: an id, or a word of the protocol.
+ */
+type Kind = 'text' | 'number' | 'time' | 'age' | 'duration' | 'status' | 'id';
+
+/** The subject that a cell links to; each front has its own address of it, or none. */
+export type Link =
+  | { to: 'application' | 'game' | 'run'; id: string }
+  /** A game as its application names it; without `game_id` it may not be stored. */
+  | { to: 'application_game'; application_id: string; application_game_id: string; game_id?: string };
+
+type Value = string | number | Date | null;
+
+// Methods, not properties: a list of rows of some type is then also a list of any rows.
+export type Column<Row> = {
+  /** Its name for machines, and its head on the command line. */
+  key: string;
+  /** Its head on a page. */
+  title: string;
+  kind: Kind;
+  value(row: Row): Value;
+  /** What a page shows in place of the value, which is then the small text below it: a name above its id. */
+  label?(row: Row): string;
+  /** Small text below the value, on a page. A time is shown as its age. */
+  note?(row: Row): string | Date | null;
+  link?(row: Row): Link | null;
+  /** The sort of a click on its head. */
+  sort?: string;
+  /** Pages show it from this width of the window on. Absent: always. */
+  width?: 'medium' | 'wide' | 'wider' | 'widest';
+  /** The only front that shows it by default: a terminal has room for other columns than a page. `none`: if chosen. */
+  on?: 'terminal' | 'page' | 'none';
+};
+
+/** A column as a list defines it. Its title is by default its key in words, its kind `text`, its value what it names. */
+type Given<Row> = Pick<Column<Row>, 'key'> & Partial<Column<Row>>;
+
+const inWords = (key: string): string => `${key[0]?.toUpperCase()}${key.slice(1)}`.replaceAll('_', ' ');
+
+/** Completes a column. */
+export const column = <Row>(given: Given<Row>): Column<Row> => ({
+  title: inWords(given.key),
+  kind: 'text',
+  value: (row) => row[given.key as keyof Row] as Value,
+  ...given,
+});
+
+/** A column, with "-" before it in descending order. */
+export type SortText<Sort extends string> = Sort | `-${Sort}`;
+
+type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort extends string> = {
+  name: `${string}.${string}`;
+  /** What one row is, and several. */
+  nouns: readonly [one: string, many: string];
+  /** The key of the rows in a JSON document. Default: what several rows are. */
+  plural?: string;
+  right: Right;
+  /** Each key is made by `src/lists/filters.ts`, so that every front has a control for it. */
+  filter: Filter;
+  /** None: the order is fixed. */
+  sorts: readonly Sort[];
+  /** How it is sorted by default. */
+  order: SortText<NoInfer<Sort>>;
+  columns: readonly AnyColumn[];
+  /** Said when there is no row at all, and when none matches the filter. */
+  empty: string;
+  noMatch?: string;
+  /** Names that one page compares with a text. A page may then end before it is full. */
+  compared?: number;
+  /** A row in JSON. Default: as it was read. */
+  document?(row: Row): object;
+  /** @param producer opens the queues */
+  read(
+    sql: Database,
+    filter: z.infer<Filter>,
+    page: ListPage<Sort>,
+    producer: () => Promise<Producer>,
+  ): Promise<Listed<Row>>;
+};
+
+export type List<Row extends object, Filter extends z.ZodObject, Sort extends string> = ListWith<
+  Column<Row>,
+  Row,
+  Filter,
+  Sort
+>;
+
+export type AnyList = List<object, z.ZodObject, string>;
+
+/** Defines a list. Its types come from its parts. */
+export const defineList = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
+  list: ListWith<Given<NoInfer<Row>>, Row, Filter, Sort>,
+): List<Row, Filter, Sort> => ({ ...list, columns: list.columns.map((given) => column<Row>(given)) });
+
+/** The columns that a front shows: those with these keys, in their order, or else its own. */
+export const columnsFor = <Row>(
+  columns: readonly Column<Row>[],
+  front: 'terminal' | 'page',
+  keys?: readonly string[],
+): Column<Row>[] => {
+  if (keys === undefined) return columns.filter(({ on = front }) => on === front);
+  return keys.map((key) => {
+    const column = columns.find((each) => each.key === key);
+    if (column === undefined) throw new Error(`the list has no column ${key}`);
+    return column;
+  });
+};

@@ -1,0 +1,84 @@
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import type { Listed, ListPage } from '#db/queries/list-page.ts';
+import { listWorkerPage } from '#db/queries/workers.ts';
+import { countColumn } from '#src/lists/columns.ts';
+import { defineList } from '#src/lists/list.ts';
+import type { Producer } from '#src/queue/producer.ts';
+
+const STATES = [
+  'waiting',
+  'prioritized',
+  'active',
+  'delayed',
+  'waiting-children',
+  'completed',
+  'failed',
+] as const;
+
+/** A queue and its jobs by state. */
+export type QueueItem = Record<(typeof STATES)[number], number> & { name: string; paused: boolean };
+
+const readQueue = async (queue: Queue): Promise<QueueItem> => {
+  const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
+  const byState = Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0]));
+  return { name: queue.name, paused, ...(byState as Record<(typeof STATES)[number], number>) };
+};
+
+const readQueues = async (
+  _sql: Database,
+  _filter: object,
+  { after, limit }: ListPage<'name'>,
+  producer: () => Promise<Producer>,
+): Promise<Listed<QueueItem>> => {
+  const queues = (await producer()).queues().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const rest = queues.filter(({ name }) => after === undefined || name > after[1]);
+  const rows = await Promise.all(rest.slice(0, limit).map(readQueue));
+  const last = rest.length > limit ? rows.at(-1)?.name : undefined;
+  return { rows, total: queues.length, next: last === undefined ? undefined : [last, last] };
+};
+
+export const queueList = defineList({
+  name: 'queue.list',
+  nouns: ['queue', 'queues'],
+  right: 'view',
+  filter: z.object({}),
+  sorts: [],
+  order: 'name',
+  read: readQueues,
+  columns: [
+    { key: 'queue', value: (row) => row.name },
+    { key: 'state', kind: 'status', value: ({ paused }) => (paused ? 'paused' : 'running') },
+    {
+      key: 'backlog',
+      title: 'Waiting',
+      kind: 'number',
+      value: ({ waiting, prioritized, delayed }) => waiting + prioritized + delayed,
+      on: 'page',
+    },
+    ...STATES.map((state) => ({
+      ...countColumn(state),
+      ...(state === 'active' && { width: 'medium' as const }),
+      ...(state !== 'active' && state !== 'failed' && { on: 'terminal' as const }),
+    })),
+  ],
+  empty: 'There is no queue.',
+});
+
+/** Workers with a heartbeat. */
+export const workerList = defineList({
+  name: 'worker.list',
+  nouns: ['worker', 'workers'],
+  right: 'view',
+  filter: z.object({}),
+  sorts: ['started_at'],
+  order: 'started_at',
+  read: (sql, _filter, page) => listWorkerPage(sql, page),
+  columns: [
+    { key: 'worker', value: ({ host, pid }) => `${host} ${pid}` },
+    { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
+    { key: 'seen', kind: 'time', value: (row) => row.seen_at },
+  ],
+  empty: 'No worker is running. Start one with: npx catalogue worker',
+});

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { listBatchPage } from '#db/queries/decisions.ts';
+import {
+  LANE_NAMES_COMPARED,
+  LANE_SORTS,
+  type LaneGame,
+  listLanePage,
+  placeInLane,
+} from '#db/queries/lanes.ts';
+import { LANES, type Lane } from '#src/contract/words.ts';
+import { UsageError } from '#src/errors.ts';
+import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
+import { nextCursor } from '#src/lists/cursor.ts';
+import { choice, ofApplication, search, theId } from '#src/lists/filters.ts';
+import { defineList } from '#src/lists/list.ts';
+import { type ReadPage, readList, type Sources } from '#src/lists/read.ts';
+
+/** The games that wait for a decision, in one of the two lanes. */
+export const laneList = defineList({
+  name: 'review.list',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({
+    lane: choice(LANES, {
+      name: 'lane',
+      title: 'Lane',
+      description: 'new: games that were never decided (the default); changed: games that changed since',
+    }),
+    search: search('the name', 'Name'),
+    application_id: ofApplication('only games of this application'),
+  }),
+  sorts: LANE_SORTS,
+  order: 'since',
+  read: (sql, { lane = 'new', ...filter }, page) => listLanePage(sql, { lane, ...filter }, page),
+  columns: [
+    DECIDABLE,
+    { ...APPLICATION, key: 'application', on: 'terminal' },
+    GAME_NAME,
+    { ...APPLICATION_GAME, on: 'terminal' },
+    { key: 'application_name', title: 'Application', on: 'page' },
+    { key: 'waits', kind: 'age', value: (row) => row.since, sort: 'since' },
+    { key: 'before', kind: 'status', value: (row) => row.decided_status },
+  ],
+  empty: 'Nothing waits in this lane.',
+  noMatch: 'No game of this lane matches.',
+  compared: LANE_NAMES_COMPARED,
+  document: ({ game_icon: _icon, ...game }) => game,
+});
+
+/** Decisions that were made together. */
+export const batchList = defineList({
+  name: 'review.batch',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({
+    batch_id: theId({ name: 'batch', title: 'Batch', description: 'the batch of decisions' }),
+  }),
+  sorts: ['game_id'],
+  order: 'game_id',
+  columns: [
+    { key: 'game_id', kind: 'id', on: 'terminal' },
+    { key: 'game_name', title: 'Game', link: ({ game_id }) => ({ to: 'game', id: game_id }) },
+    { ...APPLICATION, width: 'medium' },
+    {
+      key: 'decision',
+      kind: 'status',
+      value: ({ undone_at, audit_status }) => (undone_at === null ? audit_status : 'undone'),
+    },
+    { key: 'revision', kind: 'number', width: 'wide' },
+    { key: 'now', kind: 'status', value: (row) => row.game_status },
+  ],
+  empty: 'There is no batch of decisions with this id.',
+  read: listBatchPage,
+});
+
+/** The cursor of the page of a lane that begins with the game after this one, even if this one has been decided. */
+export const cursorAfter = (lane: Lane, game: Parameters<typeof placeInLane>[1]): string =>
+  nextCursor({ sort: 'since', descending: false }, placeInLane(lane, game)) ?? '';
+
+/** The games that follow a place in a lane: none behind a cursor that the lane did not make. */
+export const readUpcoming = async (
+  sources: Sources,
+  filter: z.infer<typeof laneList.filter>,
+  cursor: string,
+  limit: number,
+): Promise<Pick<ReadPage<LaneGame>, 'rows' | 'cursor'>> => {
+  try {
+    return await readList(laneList, sources, filter, { cursor, limit, uncounted: true });
+  } catch (error) {
+    if (error instanceof UsageError) return { rows: [], cursor: undefined };
+    throw error;
+  }
+};

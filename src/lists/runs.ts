@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { listRunDayPage } from '#db/queries/run-days.ts';
+import { listRunPage, RUN_SORTS } from '#db/queries/run-list.ts';
+import { listRunPagePage, RUN_PAGE_SORTS } from '#db/queries/run-page-list.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { listVanishingGamePage } from '#db/queries/vanishing-games.ts';
+import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { APPLICATION, APPLICATION_GAME, countColumn, GAME_NAME } from '#src/lists/columns.ts';
+import { choice, onlyApplication, since, theId } from '#src/lists/filters.ts';
+import { type Column, defineList } from '#src/lists/list.ts';
+
+/** A run as JSON documents have it. `outcome` is null while the run is open. */
+export const toRunDocument = (run: RunRow) => ({
+  run_id: run.run_id,
+  application_id: run.application_id,
+  outcome: run.outcome,
+  ...(Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]])) as RunCounts),
+  ...(run.reason === null ? {} : { reason: run.reason }),
+  ...(run.note === null ? {} : { note: run.note }),
+});
+type RunCounts = Record<(typeof RUN_COUNTERS)[number], number>;
+
+/** The same with its course. */
+export const toFullRunDocument = (run: RunRow) => {
+  const { trigger, full, total_last: total, next_page, started_at, progress_at, finished_at } = run;
+  return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
+};
+
+/** Counters that a narrow page shows: what came, and what did not. The last need nobody: only a wide one has room. */
+const WIDTHS: Partial<Record<string, 'medium' | 'widest'>> = {
+  listed: 'medium',
+  inserted: 'medium',
+  failed: 'medium',
+  updated: 'widest',
+  unchanged: 'widest',
+};
+const TITLES: Partial<Record<string, string>> = { inserted: 'New', updated: 'Changed' };
+
+const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
+  const sort = RUN_SORTS.find((each) => each === counter);
+  return {
+    ...countColumn(counter, TITLES[counter]),
+    width: WIDTHS[counter] ?? 'wider',
+    ...(counter !== 'listed' && { on: 'page' }),
+    ...(sort !== undefined && { sort }),
+  };
+});
+
+/** Counters by how much they need attention: what a narrow table cuts off matters least. */
+const BY_ATTENTION = [
+  'failed',
+  'invalid',
+  'missing',
+  'withdrawn',
+  'inserted',
+  'updated',
+  'unchanged',
+] as const;
+
+const formatCounts = (run: RunRow): string =>
+  BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
+
+export const runList = defineList({
+  name: 'run.list',
+  nouns: ['run', 'runs'],
+  right: 'view',
+  filter: z.object({
+    application_id: onlyApplication(),
+    outcome: choice(['open', ...RUN_OUTCOMES], {
+      name: 'outcome',
+      title: 'Outcome',
+      description: 'only runs with this outcome; open: those that have not ended',
+    }),
+    since: since(),
+  }),
+  sorts: RUN_SORTS,
+  order: '-started_at',
+  columns: [
+    {
+      key: 'ago',
+      title: 'Started',
+      kind: 'age',
+      value: (run) => run.started_at,
+      sort: 'started_at',
+      link: ({ run_id }) => ({ to: 'run', id: run_id }),
+    },
+    APPLICATION,
+    { key: 'outcome', kind: 'status', value: (run) => run.outcome ?? 'open' },
+    {
+      key: 'trigger',
+      kind: 'id',
+      value: ({ trigger, full }) => `${trigger}${full ? ', full' : ''}`,
+      width: 'widest',
+      on: 'page',
+    },
+    {
+      key: 'took',
+      kind: 'duration',
+      value: ({ started_at, finished_at }) => (finished_at ?? new Date()).getTime() - started_at.getTime(),
+      width: 'wide',
+      on: 'page',
+    },
+    ...RUN_COUNTS,
+    { key: 'games', value: formatCounts, on: 'terminal' },
+    { key: 'why', value: (run) => run.reason, on: 'terminal' },
+    { key: 'run_id', title: 'Run', kind: 'id', on: 'terminal' },
+  ],
+  empty: 'No application has run yet.',
+  noMatch: 'No run matches.',
+  document: toFullRunDocument,
+  read: listRunPage,
+});
+
+/** Runs of each day (UTC) by outcome, also of runs that are deleted. */
+export const runDayList = defineList({
+  name: 'run.days',
+  nouns: ['day', 'days'],
+  right: 'view',
+  filter: z.object({ application_id: onlyApplication() }),
+  sorts: [],
+  order: '-day',
+  columns: [
+    { key: 'day', kind: 'id' },
+    { key: 'outcome', kind: 'status' },
+    { key: 'runs', kind: 'number' },
+    ...RUN_COUNTERS.map((counter) => countColumn(counter, TITLES[counter])),
+  ],
+  empty: 'No run has finished.',
+  read: listRunDayPage,
+});
+
+const theRun = () =>
+  theId({ name: 'run', title: 'Run', description: 'the run; its id may be cut short', table: 'sync_runs' });
+
+export const runPageList = defineList({
+  name: 'run.pages',
+  nouns: ['page', 'pages'],
+  right: 'view',
+  filter: z.object({ run_id: theRun() }),
+  sorts: RUN_PAGE_SORTS,
+  order: '-page_num',
+  columns: [
+    { key: 'page', kind: 'id', value: ({ page_num }) => String(page_num), sort: 'page_num' },
+    { key: 'kind', kind: 'id', note: ({ reason }) => reason },
+    countColumn('row_count', 'Rows'),
+    ...DETAIL_COUNTERS.map((counter) => ({
+      ...countColumn(counter, TITLES[counter]),
+      width: WIDTHS[counter] === 'medium' ? ('medium' as const) : ('wide' as const),
+    })),
+    { ...countColumn('waiting'), width: 'medium' },
+    { key: 'listed', kind: 'age', value: (row) => row.listed_at, width: 'medium' },
+  ],
+  empty: 'No page is recorded. Pages are deleted a day after their run ends.',
+  read: listRunPagePage,
+});
+
+/** The games that a suspect run would withdraw. */
+export const runWithdrawalList = defineList({
+  name: 'run.withdrawals',
+  nouns: ['game', 'games'],
+  right: 'view',
+  filter: z.object({ run_id: theRun() }),
+  sorts: ['game_id'],
+  order: 'game_id',
+  columns: [
+    { key: 'game_id', kind: 'id' },
+    GAME_NAME,
+    APPLICATION_GAME,
+    { key: 'audit_status', title: 'Status', kind: 'status' },
+    { key: 'fetched', kind: 'age', value: (row) => row.fetched_at },
+  ],
+  empty: 'No game waits for a decision about its withdrawal.',
+  read: listVanishingGamePage,
+});

@@ -1,0 +1,10 @@
+import { link } from '#src/site/html.ts';
+import type { LinkTo } from '#src/site/list.ts';
+
+/** The page of a game. The id is a parameter: as a part of the path, "." and ".." would disappear. */
+export const gameUrl = (application_game_id: string): string =>
+  link('/portal/game', { id: application_game_id });
+
+/** The portal's pages of subjects: games, by the ids of their application. */
+export const linkTo: LinkTo = (subject) =>
+  subject.to === 'application_game' ? gameUrl(subject.application_game_id) : null;

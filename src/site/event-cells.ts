@@ -1,0 +1,63 @@
+/** Cells of events and of the addresses that they are sent to, for the operator and for the application's developer. */
+import type { EventItem } from '#db/queries/event-list.ts';
+import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
+import type { EventWhy } from '#src/contract/words.ts';
+import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
+
+const WHYS: Record<EventWhy, string> = {
+  decided: 'A reviewer decided.',
+  decision_undone: 'A decision was taken back.',
+  content_changed: 'Its content changed after the decision.',
+  pictures_changed: 'Its pictures changed after the decision.',
+  not_listed: 'The list no longer names it.',
+  returned: 'The list names it again, or its detail was pulled.',
+};
+
+const delivery = (event: EventItem): SafeHtml => {
+  const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
+  if (state === null)
+    return html`${badge('not sent', 'plain')}<br><small>There was no active address.</small>`;
+  if (state === 'delivered')
+    return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
+  // Without an attempt: why the delivery ended.
+  const result = last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
+  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `: ${result}`}`;
+  if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next attempt ${due(next_attempt_at)}`;
+  return html`${badge('waits', 'info')}<br><small>${next}</small>`;
+};
+
+/** How pages show what an event says, and its delivery. */
+export const EVENT_CELLS = {
+  type: ({ type, data, created_at }: EventItem): SafeHtml =>
+    html`${badge(type)}<br><small>${WHYS[data.why]} ${ago(created_at)}</small>`,
+  state: delivery,
+};
+
+/** Describes the health of the address, in one to three sentences. */
+export const describeAddress = (webhook: EventWebhook): SafeHtml => {
+  const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
+  if (status === 'off')
+    return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
+  if (last_error?.startsWith(NOT_SIGNED))
+    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
+the log of the workers.`;
+  if (failing_since !== null)
+    return html`Deliveries fail (${last_error ?? ''}). The first failure was ${ago(failing_since)};
+the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
+  return last_success_at === null
+    ? html`No event has arrived yet.`
+    : html`The last event arrived ${ago(last_success_at)}.`;
+};
+
+export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
+  badge(status === 'active' && failing_since !== null ? 'failing' : status);
+
+/** Where the events of an application are sent. @param none what is said without an address */
+export const addressFacts = (webhook: EventWebhook | undefined, none: SafeHtml): SafeHtml =>
+  webhook === undefined
+    ? html`<p class="body soft">${none}</p>`
+    : facts([
+        ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`],
+        ['State', describeAddress(webhook)],
+      ]);

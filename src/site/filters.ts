@@ -1,0 +1,96 @@
+/** The filters of a list as a page offers them, and as its address has them. */
+import { z } from 'zod';
+import { parseSince } from '#src/lib/since.ts';
+import { type Control, controlsOf } from '#src/lists/filters.ts';
+import { FILTERS, hiddenFields, html, inWords, type SafeHtml, select } from '#src/site/html.ts';
+
+const paging = z.object({
+  sort: z.string().max(50).optional().catch(undefined),
+  cursor: z.string().max(8_192).optional().catch(undefined),
+});
+
+/** The name of a filter in the address of a page. */
+const parameterOf = ({ name }: Control): string => (name === 'search' ? 'q' : name);
+
+/** What a parameter of an address means. Pages show times in UTC, so they read them in UTC. */
+const toGiven = ({ kind }: Control, text: string): unknown => {
+  if (kind === 'flag') return true;
+  if (kind !== 'time') return text;
+  try {
+    return parseSince(text, 'UTC');
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What the address of a page asks of a list. A filter that is empty or wrong counts as absent, and so does one that the
+ * page fixes.
+ */
+export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unknown, fixed: object) => {
+  const given = z.record(z.string(), z.unknown()).catch({}).parse(query);
+  const typed: Record<string, string> = {};
+  const chosen: Record<string, unknown> = {};
+  for (const [key, control] of controlsOf(filter)) {
+    const text = given[parameterOf(control)];
+    if (typeof text !== 'string' || text === '' || key in fixed) continue;
+    const value = (filter.shape[key] as z.ZodType).safeParse(toGiven(control, text));
+    if (!value.success || value.data === undefined) continue;
+    chosen[key] = value.data;
+    typed[parameterOf(control)] = text;
+  }
+  return { filter: chosen as z.infer<Filter>, typed, ...paging.parse(given) };
+};
+
+/** The choices of a select: value and label. */
+export type Choices = readonly (readonly [value: string, label: string])[];
+
+const filterField = (control: Control, value: string, choices: Choices | undefined): SafeHtml => {
+  const { kind, title, values } = control;
+  const name = parameterOf(control);
+  const offered = values?.map((each) => [each, kind === 'choice' ? inWords(each) : each] as const);
+  const options = choices ?? offered;
+  if (options !== undefined) {
+    const every = [['', `every ${title.toLowerCase()}`], ...options] as const;
+    return select(name, title, every, value);
+  }
+  if (kind === 'flag')
+    return html`<label class="checks">
+<input type="checkbox" name="${name}" value="1"${value === '' ? null : html` checked`}> ${title}</label>`;
+  const type = kind === 'time' ? 'text' : 'search';
+  const hint = kind === 'time' ? html` placeholder="24h or 2026-03-31" size="18"` : null;
+  return html`<label class="field${kind === 'time' ? null : ' grow'}"><span>${title}</span>
+<input type="${type}" name="${name}" value="${value}"${hint}></label>`;
+};
+
+type FormOptions = {
+  typed: Record<string, string>;
+  /** Keys that have no control, because the page fixes them or offers them in another way. */
+  without: readonly string[];
+  /** Those of them that stay when the form is sent. */
+  tabs: readonly string[];
+  /** What a control offers, by its parameter. */
+  choices: Record<string, Choices>;
+  kept: Record<string, string>;
+};
+
+/** The form above a list. */
+export const filterForm = (
+  filter: z.ZodObject,
+  { typed, without, tabs, choices, kept }: FormOptions,
+): SafeHtml | null => {
+  const controls = controlsOf(filter);
+  const fields = controls
+    .filter(([key]) => !without.includes(key))
+    .map(([, control]) => {
+      const parameter = parameterOf(control);
+      return filterField(control, typed[parameter] ?? '', choices[parameter]);
+    });
+  if (fields.length === 0) return null;
+  const hidden = controls
+    .filter(([key]) => tabs.includes(key))
+    .map(([, control]) => [parameterOf(control), typed[parameterOf(control)]] as const);
+  return html`<form method="get" ${FILTERS} role="search" aria-label="Filter">
+${hiddenFields({ ...Object.fromEntries(hidden), ...kept })}${fields}
+<button class="button">Filter</button></form>`;
+};

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { CLUSTER_FAULTS } from '#test/fleet/faults/cluster.ts';
+import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
+import { landOnce } from '#test/fleet/land-once.ts';
+import { survive } from '#test/fleet/one-fault.ts';
+
+describe.skipIf(withoutRedis('faults of a cluster'))(
+  'a fleet in a Redis Cluster ends with the rows of an undisturbed run after',
+  () => {
+    let landed: Awaited<ReturnType<typeof landOnce>>;
+    beforeAll(async () => {
+      landed = await landOnce(sharedGround());
+    });
+    afterAll(() => landed?.[Symbol.asyncDispose]());
+
+    // test/fleet/cluster.slow.test.ts has the first one.
+    test.for(CLUSTER_FAULTS.slice(1))(
+      '$name',
+      async (fault) => void (await survive(fault, landed.ground, landed.expected)),
+    );
+  },
+);

@@ -1,0 +1,137 @@
+// A filter that means nothing: the command line refuses it by its name, and a page shows its rows without it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controlsOf, isRequired } from '#src/lists/filters.ts';
+import { LISTS } from '#src/lists/index.ts';
+import type { AnyList } from '#src/lists/list.ts';
+import { fillLists } from '#test/lists/world.ts';
+import { runCli } from '#test/support/cli.ts';
+import { signIn, useTestConsole } from '#test/support/console.ts';
+import { addToken } from '#test/support/factories.ts';
+import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { asOperator } from '#test/support/roles.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const served = useTestConsole(database);
+let desk: TestDesk;
+beforeAll(async () => {
+  await fillLists(database.sql);
+  desk = await startTestDesk(database);
+});
+afterAll(() => desk?.stop());
+
+/** Values that no filter of a kind accepts. */
+const WRONG: Record<string, string> = {
+  choice: 'nonsense',
+  application: 'Not An Id',
+  time: 'tomorrow',
+  id: 'zz',
+  text: 'x'.repeat(600),
+};
+
+/** Each filter of a list with a wrong value, but for flags, which have none. */
+const wrongFilters = (list: AnyList) =>
+  controlsOf(list.filter).flatMap(([, control]) => {
+    const value = WRONG[control.kind];
+    return value === undefined ? [] : [{ ...control, value }];
+  });
+
+/** The command of each list. `queue status` shows two lists without a filter, and `approval list` every request. */
+const COMMANDS: Record<string, string | null> = {
+  'application.list': 'app list',
+  'approval.list': 'approval list',
+  'audit.list': 'audit list',
+  'event.addresses': 'event addresses',
+  'event.list': 'event list',
+  'failure.groups': 'failure groups',
+  'failure.list': 'failure list',
+  'game.list': 'game list',
+  'game.withdrawn': 'game withdrawn',
+  'kyc.list': 'kyc list',
+  'kyc.requests': null,
+  'kyc.reveals': 'kyc reveals',
+  'kyc.versions': 'kyc versions',
+  'operator.list': 'operator list',
+  'queue.list': null,
+  'reason.list': 'reason list',
+  'review.batch': 'review batch',
+  'review.list': 'review list',
+  'run.days': 'run days',
+  'run.list': 'run list',
+  'run.pages': 'run pages',
+  'run.requests': null,
+  'run.withdrawals': 'run withdrawals',
+  'token.list': 'token list',
+  'worker.list': null,
+};
+
+test('the table names every list', () => {
+  expect(Object.keys(COMMANDS)).toEqual(LISTS.map(({ name }) => name).toSorted());
+});
+
+const named = LISTS.flatMap((list) => {
+  const command = COMMANDS[list.name];
+  return typeof command === 'string' ? [[command, list] as const] : [];
+});
+
+test.each(named)('%s refuses a wrong filter and names it', async (command, list) => {
+  for (const { name, value, isArgument } of wrongFilters(list)) {
+    const args = isArgument ? [value] : [`--${name}`, value];
+    const { exit, stderr } = await runCli([...command.split(' '), ...args], asOperator(database.databaseUrl));
+    expect(exit, `${command} ${name}`).toBe(2);
+    expect(stderr).toContain(isArgument ? `${name}: ` : `--${name}`);
+  }
+});
+
+/** The pages that show a list with its filters. */
+const PAGES: Record<string, [site: 'console' | 'desk' | 'portal', path: string]> = {
+  'application.list': ['console', '/applications'],
+  'audit.list': ['console', '/audit'],
+  'event.list': ['portal', '/portal/events'],
+  'failure.groups': ['console', '/failures'],
+  'game.list': ['console', '/games'],
+  'kyc.list': ['desk', '/'],
+  'kyc.requests': ['desk', '/requests'],
+  'kyc.reveals': ['desk', '/reveals'],
+  'operator.list': ['console', '/operators'],
+  'reason.list': ['console', '/reasons'],
+  'review.list': ['console', '/review'],
+  'run.list': ['console', '/runs'],
+};
+
+test.each(Object.entries(PAGES))('the page of %s ignores a wrong filter', async (name, [site, path]) => {
+  const list = LISTS.find((each) => each.name === name) as AnyList;
+  const { url, cookie } = await openSite(site);
+  const countRows = async (query: string): Promise<number> => {
+    const answer = await fetch(new URL(`${path}?${query}`, url), { headers: { cookie } });
+    expect(answer.status).toBe(200);
+    return (await answer.text()).split(' data-item>').length - 1;
+  };
+  const all = await countRows('');
+  expect(all).toBeGreaterThan(0);
+  for (const { name: option, value } of wrongFilters(list)) {
+    const parameter = option === 'search' ? 'q' : option;
+    expect(await countRows(`${parameter}=${encodeURIComponent(value)}`), parameter).toBe(all);
+  }
+  for (const query of ['sort=nonsense', 'cursor=nonsense', `cursor=${list.order},%2500`])
+    expect(await countRows(query), query).toBe(all);
+});
+
+const openSite = async (site: 'console' | 'desk' | 'portal'): Promise<{ url: string; cookie: string }> => {
+  if (site === 'desk') return { url: desk.url, cookie: await signIn(desk.url, 'kim') };
+  if (site === 'console') return { url: served.url, cookie: await signIn(served.url, 'olga') };
+  const { token } = await addToken(database.sql, 'lantern-works');
+  const body = new URLSearchParams({ token });
+  const answer = await fetch(new URL('/portal/sign-in', served.url), {
+    method: 'POST',
+    body,
+    redirect: 'manual',
+  });
+  return { url: served.url, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
+};
+
+test('each filter that a list requires is an argument of its command', () => {
+  for (const { filter } of LISTS)
+    for (const [key, { isArgument }] of controlsOf(filter))
+      if (isRequired(filter, key)) expect(isArgument).toBe(true);
+});

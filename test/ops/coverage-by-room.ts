@@ -1,0 +1,28 @@
+// Prints the coverage of each room: node test/ops/coverage-by-room.ts coverage/coverage-summary.json
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { roomOf } from '#test/ops/check-imports.ts';
+
+type Counts = Record<'lines' | 'branches', { total: number; covered: number }>;
+
+const files: Record<string, Counts> = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const rooms = new Map<string, Counts>();
+for (const [path, { lines, branches }] of Object.entries(files)) {
+  const room = path === 'total' ? 'all' : (roomOf(relative('.', path)) ?? 'none');
+  const sum = rooms.get(room) ?? {
+    lines: { total: 0, covered: 0 },
+    branches: { total: 0, covered: 0 },
+  };
+  for (const [kind, counts] of [
+    ['lines', lines],
+    ['branches', branches],
+  ] as const) {
+    sum[kind].total += counts.total;
+    sum[kind].covered += counts.covered;
+  }
+  rooms.set(room, sum);
+}
+const percent = ({ total, covered }: { total: number; covered: number }): string =>
+  total === 0 ? '–' : ((100 * covered) / total).toFixed(1);
+for (const [room, { lines, branches }] of [...rooms].toSorted(([a], [b]) => a.localeCompare(b)))
+  process.stdout.write(`| \`${room}\` | ${percent(lines)} | ${percent(branches)} |\n`);

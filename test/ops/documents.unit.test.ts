@@ -1,0 +1,38 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every file and heading that the pages link to or name exists', async () => {
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...(await readdir('docs')).map((name) => `docs/${name}`),
+  ];
+  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+    const content = await readFile(page, 'utf8');
+    const linked = [...content.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, to = '']) =>
+      join(dirname(page), to),
+    );
+    for (const [link, to = '', anchor = ''] of content.matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)) {
+      const target = to === '' ? page : join(dirname(page), to);
+      expect(anchorsOf(await readFile(target, 'utf8')), `${page}: ${link}`).toContain(anchor);
+    }
+    // The README names a file that its reader is to write.
+    const prose = page === 'README.md' ? '' : content;
+    const named = [...prose.matchAll(/`((?:src|db|jobs|test|deploy)\/[\w./-]+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    for (const path of [...linked, ...named])
+      await expect(stat(path), `${page}: ${path}`).resolves.toBeDefined();
+  }
+});

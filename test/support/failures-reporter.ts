@@ -1,0 +1,28 @@
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
+
+/** Prints the reason of a failure as soon as a test, its hooks or its file fails. The summary at the end repeats it. */
+export default function reportFailures(): Reporter {
+  let vitest: Vitest;
+  const print = (
+    entity: TestCase | TestSuite | TestModule,
+    name: string,
+    errors: readonly unknown[],
+  ): void => {
+    for (const error of errors) {
+      vitest.logger.error(`\n FAIL  ${name}`);
+      vitest.logger.printError(error, { project: entity.project });
+    }
+  };
+  return {
+    onInit: (instance) => {
+      vitest = instance;
+    },
+    onTestCaseResult: (test) => {
+      const { state, errors = [] } = test.result();
+      if (state === 'failed') print(test, `${test.module.relativeModuleId} > ${test.fullName}`, errors);
+    },
+    onTestSuiteResult: (suite) =>
+      print(suite, `${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors()),
+    onTestModuleEnd: (module) => print(module, module.relativeModuleId, module.errors()),
+  };
+}

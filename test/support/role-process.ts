@@ -1,0 +1,51 @@
+import { type CliProcess, startCli } from '#test/support/cli.ts';
+import { until } from '#test/support/until.ts';
+
+/** A role of the fleet as a process. */
+export type RoleProcess = {
+  process: CliProcess;
+  /** URL of its `/metrics`. */
+  metrics: string;
+  /** URL that it serves; `ready` for a worker. */
+  address: string;
+  /** URL of its API, if it has one. */
+  api: string | undefined;
+  /** Its stderr so far. */
+  log: () => string;
+  stop: () => Promise<void>;
+};
+
+/** Starts a role and waits until it prints its addresses. */
+export const startRole = async (role: string, env: Record<string, string>): Promise<RoleProcess> => {
+  const process = startCli([role, '--json'], { METRICS_PORT: '0', ...env });
+  const log = () => process.output().stderr;
+  const line = await until(`${role} starts`, () => {
+    if (process.exitCode() !== null) throw new Error(`${role} ended with ${process.exitCode()}:\n${log()}`);
+    const { stdout } = process.output();
+    return stdout.includes('\n') && stdout;
+  });
+  const document: Record<string, string> = JSON.parse(line);
+  return {
+    process,
+    metrics: document.metrics ?? '',
+    address: document[role] ?? '',
+    api: document.api,
+    log,
+    stop: async () => {
+      process.kill('SIGTERM');
+      await process.done;
+    },
+  };
+};
+
+/** One scrape: `name{labels}` -> value, as a line of the exposition has it. */
+export const scrape = async (url: string): Promise<Map<string, number>> => {
+  const text = await (await fetch(url)).text();
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    samples.map((line) => {
+      const space = line.lastIndexOf(' ');
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+};
