@@ -24,7 +24,8 @@ export type ApplicationSettings = Pick<
 export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
 
 /**
- * Register an application. An application that was removed under the same id keeps its games.
+ * Registers an application.
+ * @param again whether a removed one may have the id: its games with their decisions, its events and its records return
  * @returns false when the id is taken
  */
 export const insertApplication = (
@@ -32,6 +33,7 @@ export const insertApplication = (
   application_id: string,
   settings: ApplicationSettings,
   token: SealedAccessToken,
+  again = false,
 ): Promise<boolean> => {
   const columns = { ...settings, access_token: token.access_token as Uint8Array };
   const keys = sql.json(token.access_token_keys);
@@ -39,7 +41,7 @@ export const insertApplication = (
     insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
     on conflict (application_id) do update
       set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, updated_at = now()
-      where applications.status = 'removed'`);
+      where applications.status = 'removed' and ${again}`);
 };
 
 /** The sealed token of an application and the webhooks for which it is sealed. */

@@ -35,7 +35,7 @@ export const countPulled = (
 ): Promise<PulledCounts> =>
   onlyRow(sql<PulledCounts[]>`
     with results as (
-      select case when f.final then 'invalid' when not f.final then 'failed'
+      select case when f.kind = 'no_detail' then 'missing' when f.final then 'invalid' when not f.final then 'failed'
                   when g.fetched_at is null or g.fetched_at < ${requested_at}::text::timestamptz then 'missing'
                   when before.revision is null then 'inserted'
                   when g.revision > before.revision then 'updated'

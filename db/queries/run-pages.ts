@@ -77,9 +77,9 @@ const PASSING_WAIT_MAX_MS = HOUR_MS;
 /**
  * Record a page under the run's fence, in one statement: the games whose detail is wanted
  * (new, list entry changed, older than `detailMaxAgeMs`, addresses that end before the next run, last detail failed, or
- * all with `full`), and where the run stands. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed;
- * the other runs count it as failed or invalid. Withdrawn games are restored, and the failures of rows that are valid now
- * are deleted. The run stays locked until the transaction ends.
+ * all with `full`), and where the run stands. A detail that keeps failing is fetched by the first, second, fourth … run,
+ * unless its list entry has changed; the other runs count it as before. Withdrawn games are restored, and the failures
+ * of rows that are valid now are deleted. The run stays locked until the transaction ends.
  *
  * Each row is looked up separately (`lateral` with a limit): for a join, Postgres may read all games of the application,
  * 330 ms a page at 200,000 games.
@@ -104,7 +104,7 @@ export const insertPage = async (
       where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
     ), states as materialized (
       select l.id, l.list_hash, g.game_id, g.absent, list.place as list_failure,
-             detail.final, l.list_hash <> '' and detail.waits is true as waits,
+             detail.kind, detail.final, l.list_hash <> '' and detail.waits is true as waits,
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
                or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond'
@@ -118,7 +118,7 @@ export const insertPage = async (
         where application_id = ${application_id} and application_game_id = l.id limit 1
       ) as g on true
       left join lateral (
-        select true as failed, final,
+        select true as failed, kind, final,
                not ${age.full} and count > 1 and kind not in ('not_asked', 'internal') and list_hash = l.list_hash
                and now() < last_at + interval '1 millisecond' * (
                  least(${age.everyMs}::bigint * 2::float8 ^ least(count - 1, 30),
@@ -135,14 +135,16 @@ export const insertPage = async (
       ) as list on true
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
-        listed, unchanged, invalid, failed)
+        listed, unchanged, invalid, failed, missing)
       select locked.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
              coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others,
-             ${invalid} + open.invalid, open.failed
+             ${invalid} + open.invalid, open.failed, open.missing
       from locked, (
         select jsonb_object_agg(id, list_hash) filter (where wanted) as games,
                count(*) filter (where list_hash <> '' and not wanted and not waits) as others,
-               count(*) filter (where waits and final) as invalid, count(*) filter (where waits and not final) as failed
+               count(*) filter (where waits and final and kind <> 'no_detail') as invalid,
+               count(*) filter (where waits and not final) as failed,
+               count(*) filter (where waits and kind = 'no_detail') as missing
         from states
       ) as open
       on conflict (run_id, page_num) do nothing

@@ -23,7 +23,8 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
   onlyRow(sql<ListingSums[]>`
     with pages as (
       select coalesce(sum(unnamed), 0)::int as unnamed, coalesce(sum(invalid), 0)::int as invalid,
-             coalesce(sum(failed), 0)::int as failed, coalesce(sum(updated), 0)::int as updated,
+             coalesce(sum(failed), 0)::int as failed, coalesce(sum(missing), 0)::int as missing,
+             coalesce(sum(updated), 0)::int as updated,
              -- Of the last page with rows; of the last page, if games were added after the rows were read.
              coalesce(greatest(
                (array_agg(total order by row_count > 0 desc, page_num desc) filter (where kind = 'listed'))[1],
@@ -54,7 +55,10 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
              (count(*) filter (where listed))::int as listed
       from each, baseline
     )
-    select * from pages, counted`);
+    select pages.*, counted.*,
+           case when r.total_first = r.total_last then greatest(0, r.row_count - pages.unnamed - counted.listed)
+           else 0 end as repeats
+    from pages, counted, sync_runs r where r.run_id = ${run_id}`);
 
 /**
  * Games that existed when the run began and that no page of it named.

@@ -107,6 +107,12 @@ const toSurplus = (application_game_id: string): LastFailure => {
   return { application_game_id, kind, reasons: [{ path: '', code: kind }], final: true, isAnswered: true };
 };
 
+/** The failure of a game that the list names and whose detail is null. */
+const toNoDetail = (application_game_id: string): LastFailure => {
+  const kind = 'no_detail';
+  return { application_game_id, kind, reasons: [{ path: 'data', code: 'null' }], final: true };
+};
+
 /** The new ones among these games for which there is no room. */
 const findSurplus = async (
   tx: Queryable,
@@ -121,7 +127,7 @@ const findSurplus = async (
 
 /**
  * Write games, and the failures of the others.
- * @param options.listHashes of the list entries, if the games were listed
+ * @param options.listHashes of the list entries, if the games were listed: a detail that is null is a failure then
  * @param options.room new games that the application may still have (null: no limit); further ones fail
  */
 export const writeGames = async (
@@ -131,7 +137,7 @@ export const writeGames = async (
   notRetried: readonly Failure[],
   options: { hasFailures: boolean; listHashes?: ReadonlyMap<string, string>; room?: number | null },
 ): Promise<DetailCounts & { stored_bytes: number }> => {
-  const { hasFailures, listHashes = new Map(), room } = options;
+  const { hasFailures, listHashes, room } = options;
   const answered = results.filter((result) => !isFailedCall(result));
   const ids = answered.filter(({ game }) => game !== null).map((each) => each.application_game_id);
   const surplus = new Set(await findSurplus(tx, application_id, ids, room ?? Number.POSITIVE_INFINITY));
@@ -141,9 +147,16 @@ export const writeGames = async (
   const written = new Set([...inserted, ...updated]);
   const stored = games.filter(({ application_game_id }) => written.has(application_game_id));
   const invalid = results.filter(isFailedCall).filter(isFinal).map(toFailure);
-  if (hasFailures) await clearFailures(tx, application_id, 'query_game_detail', idsOf(fetched));
-  const failed = [...invalid, ...notRetried, ...[...surplus].map(toSurplus)].map((failure) => {
-    const list_hash = listHashes.get(failure.application_game_id);
+  const withoutDetail = listHashes === undefined ? [] : idsOf(fetched.filter(({ game }) => game === null));
+  const resolved = new Set(idsOf(fetched)).difference(new Set(withoutDetail));
+  if (hasFailures) await clearFailures(tx, application_id, 'query_game_detail', [...resolved]);
+  const failed = [
+    ...invalid,
+    ...notRetried,
+    ...[...surplus].map(toSurplus),
+    ...withoutDetail.map(toNoDetail),
+  ].map((failure) => {
+    const list_hash = listHashes?.get(failure.application_game_id);
     return list_hash === undefined ? failure : { ...failure, list_hash };
   });
   await recordFailures(tx, application_id, 'query_game_detail', failed);

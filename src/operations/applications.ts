@@ -5,6 +5,7 @@ import {
   type ApplicationRow,
   type ApplicationSettings,
   insertApplication,
+  isRegistered,
   lockActiveApplication,
   lockApplication,
   resumeApplications,
@@ -88,6 +89,12 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 /** `secret` signs its events; it is shown only now. */
 type Changed = { secret: string | undefined };
 
+/** Why an application was not registered. */
+const explainTakenId = async (tx: Queryable, application_id: string): Promise<string> =>
+  (await isRegistered(tx, application_id))
+    ? `"${application_id}" is already registered: change it with app update, or choose another id.`
+    : `"${application_id}" was registered before: its games with their decisions and its events would return. For the same owner, add --same-owner; a new owner gets another id.`;
+
 export const addApplication = defineOperation({
   name: 'application.add',
   title: 'Register an application',
@@ -102,25 +109,25 @@ export const addApplication = defineOperation({
     rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
     volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
     ...eventsWebhook,
+    /** Whoever had the id of a removed application has it again: its games, decisions and events return. */
+    same_owner: z.boolean().default(false),
   }),
   subject: applicationSubject,
   run: async (
     tx,
-    { application_id, access_token, events_webhook, ...settings },
+    { application_id, access_token, events_webhook, same_owner, ...settings },
     context,
   ): Promise<Changed> => {
     const sealed = await sealAccessToken(await context.keys(), { application_id, ...settings }, access_token);
     // Complete: each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
-    if (!(await insertApplication(tx, application_id, columns, sealed)))
-      throw new UsageError(
-        `"${application_id}" is already registered: change it with app update, or choose another id.`,
-      );
+    if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
+      throw new UsageError(await explainTakenId(tx, application_id));
     if (!events_webhook) return { secret: undefined };
     return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
   },
-  log: (_, { application_id: _id, access_token: _token, events_webhook, ...settings }) => [
-    { details: describeSettings(toColumns(settings)) },
+  log: (_, { application_id: _id, access_token: _token, events_webhook, same_owner, ...settings }) => [
+    { details: { ...describeSettings(toColumns(settings)), ...(same_owner && { same_owner }) } },
     ...noteEventWebhook(events_webhook ?? undefined),
   ],
 });

@@ -11,10 +11,14 @@ export type FinishedListing = {
   unnamed: number;
   invalid: number;
   failed: number;
+  /** Games that the run named and whose detail is null. */
+  missing: number;
   /** Empty pages before a page with rows. */
   emptyPages: number;
   /** Why each unread page could not be read: `page 3: not_utf8`. */
   unread: readonly string[];
+  /** Rows that name a game which another row names. None if `data.total` changed: the games moved, and it counts others. */
+  repeats: number;
   /** data.total of the last page with rows. */
   total: number;
   /** Games that existed when a run last succeeded, and those among them that this run did not name. */
@@ -44,11 +48,12 @@ const doubt = (run: FinishedListing): string | null => {
   return run.emptyPages > 0 ? 'a page before the last was empty' : null;
 };
 
-const countMissing = (run: FinishedListing): number => Math.max(0, run.total - run.listed - run.unnamed);
+/** Games that the listing counts and does not name. */
+const countShortfall = (run: FinishedListing): number => Math.max(0, run.total - run.listed - run.unnamed);
 
 /** Did the listing name every game that it counts? Only such a listing marks the games that it does not name. */
 export const isComplete = (run: FinishedListing): boolean =>
-  run.end === 'complete' && doubt(run) === null && countMissing(run) === 0;
+  run.end === 'complete' && doubt(run) === null && countShortfall(run) === 0;
 
 /**
  * What becomes of the games that a listing did not name: `verify` fetches the detail of each; `withdraw` withdraws them
@@ -79,14 +84,27 @@ const endReason = (end: ListingEnd): string =>
 
 const count = (games: number): string => (games === 1 ? '1 game' : `${games} games`);
 
+/**
+ * Does the application count rows that name a game again? Such rows also come of games that move while they are listed,
+ * and other games are then missed. So no stored game may be unlisted.
+ */
+const countsRepeats = (run: FinishedListing): boolean =>
+  run.repeats >= countShortfall(run) && run.unlisted === 0;
+
+const explainRepeats = ({ repeats }: FinishedListing): string[] =>
+  repeats > 0 ? [`${repeats === 1 ? '1 row names' : `${repeats} rows name`} a game again`] : [];
+
 /** Everything that the run missed. */
 const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGames): string[] => {
   const reasons: string[] = [];
-  const missing = countMissing(run);
+  const shortfall = countShortfall(run);
   if (run.unread.length > 0) reasons.push(unreadReason(run.unread));
   if (run.emptyPages > 0) reasons.push('a page before the last was empty');
-  if (missing > 0 && run.unread.length === 0)
-    reasons.push(`the listing names ${run.listed} of ${count(run.total)}, ${missing} are missing`);
+  if (shortfall > 0 && run.unread.length === 0 && !countsRepeats(run))
+    reasons.push(
+      `the listing names ${run.listed} of ${count(run.total)}, ${shortfall} are missing`,
+      ...explainRepeats(run),
+    );
   if (kept > 0) {
     const exist = kept === 1 ? 'exists' : 'exist';
     reasons.push(`${count(kept)} that the listing does not name still ${exist} or could not be checked`);
@@ -94,6 +112,10 @@ const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGam
   if (unconfirmed > 0) reasons.push(`withdrew ${count(unconfirmed)} that two listings in a row did not name`);
   if (run.invalid + run.failed > 0)
     reasons.push(`${run.invalid} invalid, ${run.failed} failed: see failure list`);
+  if (run.missing > 0)
+    reasons.push(
+      `the list names ${count(run.missing)} whose detail is null${run.invalid + run.failed > 0 ? '' : ': see failure list'}`,
+    );
   return reasons;
 };
 
@@ -103,7 +125,7 @@ export const runVerdict = (run: FinishedListing, verified: VerifiedGames): Verdi
   const why = run.unlisted > 0 ? doubt(run) : null;
   const notes: string[] = [];
   if (run.total !== run.listed + run.unnamed)
-    notes.push(`data.total said ${run.total}, the pages named ${run.listed}`);
+    notes.push(`data.total said ${run.total}, the pages named ${run.listed}`, ...explainRepeats(run));
   if (why !== null) notes.push(`${why}, so none of ${run.unlisted} unlisted games was withdrawn`);
   const note = notes.join('; ') || null;
   const excess = findExcess(run);

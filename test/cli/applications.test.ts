@@ -6,7 +6,7 @@ import { fetchedGame } from '#test/support/factories.ts';
 describe('Commands on applications, without a worker', () => {
   const world = useCommandLine(inject('redisUrl') === null ? 'postgres' : 'redis');
   const { cli, ask } = world;
-  const add = (id: string) => world.add(id, 'http://127.0.0.1:9');
+  const add = (id: string, ...args: string[]) => world.add(id, 'http://127.0.0.1:9', ...args);
 
   it('app resume --all resumes what failed runs have paused or delayed, and nothing else', async () => {
     for (const id of ['failing', 'delayed', 'by-hand']) await add(id);
@@ -34,6 +34,26 @@ describe('Commands on applications, without a worker', () => {
       );
     for (const id of ['failing', 'delayed', 'by-hand'])
       expect((await ask('app', 'remove', id, '--yes')).exit).toBe(0);
+  });
+
+  it('the id of a removed application is given to its former owner only', async () => {
+    await add('returning');
+    const game = fetchedGame();
+    await upsertGames(world.fleet.sql, 'returning', [game]);
+    await ask('app', 'remove', 'returning', '--yes');
+    const refused = await add('returning');
+    expect(refused).toMatchObject({ exit: 2, answer: { error: expect.stringContaining('--same-owner') } });
+    expect((await ask('app', 'show', 'returning')).exit).toBe(2);
+    expect(await add('returning', '--same-owner')).toMatchObject({ exit: 0 });
+    const [entry] = await world.fleet.sql<{ details: object }[]>`
+      select details from audit_log where action = 'application.add' order by entry_id desc limit 1`;
+    expect(entry?.details).toMatchObject({ same_owner: true });
+    const again = await add('returning', '--same-owner');
+    expect(again).toMatchObject({
+      exit: 2,
+      answer: { error: expect.stringContaining('already registered') },
+    });
+    await ask('app', 'remove', 'returning', '--yes');
   });
 
   it('refuses lists of an application that was never registered', async () => {

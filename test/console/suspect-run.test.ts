@@ -16,7 +16,17 @@ let application_id: string;
 let path: string;
 
 const gone = { established: 14, lost: 12, present: 14, unlisted: 12 };
-const listed = { listed: 2, unnamed: 0, invalid: 0, failed: 0, emptyPages: 0, unread: [], total: 2 };
+const listed = {
+  listed: 2,
+  unnamed: 0,
+  invalid: 0,
+  failed: 0,
+  missing: 0,
+  repeats: 0,
+  emptyPages: 0,
+  unread: [],
+  total: 2,
+};
 const verdict = runVerdict(
   { ...gone, ...listed, end: 'complete', acceptWithdrawals: false },
   { kept: 0, unconfirmed: 0 },

@@ -85,6 +85,18 @@ describe('A list that moves while it is read', () => {
   });
 });
 
+test('a game that an application lists twice, and counts twice, makes no run partial; games that are gone are withdrawn', async () => {
+  const fleet = await aFleet();
+  const application = await anApplication(fleet, 250);
+  application.ids = application.ids.toSpliced(230, 0, 'g-0010');
+  const run = await fleet.sync('acme');
+  expect(run).toMatchObject({ outcome: 'succeeded', reason: null });
+  expect(run.note).toBe('data.total said 251, the pages named 250; 1 row names a game again');
+  application.ids = application.ids.filter((id) => id !== 'g-0005');
+  application.detailOf = (id) => (id === 'g-0005' ? gone : detail(id));
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 1 });
+});
+
 test.each([
   ['a short page in the middle', 60, (n: number) => (n === 3 ? 40 : 100)],
   ['empty pages at the end', 200, (n: number) => (n > 3 ? 0 : 100)],

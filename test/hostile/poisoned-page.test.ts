@@ -51,6 +51,7 @@ describe('one page with every poison', () => {
       ...Object.fromEntries(
         badRows.map((id) => [`list ${id}`, `invalid_item (${NAMED_ROW_POISONS[id]?.why})`]),
       ),
+      'detail no-data': 'no_detail (data: null)',
       'list ': expect.stringMatching(/^invalid_item \(list\.\d+: invalid_type, /),
     });
     expect(run).toMatchObject({ outcome: 'partial', inserted: 75, missing: 1 });

@@ -70,6 +70,25 @@ describe('A game whose detail fails in each run', () => {
   });
 });
 
+test('a game whose detail stays null is called as seldom as one that fails, and each run says so', async () => {
+  const fleet = await aFleet();
+  const state = await aBrokenGame(fleet, { data: null });
+  const fetchedBy: number[] = [];
+  for (let number = 1; number <= 9; number += 1) {
+    const run = await nextRun(fleet, state);
+    expect(run).toMatchObject({ outcome: 'partial', listed: 20, invalid: 0, failed: 0, missing: 1 });
+    expect(run.reason).toBe('the list names 1 game whose detail is null: see failure list');
+    if (run.fetched) fetchedBy.push(number);
+  }
+  expect(fetchedBy).toEqual([1, 2, 4, 8]);
+  expect(await listFailures(fleet.sql, { limit: 2 })).toMatchObject([
+    { application_game_id: BROKEN, kind: 'no_detail', count: 4 },
+  ]);
+  state.broken = { data: goodDetail(BROKEN) };
+  expect(await nextRun(fleet, state, { full: true })).toMatchObject({ outcome: 'succeeded', inserted: 1 });
+  expect(await listFailures(fleet.sql, { limit: 1 })).toEqual([]);
+});
+
 test('a game that failed for good is fetched once a day at least', async () => {
   const fleet = await aFleet();
   const state = await aBrokenGame(fleet, raw('gone', 404));

@@ -81,14 +81,19 @@ describe('A run over an application with faults', () => {
     expect(failures).toMatchObject([{ application_game_id: '', operation: 'query_game_list' }]);
   });
 
-  it('counts a detail that is null as missing: nothing new comes of it, what is known stays', async () => {
+  it('counts a detail that is null as missing and says so: nothing new comes of it, what is known stays', async () => {
     const { server } = await fleet.addApplication('null-detail', 4, { detail_max_age_ms: 0 });
     const [known, unknown] = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail];
     const { get } = server.games;
     server.games.get = (id) => (id === unknown.game_id ? null : get(id));
-    expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 3, missing: 1 });
+    expect(await fleet.sync('null-detail')).toMatchObject({
+      outcome: 'partial',
+      reason: 'the list names 1 game whose detail is null: see failure list',
+      inserted: 3,
+      missing: 1,
+    });
     server.games.get = (id) => (id === known.game_id ? null : get(id));
-    expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'succeeded', inserted: 1, missing: 1 });
+    expect(await fleet.sync('null-detail')).toMatchObject({ outcome: 'partial', inserted: 1, missing: 1 });
     expect(await oneGame(fleet.sql, 'null-detail', known.game_id)).toMatchObject({ withdrawn_at: null });
   });
 

@@ -17,6 +17,8 @@ const run = (changes: Partial<FinishedListing> = {}): FinishedListing => ({
   unread: [],
   invalid: 0,
   failed: 0,
+  missing: 0,
+  repeats: 0,
   total: 100,
   established: 100,
   lost: 0,
@@ -81,6 +83,28 @@ describe('The outcome of a run', () => {
     });
   });
 
+  it('is succeeded when rows that name a game again explain the total, unless a stored game is unlisted', () => {
+    const listing = run({ listed: 99, total: 101, repeats: 2 });
+    expect(runVerdict(listing, NONE)).toEqual({
+      outcome: 'succeeded',
+      reason: null,
+      note: 'data.total said 101, the pages named 99; 2 rows name a game again',
+    });
+    expect(isComplete(listing)).toBe(false);
+    for (const changes of [{ repeats: 1 }, { unlisted: 1 }])
+      expect(runVerdict({ ...listing, ...changes }, NONE).outcome).toBe('partial');
+  });
+
+  it('is partial when a listed game has no detail, and says so', () => {
+    expect(runVerdict(run({ missing: 2 }), NONE)).toMatchObject({
+      outcome: 'partial',
+      reason: 'the list names 2 games whose detail is null: see failure list',
+    });
+    expect(runVerdict(run({ missing: 1, invalid: 1 }), NONE).reason).toBe(
+      '1 invalid, 0 failed: see failure list; the list names 1 game whose detail is null',
+    );
+  });
+
   it('is partial when an unlisted game still exists, and when one is withdrawn without confirmation', () => {
     const verdict = (verified: VerifiedGames) => runVerdict(without(3), verified);
     expect(verdict({ kept: 1, unconfirmed: 0 })).toMatchObject({
@@ -136,6 +160,7 @@ describe('The outcome of a run', () => {
       invalid: fc.nat({ max: 2 }),
       failed: fc.nat({ max: 2 }),
       unnamed: fc.nat({ max: 2 }),
+      repeats: fc.nat({ max: 100 }),
       emptyPages: fc.nat({ max: 1 }),
       unread: fc.constantFrom([], ['page 2: not_json']),
       unlisted: fc.nat({ max: 100 }),
@@ -156,7 +181,7 @@ describe('The outcome of a run', () => {
             unread: [],
           });
           expect(games).toEqual(NONE);
-          expect(listing.listed + listing.unnamed).toBeGreaterThanOrEqual(listing.total);
+          expect(listing.listed + listing.unnamed + listing.repeats).toBeGreaterThanOrEqual(listing.total);
         } else expect(reason).not.toBeNull();
         const plan = planUnlisted(listing);
         if (plan !== 'keep')

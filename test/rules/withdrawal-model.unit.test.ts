@@ -54,7 +54,8 @@ const simulate = (size: number, plans: readonly RunPlan[]): void => {
         emptySince += 1;
         if (named.size === 0) total = pageTotal;
       }
-      if (end !== null) return { end, named, total, emptyPages, liveThroughout };
+      if (end !== null)
+        return { end, named, rowCount: rowsBefore + rows.length, total, emptyPages, liveThroughout };
       rowsBefore += rows.length;
       largestPageBefore = Math.max(largestPageBefore, rows.length);
       previous = { rows: rows.length, newlyNamed: fresh.length };
@@ -64,10 +65,21 @@ const simulate = (size: number, plans: readonly RunPlan[]): void => {
   const runOnce = (plan: RunPlan, acceptWithdrawals: boolean): RunOutcome => {
     const known = [...store].filter(([, game]) => !game.isWithdrawn).map(([id]) => id);
     const goneBefore = known.filter((id) => !application.live.includes(id));
-    const { end, named, total, emptyPages, liveThroughout } = listPages(plan);
+    const { end, named, rowCount, total, emptyPages, liveThroughout } = listPages(plan);
     const unlisted = known.filter((id) => !named.has(id));
     const listing: FinishedListing = {
-      ...{ end, listed: named.size, unnamed: 0, invalid: 0, failed: 0, emptyPages, unread: [], total },
+      ...{
+        end,
+        listed: named.size,
+        unnamed: 0,
+        invalid: 0,
+        failed: 0,
+        missing: 0,
+        emptyPages,
+        unread: [],
+        total,
+      },
+      repeats: rowCount - named.size,
       established: [...established].filter((id) => store.get(id)?.isWithdrawn === false).length,
       lost: unlisted.filter((id) => established.has(id)).length,
       present: known.length,

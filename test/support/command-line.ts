@@ -56,14 +56,14 @@ export const useCommandLine = (kind: BackendKind) => {
     cli,
     ask,
     /** Registers an application whose webhooks are at `url`. */
-    add: (id: string, url: string) => {
+    add: (id: string, url: string, ...args: string[]) => {
       const webhooks = Object.entries(webhooksAt(url)).flatMap(([name, address]) => [
         `--${name.replaceAll('_', '-')}`,
         address,
       ]);
       const token = ['--access-token-file', join(home, 'token')];
       const settings = ['--name', `The ${id}`, '--every', '30d', '--rate', '10000'];
-      return ask('app', 'add', id, ...webhooks, ...token, ...settings);
+      return ask('app', 'add', id, ...webhooks, ...token, ...settings, ...args);
     },
   };
 };

@@ -66,7 +66,7 @@ export const addApplication = async (
 ) => {
   const all = { ...SETTINGS, ...settings };
   const sealed = await sealAccessToken(keys, { application_id, ...all }, ACCESS_TOKEN);
-  await insertApplication(sql, application_id, all, sealed);
+  await insertApplication(sql, application_id, all, sealed, true);
   const row = await findApplication(sql, application_id);
   if (row === undefined) throw new Error(`${application_id} was not registered`);
   return row;

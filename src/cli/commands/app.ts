@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
+import { isRegistered, wasRegistered } from '#db/queries/applications.ts';
 import { defineCheck } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
@@ -13,7 +14,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
-import { isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
+import { askYesNo, isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
@@ -50,13 +51,25 @@ const answerChange = async (
   out.answer({ ...document, ...(secret && { secret }) }, done, ...lines);
 };
 
+/** On a terminal, asks whether a removed application has its id again. */
+const confirmSameOwner = async ({ openDatabase, out }: CommandContext, application_id: string) => {
+  if (!isInteractive(out)) return false;
+  const sql = await openDatabase();
+  if ((await isRegistered(sql, application_id)) || !(await wasRegistered(sql, application_id))) return false;
+  out.note(
+    `"${application_id}" was registered before: its games with their decisions and its events return.`,
+  );
+  return askYesNo(out, 'Is the owner the same?');
+};
+
 /** `catalogue app …` */
 export const register = (program: Command): void => {
   const app = program.command('app');
 
   defineCommand(app, 'add', {
     summary: 'register an application',
-    details: 'Its schedule starts its first run. To start a run now, use sync.',
+    details:
+      'Its schedule starts its first run. To start a run now, use sync. The id of a removed application is given again to the same owner only: its games return with their decisions, and its events are still there.',
     examples: [
       'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc --access-token-file acme.token',
     ],
@@ -64,6 +77,10 @@ export const register = (program: Command): void => {
       addSettings(command, 'add');
       return command
         .argument('<application_id>', NEW_ID, parseApplicationId)
+        .option(
+          '--same-owner',
+          'the owner of a removed application gets its id again, with what came under it',
+        )
         .option(...EVENTS_WEBHOOK)
         .option(...TOKEN_FILE)
         .option(...TOKEN_ENV);
@@ -77,11 +94,13 @@ export const register = (program: Command): void => {
         throw new UsageError('Give its access token with --access-token-file or --access-token-env.');
       await checkWebhooks(context, { ...settings, events_webhook });
       await warnOfInstallationKey(context, application_id);
+      const same_owner = options.sameOwner === true || (await confirmSameOwner(context, application_id));
       const { addApplication } = await loadOperations();
       const changed = await context.operate(addApplication, {
         application_id,
         access_token,
         events_webhook,
+        same_owner,
         ...settings,
       });
       const done = `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`;

@@ -96,7 +96,7 @@ const startOne = async (
   // The default rate would slow the demo down.
   const defaults = toColumns(applicationSettings.partial().parse(SETTING_DEFAULTS));
   const settings = { ...defaults, rate: 200, name, ...webhooks } as ApplicationSettings;
-  const isNew = await insertApplication(sql, application_id, settings, token);
+  const isNew = await insertApplication(sql, application_id, settings, token, true);
   if (!isNew) await updateApplication(sql, application_id, { ...webhooks, ...token });
   return { application_id, name, server };
 };
