@@ -13,6 +13,9 @@ import type { SiteOptions } from '#src/site/options.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
+/** In the browsers that operators have signed in with: sign-ins of others do not stop theirs. */
+const BROWSER = { console: 'catalogue_browser', kyc_desk: 'catalogue_desk_browser' };
+const BROWSER_DAYS = 365;
 const FLOW = { console: 'catalogue_oidc', kyc_desk: 'catalogue_desk_oidc' };
 
 /** The secret of the session. */
@@ -134,8 +137,12 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
         return sendLinkForm(reply.code(422), secret, login, next, error.message);
       }
     }
-    const result = await signInByPassword(sql, { login, password }, { site, address: request.ip });
-    if (result.kind === 'signed_in') return enter(reply, result, next);
+    const visit = { site, address: request.ip, browser: readCookie(request, BROWSER[site]) };
+    const result = await signInByPassword(sql, { login, password }, visit);
+    if (result.kind === 'signed_in') {
+      const options = { maxAge: BROWSER_DAYS * 86_400, sameSite: 'strict' } as const;
+      return enter(setCookie(reply, BROWSER[site], result.browser, options), result, next);
+    }
     if (result.kind === 'refused')
       return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);
     warn(request.log, 'sign-in', { address: request.ip }, 'too many sign-ins');
