@@ -69,10 +69,10 @@ create table approvals (
   kind text not null,
   subject text not null,
   version text not null,
-  asked jsonb default '{}'::jsonb not null,
+  requested jsonb default '{}'::jsonb not null,
   reason text not null,
-  asked_by text not null,
-  asked_at timestamp with time zone default now() not null,
+  requested_by text not null,
+  requested_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   approved_by text,
   approved_at timestamp with time zone,
@@ -82,10 +82,10 @@ create table approvals (
   constraint approvals_pkey PRIMARY KEY (approval_id),
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
-  constraint approvals_in_time CHECK (approved_at <= (asked_at + '01:00:00'::interval)),
+  constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
   constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
-  constraint approvals_two_persons CHECK (approved_by <> asked_by),
+  constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
 );
 
@@ -362,7 +362,7 @@ create table kyc_records (
 create table kyc_states (
   application_id text not null,
   state text default 'pending'::text not null,
-  asked_at timestamp with time zone,
+  pulled_at timestamp with time zone,
   requested_at timestamp with time zone,
   refused_cp_id text,
   reason text,
@@ -1284,8 +1284,8 @@ AS $function$ select array(select split_part(address, '?', 1) from unnest(addres
 
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
 CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
-CREATE INDEX approvals_asked_at ON approvals USING btree (asked_at);
-CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, asked_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, requested_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE INDEX approvals_requested_at ON approvals USING btree (requested_at);
 CREATE INDEX audit_log_action ON audit_log USING btree (action, entry_id);
 CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
 CREATE INDEX audit_log_at ON audit_log USING btree (at);
@@ -1335,7 +1335,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
-alter table approvals add constraint approvals_asked_by_operators_login_fk FOREIGN KEY (asked_by) REFERENCES operators(login);
+alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
 alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table event_deliveries add constraint event_deliveries_event_id_events_event_id_fk FOREIGN KEY (event_id) REFERENCES events(event_id) ON DELETE CASCADE;
 alter table event_webhooks add constraint event_webhooks_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);

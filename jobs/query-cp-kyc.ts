@@ -22,7 +22,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
     findKycState(deps.sql, application_id),
   ]);
   if (application === undefined || stored === undefined) return { skipped: 'no such application' };
-  const pull = { application_id, asked_at: stored.now, called: application };
+  const pull = { application_id, pulled_at: stored.now, called: application };
   if (stored.state === 'erased') {
     // It is pulled again only after `kyc pull`.
     await forgetKycRequest(deps.sql, pull);
@@ -44,7 +44,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
   }
 });
 
-/** Record a failure that is not retried. @returns the error that the job throws */
+/** Records a failure that is not retried. @returns the error that the job throws */
 const recordFinalFailure = async (error: Error, pull: KycPull, context: JobContext): Promise<Error> => {
   const isKnown = isCallError(error) || isKeyError(error);
   const isRetryable = !isKnown || error.retryable;

@@ -61,7 +61,7 @@ export const queryGameListJob = defineJob(
   },
 );
 
-/** Fetch and record pages until one needs details, the listing ends, or the job has had its share. */
+/** Fetches and records pages until one needs details, the listing ends, or the job has had its share. */
 const listPages = async (context: JobContext, step: RunStep): Promise<JobResult> => {
   const { deps, log } = context;
   const continueUntil = performance.now() + CONTINUE_MS;
@@ -103,7 +103,7 @@ const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
   recorded && wanted === 0 && end === null;
 
 /**
- * Call the webhook for the run's next page.
+ * Calls the webhook for the run's next page.
  * @param clock the database's, for the page that the job was added for. Without it, a new job
  *   retries the page after any failure: the page has had one attempt, and the application's token or address may have
  *   changed since this job began.
@@ -151,7 +151,7 @@ const fetchPage = async (
   }
 };
 
-/** End the run, or go on to its next page of unlisted games. */
+/** Ends the run, or goes on to its next page of unlisted games. */
 const finish = async ({ deps }: JobContext, run: RunRow, previous?: StoredPage): Promise<JobResult> => {
   const ended = await finishRun(deps, run, previous?.kind === 'unlisted' ? previous.page_num : undefined);
   if (ended === undefined) return STALE_FENCE;

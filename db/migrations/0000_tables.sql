@@ -43,10 +43,10 @@ CREATE TABLE "approvals" (
 	"kind" text NOT NULL,
 	"subject" text NOT NULL,
 	"version" text NOT NULL,
-	"asked" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"requested" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"reason" text NOT NULL,
-	"asked_by" text NOT NULL,
-	"asked_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"requested_by" text NOT NULL,
+	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
 	"approved_by" text,
 	"approved_at" timestamp with time zone,
@@ -54,9 +54,9 @@ CREATE TABLE "approvals" (
 	"closed_at" timestamp with time zone,
 	"closed_as" text,
 	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer')),
-	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."asked_by"),
+	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."requested_by"),
 	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
-	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."asked_at" + interval '1 hour'),
+	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."requested_at" + interval '1 hour'),
 	CONSTRAINT "approvals_used_in_time" CHECK ("approvals"."used_at" is null or ("approvals"."approved_at" is not null and "approvals"."used_at" <= "approvals"."approved_at" + interval '15 minutes')),
 	CONSTRAINT "approvals_one_end" CHECK ("approvals"."used_at" is null or "approvals"."closed_at" is null),
 	CONSTRAINT "approvals_closed" CHECK (("approvals"."closed_at" is null) = ("approvals"."closed_as" is null))
@@ -337,7 +337,7 @@ CREATE TABLE "kyc_records" (
 CREATE TABLE "kyc_states" (
 	"application_id" text PRIMARY KEY NOT NULL,
 	"state" text DEFAULT 'pending' NOT NULL,
-	"asked_at" timestamp with time zone,
+	"pulled_at" timestamp with time zone,
 	"requested_at" timestamp with time zone,
 	"refused_cp_id" text,
 	"reason" text,
@@ -573,7 +573,7 @@ CREATE TABLE "workers" (
 );
 --> statement-breakpoint
 ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "approvals" ADD CONSTRAINT "approvals_asked_by_operators_login_fk" FOREIGN KEY ("asked_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_requested_by_operators_login_fk" FOREIGN KEY ("requested_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_approved_by_operators_login_fk" FOREIGN KEY ("approved_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_event_id_events_event_id_fk" FOREIGN KEY ("event_id") REFERENCES "public"."events"("event_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "event_webhooks" ADD CONSTRAINT "event_webhooks_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -597,8 +597,8 @@ ALTER TABLE "vanishing_games" ADD CONSTRAINT "vanishing_games_run_id_sync_runs_r
 ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","subject","asked_by") WHERE "approvals"."used_at" is null and "approvals"."closed_at" is null;--> statement-breakpoint
-CREATE INDEX "approvals_asked_at" ON "approvals" USING btree ("asked_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","subject","requested_by") WHERE "approvals"."used_at" is null and "approvals"."closed_at" is null;--> statement-breakpoint
+CREATE INDEX "approvals_requested_at" ON "approvals" USING btree ("requested_at");--> statement-breakpoint
 CREATE INDEX "audit_log_actor" ON "audit_log" USING btree ("actor","entry_id");--> statement-breakpoint
 CREATE INDEX "audit_log_action" ON "audit_log" USING btree ("action","entry_id");--> statement-breakpoint
 CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject","entry_id");--> statement-breakpoint

@@ -15,7 +15,7 @@ export type PageRequest = { scope: Scope; audit_status: AuditStatus; page_num: n
 export type GamePage = { total: number; list: ApiGameSummary[] };
 
 /**
- * Read one page of games by `game_id` ascending, and the number of all games with this status. Withdrawn
+ * Reads one page of games by `game_id` ascending, and the number of all games with this status. Withdrawn
  * games are not included. One statement reads both, so that they agree; `place_of_game` finds the first row.
  */
 export const selectGamePage = async (
@@ -52,7 +52,7 @@ export const selectGamePage = async (
 };
 
 /**
- * Read one game in full. One statement serves every id, an id that is not a UUID as the nil UUID, so that a response
+ * Reads one game in full. One statement serves every id, an id that is not a UUID as the nil UUID, so that a response
  * does not show why there is no such game.
  * @returns undefined if the scope has no such game
  */
@@ -93,7 +93,7 @@ export type CounterDrift = {
 };
 
 /**
- * Compare the counters with the games and, with `repair`, correct them. Reads every game; games can be written
+ * Compares the counters with the games and, with `repair`, corrects them. Reads every game; games can be written
  * meanwhile. @returns the differences, empty if there are none
  */
 export const recountGames = (sql: Database, options: { repair: boolean }): Promise<CounterDrift[]> =>

@@ -12,7 +12,7 @@ const PAUSE = '1 minute';
 /** Reports kept of an application. */
 const KEPT = 10;
 
-/** Open a check, unless one is open or has just been. @returns whether it was opened */
+/** Opens a check, unless one is open or has just been. @returns whether it was opened */
 export const insertCheck = async (
   tx: Queryable,
   { check_id, application_id, requested_by }: Pick<CheckRow, 'check_id' | 'application_id' | 'requested_by'>,
@@ -39,7 +39,7 @@ export const listChecks = (sql: Queryable, application_id: string, limit: number
     select * from application_checks where application_id = ${application_id}
     order by requested_at desc limit ${limit}`;
 
-/** End a check with its report, or with why there is none. */
+/** Ends a check with its report, or with why there is none. */
 export const finishCheck = async (
   sql: Queryable,
   { check_id, application_id }: Pick<CheckRow, 'check_id' | 'application_id'>,

@@ -68,7 +68,7 @@ export const updateApplication = async (
   await tx`update applications set ${tx(set as never)} where application_id = ${application_id}`;
 };
 
-/** Pause or resume; clears the backoff. @returns false when there is no such application */
+/** Pauses or resumes; clears the backoff. @returns false when there is no such application */
 export const setApplicationStatus = (
   sql: Queryable,
   application_id: string,
@@ -78,7 +78,7 @@ export const setApplicationStatus = (
     update applications set ${sql({ status, ...NO_BACKOFF })}, updated_at = now()
     where application_id = ${application_id} and status <> 'removed'`);
 
-/** Resume what failed runs have paused or delayed, not what an operator has paused. @returns the ids, in order */
+/** Resumes what failed runs have paused or delayed, not what an operator has paused. @returns the ids, in order */
 export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
   const ids = await readColumn(sql<{ application_id: string }[]>`
     update applications set ${sql({ status: 'active', ...NO_BACKOFF })}, updated_at = now()
@@ -99,7 +99,7 @@ export const lockApplication = (tx: Queryable, application_id: string): Promise<
     select * from applications where application_id = ${application_id} and status <> 'removed' for no key update`);
 
 /**
- * Lock an application against its removal until the transaction ends, for writes outside any run.
+ * Locks an application against its removal until the transaction ends, for writes outside any run.
  * @returns false when it is removed
  */
 export const lockActiveApplication = (tx: Queryable, application_id: string): Promise<boolean> =>
@@ -107,7 +107,7 @@ export const lockActiveApplication = (tx: Queryable, application_id: string): Pr
     select from applications where application_id = ${application_id} and status <> 'removed' for share`);
 
 /**
- * Lock an application like `lockActiveApplication`, for a write of what its server responded.
+ * Locks an application like `lockActiveApplication`, for a write of what its server responded.
  * @param called the application as it was called: a removed application may have been registered again since
  * @returns false when it is removed
  * @throws CatalogueError when its webhooks or its token have changed since: retry the call

@@ -22,7 +22,7 @@ const columns = (sql: Queryable) => sql`
           when closed_at is not null then closed_as
           when expires_at <= now() then 'expired'
           when approved_at is not null then 'approved'
-          else 'asked' end as state`;
+          else 'requested' end as state`;
 
 const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and expires_at > now()`;
 
@@ -36,17 +36,17 @@ const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
           where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
 
 /**
- * Are there two operators, one who may ask and another who may approve? Disabled operators and past requests count too:
+ * Are there two operators, one who may request and another who may approve? Disabled operators and past requests count too:
  * once the rule has begun, only the setting ends it.
  */
 export const couldTwoOperators = (
   sql: Queryable,
   kind: ApprovalKind,
-  roles: { ask: readonly Role[]; approve: readonly Role[] },
+  roles: { request: readonly Role[]; approve: readonly Role[] },
 ): Promise<boolean> =>
   isOneRow(sql`
-    select where exists (select from operators asker join operators approver on approver.login <> asker.login
-                   where asker.roles && ${roles.ask as Role[]}::text[]
+    select where exists (select from operators requester join operators approver on approver.login <> requester.login
+                   where requester.roles && ${roles.request as Role[]}::text[]
                      and approver.roles && ${roles.approve as Role[]}::text[])
            or exists (select from approvals where kind = ${kind})`);
 
@@ -83,22 +83,22 @@ export const findVersion = async (
 
 type NewApproval = Pick<
   ApprovalRow,
-  'approval_id' | 'kind' | 'subject' | 'version' | 'asked' | 'reason' | 'asked_by'
+  'approval_id' | 'kind' | 'subject' | 'version' | 'requested' | 'reason' | 'requested_by'
 >;
 
 /** Adds a request. @returns undefined if this person has an open one for the same */
 export const insertApproval = async (
   tx: Queryable,
-  { asked, ...request }: NewApproval,
+  { requested, ...request }: NewApproval,
 ): Promise<ApprovalRow | undefined> => {
   await tx`
     update approvals set closed_at = now(), closed_as = 'expired'
-    where kind = ${request.kind} and subject = ${request.subject} and asked_by = ${request.asked_by}
+    where kind = ${request.kind} and subject = ${request.subject} and requested_by = ${request.requested_by}
       and used_at is null and closed_at is null and expires_at <= now()`;
   return firstRow(tx<ApprovalRow[]>`
-    insert into approvals (approval_id, kind, subject, version, asked, reason, asked_by, expires_at)
+    insert into approvals (approval_id, kind, subject, version, requested, reason, requested_by, expires_at)
     values (${request.approval_id}, ${request.kind}, ${request.subject}, ${request.version},
-            ${tx.json(asked as never)}, ${request.reason}, ${request.asked_by},
+            ${tx.json(requested as never)}, ${request.reason}, ${request.requested_by},
             now() + ${APPROVE_WITHIN_MINUTES} * interval '1 minute')
     on conflict do nothing returning ${columns(tx)}`);
 };
@@ -115,24 +115,24 @@ export const approveRequest = (
   firstRow(tx<ApprovalRow[]>`
     update approvals
     set approved_by = ${by}, approved_at = now(), expires_at = now() + ${USE_WITHIN_MINUTES} * interval '1 minute'
-    where approval_id = ${approval_id} and version = ${version} and asked_by <> ${by} and approved_at is null
+    where approval_id = ${approval_id} and version = ${version} and requested_by <> ${by} and approved_at is null
       and ${isOpen(tx)} and ${mayNow(tx, by, roles)} and ${countsNow(tx, by)}
     returning ${columns(tx)}`);
 
 /**
- * Uses an approved request up: of concurrent calls one succeeds. Only the asker can use it, for this version, while both
+ * Uses an approved request up: of concurrent calls one succeeds. Only the requester can use it, for this version, while both
  * persons are active and have the role.
  */
 export const useRequest = (
   tx: Queryable,
   use: { approval_id: string; kind: ApprovalKind; subject: string; version: string; by: string },
-  roles: { ask: readonly Role[]; approve: readonly Role[] },
+  roles: { request: readonly Role[]; approve: readonly Role[] },
 ): Promise<ApprovalRow | undefined> =>
   firstRow(tx<ApprovalRow[]>`
     update approvals a set used_at = now()
     where approval_id = ${use.approval_id} and kind = ${use.kind} and subject = ${use.subject}
-      and version = ${use.version} and asked_by = ${use.by} and approved_by <> ${use.by} and ${isOpen(tx)}
-      and ${mayNow(tx, tx`a.asked_by`, roles.ask)} and ${mayNow(tx, tx`a.approved_by`, roles.approve)}
+      and version = ${use.version} and requested_by = ${use.by} and approved_by <> ${use.by} and ${isOpen(tx)}
+      and ${mayNow(tx, tx`a.requested_by`, roles.request)} and ${mayNow(tx, tx`a.approved_by`, roles.approve)}
       and ${countsNow(tx, tx`a.approved_by`)}
     returning ${columns(tx)}`);
 
@@ -162,14 +162,14 @@ export const listApprovals = (
   { limit, ...filter }: ApprovalFilter & { limit: number },
 ) => sql<ApprovalRow[]>`
   select ${columns(sql)} from approvals ${whereMatches(sql, filter)}
-  order by asked_at desc, approval_id desc limit ${limit}`;
+  order by requested_at desc, approval_id desc limit ${limit}`;
 
 /** Reads one page of the requests. */
-export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'asked_at'>) =>
+export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'requested_at'>) =>
   readListPage<ApprovalRow>(sql, page, {
     columns: columns(sql),
     from: sql`approvals ${whereMatches(sql, filter)}`,
-    sort_by: sql`asked_at`,
+    sort_by: sql`requested_at`,
     id: sql`approval_id`,
   });
 
@@ -177,7 +177,7 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
  * Reads one page of the open requests to withdraw games of runs that are still the latest of their applications. Whether
  * their games have changed since is not read: counting them takes seconds for a large run (`findVersion`).
  */
-export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'asked_at'>) =>
+export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'requested_at'>) =>
   readListPage<ApprovalRow>(sql, page, {
     columns: sql`open.*`,
     from: sql`
@@ -189,6 +189,6 @@ export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'asked_
       join applications a using (application_id)
       where a.status <> 'removed' and not exists (
         select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`,
-    sort_by: sql`open.asked_at`,
+    sort_by: sql`open.requested_at`,
     id: sql`open.approval_id`,
   });

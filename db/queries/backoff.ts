@@ -5,7 +5,7 @@ import type { Backoff, Reach } from '#src/rules/backoff.ts';
 
 type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
 
-/** Read what `afterFailedRun` needs, locked until the transaction ends. */
+/** Reads what `afterFailedRun` needs, locked until the transaction ends. */
 export const lockBackoff = (tx: Queryable, application_id: string) =>
   firstRow(tx<LockedBackoff[]>`
     select failed_runs, failing_since, every_ms from applications

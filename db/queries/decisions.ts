@@ -15,8 +15,8 @@ export type LastDecision = Pick<
 >;
 
 /**
- * Lock games until the transaction ends, in the order in which `upsertGames` locks, so that a decision on many games
- * does not deadlock with a worker. Read them afterwards: the lock may have waited for a change.
+ * Locks games until the transaction ends, in the order in which `upsertGames` locks, so that a decision on many games
+ * does not deadlock with a worker. The caller reads them afterwards, because the lock may have waited for a change.
  */
 export const lockGames = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {
   await tx`
@@ -48,7 +48,7 @@ export type NewDecision = {
 };
 
 /**
- * Record one decision on each of these games and apply it, in one statement. The caller has locked the games.
+ * Records one decision on each of these games and applies it, in one statement. The caller has locked the games.
  * @returns the decisions
  */
 export const insertDecisions = (tx: Queryable, game_ids: readonly string[], decision: NewDecision) =>
@@ -112,7 +112,7 @@ export const findBatch = (sql: Queryable, batch_id: string): Promise<Batch | und
     from game_audits where batch_id = ${batch_id} group by 1, 2, 3 limit 1`);
 
 /**
- * Undo decisions, in one statement: each game returns to the status that it had before. The caller has locked the
+ * Undoes decisions, in one statement: each game returns to the status that it had before. The caller has locked the
  * games; each decision is the last one of its game, and on its current revision.
  */
 export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[], undone_by: string) => {

@@ -5,7 +5,7 @@ import { onlyRow } from '#db/rows.ts';
 const WAIT_MAX_MS = 60_000;
 
 /**
- * Take the next turn to call the details of an application, after the turns that are taken already.
+ * Takes the next turn to call the details of an application, after the turns that are taken already.
  * @returns milliseconds until it begins
  */
 export const takeDetailTurn = async (

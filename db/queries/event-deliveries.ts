@@ -25,7 +25,7 @@ export const listDueApplications = (sql: Queryable, limit: number) =>
 /** An event that this worker sends. `age_ms`: the time since its delivery was requested. */
 export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_ms: number };
 
-/** Take events that are due, oldest first. For `leaseMs` no other worker takes them. */
+/** Takes events that are due, oldest first. For `leaseMs` no other worker takes them. */
 export const claimDeliveries = (sql: Queryable, application_id: string, limit: number, leaseMs: number) =>
   sql<ClaimedDelivery[]>`
     update event_deliveries d
@@ -48,7 +48,7 @@ export type AttemptResult = {
   wait_ms: number | null;
 };
 
-/** Record attempts. A delivery that another worker has recorded as delivered stays delivered. */
+/** Records attempts. A delivery that another worker has recorded as delivered stays delivered. */
 export const recordAttempts = async (tx: Queryable, results: readonly AttemptResult[]): Promise<void> => {
   await tx`
     update event_deliveries d
@@ -62,14 +62,14 @@ export const recordAttempts = async (tx: Queryable, results: readonly AttemptRes
     where d.event_id = r.event_id and d.state = 'pending'`;
 };
 
-/** Give back events whose attempt was cancelled: it did not count. */
+/** Gives back events whose attempt was cancelled: it did not count. */
 export const releaseDeliveries = async (sql: Queryable, event_ids: readonly string[]): Promise<void> => {
   await sql`
     update event_deliveries set attempts = greatest(attempts - 1, 0), next_attempt_at = now()
     where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
 };
 
-/** Record that the address answered. Without a change, it writes at most once a minute. */
+/** Records that the address answered. Without a change, it writes at most once a minute. */
 export const recordAddressSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update event_webhooks
@@ -80,7 +80,7 @@ export const recordAddressSuccess = async (tx: Queryable, application_id: string
 };
 
 /**
- * Record that the address failed. Events that are older than `lifetimeMs` end as failed.
+ * Records that the address failed. Events that are older than `lifetimeMs` end as failed.
  * @returns for how long it has failed, in milliseconds
  */
 export const recordAddressFailure = async (
@@ -105,7 +105,7 @@ export const recordAddressFailure = async (
   return rows[0]?.failing_ms ?? 0;
 };
 
-/** Switch an address off. Events that wait end as failed. @returns false if it was off or was replaced */
+/** Switches an address off. Events that wait end as failed. @returns false if it was off or was replaced */
 export const switchAddressOff = async (
   tx: Queryable,
   { application_id, url }: { application_id: string; url: string },

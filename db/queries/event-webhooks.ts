@@ -21,7 +21,7 @@ const activeAndHealthy = (sql: Queryable) => sql`
   status = 'active', off_reason = null, off_at = null, failures = 0, failing_since = null, next_attempt_at = now(),
   last_error = null`;
 
-/** Set the address of an application's events. It replaces the former address, with its secrets and its health. */
+/** Sets the address of an application's events. It replaces the former address, with its secrets and its health. */
 export const upsertEventWebhook = async (
   tx: Queryable,
   webhook: Omit<SealedEventWebhook, 'former_secret'>,
@@ -37,7 +37,7 @@ export const upsertEventWebhook = async (
 };
 
 /**
- * Replace the secret. For `bothMs`, the former secret signs too.
+ * Replaces the secret. For `bothMs`, the former secret signs too.
  * @param expected the sealed secret that the caller has read
  * @returns false if the stored secret is another one by now
  */
@@ -52,7 +52,7 @@ export const replaceEventSecret = (
     set secret = ${secret}, former_secret = ${former_secret}, former_until = now() + ${bothMs} * interval '1 millisecond'
     where application_id = ${application_id} and secret = ${expected}`);
 
-/** Delete the address. Its pending deliveries end as failed. @returns false if there is no address */
+/** Deletes the address. Its pending deliveries end as failed. @returns false if there is no address */
 export const deleteEventWebhook = async (tx: Queryable, application_id: string): Promise<boolean> => {
   await tx`
     update event_deliveries set state = 'failed', last_error = coalesce(last_error, 'address_removed')
@@ -76,12 +76,12 @@ export const findEventWebhook = (sql: Queryable, application_id: string): Promis
   firstRow(sql<EventWebhook[]>`
     select ${publicColumns(sql)} from event_webhooks where application_id = ${application_id}`);
 
-/** Switch an address on again. @returns false if it was not off */
+/** Switches an address on again. @returns false if it was not off */
 export const switchEventWebhookOn = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
     update event_webhooks set ${activeAndHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
 
-/** End the delay of an address that failed: its next event is sent now. */
+/** Ends the delay of an address that failed: its next event is sent now. */
 export const endAddressDelay = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update event_webhooks set next_attempt_at = now()
@@ -123,7 +123,7 @@ export const listEventWebhookPage = (
 /** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
 export const NOT_SIGNED = 'not_signed';
 
-/** Postpone the next attempt because this process cannot decrypt the secret. It does not count as a failure of the address. */
+/** Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted. */
 export const postponeNextAttempt = async (
   sql: Queryable,
   application_id: string,
@@ -135,7 +135,7 @@ export const postponeNextAttempt = async (
     where application_id = ${application_id}`;
 };
 
-/** Delete former secrets that no longer sign. */
+/** Deletes former secrets that no longer sign. */
 export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
   await sql`update event_webhooks set former_secret = null, former_until = null where former_until <= now()`;
 };

@@ -39,7 +39,7 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;
 
 /**
- * Delete events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
+ * Deletes events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
  * @returns how many were deleted
  */
 export const pruneEvents = (sql: Queryable, keepMs: number, limit: number) =>

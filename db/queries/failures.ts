@@ -19,7 +19,7 @@ export type Failure = {
 };
 
 /**
- * Record failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
+ * Records failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
  * `STORAGE.failures` rows of an operation: further games get no row, only the counters of their run include them. Two
  * calls at a time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written
  * in the order of their game ids, so that two calls that share games do not deadlock.
@@ -61,7 +61,7 @@ export const recordFailures = async (
           count = ingest_failures.count + 1`;
 };
 
-/** Delete the failures of these games. */
+/** Deletes the failures of these games. */
 export const clearFailures = async (
   sql: Queryable,
   application_id: string,
@@ -90,7 +90,7 @@ export const listFailedGameIds = (sql: Queryable, application_id: string) =>
     order by application_game_id`);
 
 /**
- * Delete failures that did not happen again for `ageMs`. Of each application and operation, delete all but the
+ * Deletes failures that did not happen again for `ageMs`. Of each application and operation, deletes all but the
  * `STORAGE.failures` latest, because two batches at a time may record more.
  * @returns their number: less than `limit` when none is left
  */

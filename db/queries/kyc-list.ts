@@ -21,7 +21,7 @@ export type Developer = KycStateRow & {
 
 /** The columns of a developer. Fingerprints are compared in the database and do not leave it. */
 const columns = (sql: Queryable) => sql`
-  a.application_id, a.name, a.status, coalesce(s.state, 'pending') as state, s.reason, s.asked_at, s.refused_cp_id,
+  a.application_id, a.name, a.status, coalesce(s.state, 'pending') as state, s.reason, s.pulled_at, s.refused_cp_id,
   p.cp_id, p.application_cp_id, r.received_at, r.changed_fields,
   (select count(*)::int from kyc_former_records f where f.application_id = a.application_id) as former_versions,
   array(select o.application_id from kyc_records o
@@ -38,7 +38,7 @@ export const findDeveloper = (sql: Queryable, application_id: string): Promise<D
   firstRow(sql<Developer[]>`
     select ${columns(sql)} from ${tables(sql)} where a.application_id = ${application_id}`);
 
-export const DEVELOPER_SORTS = ['application_id', 'received_at', 'asked_at'] as const;
+export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as const;
 type DeveloperFilter = {
   state?: KycState | undefined;
   /** Only those whose application sends a new cp_id, which waits to be accepted. */
@@ -55,7 +55,7 @@ export const listDeveloperPage = (
   const sorts = {
     application_id: sql`a.application_id`,
     received_at: sql`coalesce(r.received_at, '-infinity')`,
-    asked_at: sql`coalesce(s.asked_at, '-infinity')`,
+    pulled_at: sql`coalesce(s.pulled_at, '-infinity')`,
   };
   return readListPage<Developer>(sql, page, {
     columns: columns(sql),

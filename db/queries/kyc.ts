@@ -25,12 +25,12 @@ export const listKycStates = (sql: Queryable) =>
  */
 export const findKycState = (sql: Queryable, application_id: string) =>
   firstRow(sql<(KycStateRow & { now: Date })[]>`
-    select a.application_id, coalesce(s.state, 'pending') as state, s.asked_at, s.requested_at, s.refused_cp_id,
+    select a.application_id, coalesce(s.state, 'pending') as state, s.pulled_at, s.requested_at, s.refused_cp_id,
            s.reason, clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
 
-/** Lock the KYC state of an application until the transaction ends: one writer at a time. */
+/** Locks the KYC state of an application until the transaction ends: one writer at a time. */
 export const lockKycState = async (tx: Queryable, application_id: string): Promise<KycStateRow> => {
   await tx`insert into kyc_states (application_id) values (${application_id}) on conflict do nothing`;
   return onlyRow(tx<KycStateRow[]>`
@@ -39,21 +39,21 @@ export const lockKycState = async (tx: Queryable, application_id: string): Promi
 
 type NextKycState = {
   state: KycState;
-  asked_at: Date | null;
+  pulled_at: Date | null;
   /** Left out: unchanged. */
   refused_cp_id?: string | null;
   failure?: Omit<Failure, 'application_game_id'>;
 };
 
-/** Write a locked state. Its failure goes to `ingest_failures`; without one the earlier failure is deleted. */
+/** Writes a locked state. Its failure goes to `ingest_failures`; without one the earlier failure is deleted. */
 export const saveKycState = async (
   tx: Queryable,
   application_id: string,
-  { state, asked_at, refused_cp_id, failure }: NextKycState,
+  { state, pulled_at, refused_cp_id, failure }: NextKycState,
 ): Promise<void> => {
   await tx`
     update kyc_states
-    set state = ${state}, asked_at = ${asked_at}, requested_at = ${unlessAnswered(tx, asked_at)},
+    set state = ${state}, pulled_at = ${pulled_at}, requested_at = ${unlessAnswered(tx, pulled_at)},
         reason = ${state === 'failed' ? (failure?.kind ?? null) : null},
         refused_cp_id = ${refused_cp_id === undefined ? tx`refused_cp_id` : refused_cp_id}
     where application_id = ${application_id}`;
@@ -62,9 +62,9 @@ export const saveKycState = async (
     await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
 };
 
-/** The request of a pull, unless a pull that began at `asked_at` answers it. */
-const unlessAnswered = (sql: Queryable, asked_at: Date | null) =>
-  sql`case when requested_at <= ${asked_at}::timestamptz then null else requested_at end`;
+/** The request of a pull, unless a pull that began at `pulled_at` answers it. */
+const unlessAnswered = (sql: Queryable, pulled_at: Date | null) =>
+  sql`case when requested_at <= ${pulled_at}::timestamptz then null else requested_at end`;
 
 /** Requests a pull: the next one that begins answers it. */
 export const requestKycPull = async (sql: Queryable, application_id: string): Promise<void> => {
@@ -76,10 +76,10 @@ export const requestKycPull = async (sql: Queryable, application_id: string): Pr
 /** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
 export const forgetKycRequest = async (
   sql: Queryable,
-  { application_id, asked_at }: { application_id: string; asked_at: Date },
+  { application_id, pulled_at }: { application_id: string; pulled_at: Date },
 ): Promise<void> => {
   await sql`
-    update kyc_states set requested_at = ${unlessAnswered(sql, asked_at)}
+    update kyc_states set requested_at = ${unlessAnswered(sql, pulled_at)}
     where application_id = ${application_id} and requested_at is not null`;
 };
 
@@ -105,7 +105,7 @@ export const findContentProvider = (sql: Queryable, application_id: string) =>
     from content_providers p left join kyc_records r using (application_id, cp_id)
     where application_id = ${application_id} and p.replaced_at is null`);
 
-/** Map an application's cp_id to a platform cp_id, and replace the current mapping. */
+/** Maps an application's cp_id to a platform cp_id, and replaces the current mapping. */
 export const mapContentProvider = async (
   tx: Queryable,
   provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id' | 'accepted_by'>,
@@ -145,7 +145,7 @@ const KEPT = [
   'changed_fields',
 ];
 
-/** Store a record and keep the one before it as a former version. The caller locks the KYC state. */
+/** Stores a record and keeps the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
   await tx`
     with former as (delete from kyc_records where application_id = ${record.application_id} returning *)
@@ -153,7 +153,7 @@ export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Pro
   await tx`insert into kyc_records ${tx({ ...record, data_keys: tx.json(record.data_keys) as never })}`;
 };
 
-/** Delete every version with its data keys and fingerprints. @returns the number of versions */
+/** Deletes every version with its data keys and fingerprints. @returns the number of versions */
 export const deleteKycRecords = async (tx: Queryable, application_id: string): Promise<number> => {
   const former = await tx`delete from kyc_former_records where application_id = ${application_id}`;
   const current = await tx`delete from kyc_records where application_id = ${application_id}`;
@@ -172,12 +172,12 @@ export const findFingerprintKey = (sql: Queryable) =>
   readValue(sql<{ data_keys: WrappedKey[] }[]>`
     select data_keys from kyc_keys where purpose = 'fingerprint'`);
 
-/** Lock the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
+/** Locks the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
 export const lockFingerprintKey = (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> =>
   isOneRow(tx`
     select from kyc_keys where purpose = 'fingerprint' and data_keys = ${tx.json(wraps)} for share`);
 
-/** Store the fingerprint key if there is none. */
+/** Stores the fingerprint key if there is none. */
 export const insertFingerprintKey = async (sql: Queryable, wraps: WrappedKey[]): Promise<void> => {
   await sql`
     insert into kyc_keys (purpose, data_keys) values ('fingerprint', ${sql.json(wraps)}) on conflict do nothing`;

@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 export type PackageUrl = { game_id: string; game_package_url: string };
 
 /**
- * Set the package URLs of games, in the order in which `upsertGames` locks. It changes no revision and no status.
+ * Sets the package URLs of games, in the order in which `upsertGames` locks. It changes no revision and no status.
  * @returns for each game that exists its former URL, equal if nothing was written
  */
 export const updatePackageUrls = async (

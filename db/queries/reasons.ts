@@ -29,7 +29,7 @@ export const listReasonPage = (
     id: sql`code`,
   });
 
-/** Add a reason at the end, or change the label of one and bring it back. */
+/** Adds a reason at the end, or changes the label of one and brings it back. */
 export const saveReason = (sql: Queryable, { code, label }: Pick<ReasonRow, 'code' | 'label'>) =>
   onlyRow(sql<ReasonRow[]>`
     insert into reasons (code, label, position)
@@ -37,7 +37,7 @@ export const saveReason = (sql: Queryable, { code, label }: Pick<ReasonRow, 'cod
     on conflict (code) do update set label = excluded.label, retired_at = null
     returning *`);
 
-/** Retire a reason: no new decision names it. @returns undefined when there is none in use under this code */
+/** Retires a reason: no new decision names it. @returns undefined when there is none in use under this code */
 export const retireReason = (sql: Queryable, code: string) =>
   firstRow(sql<ReasonRow[]>`
     update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`);

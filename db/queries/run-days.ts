@@ -15,7 +15,7 @@ export const BEFORE_ALL_RUNS: FinishedRun = {
 };
 
 /**
- * Add runs that finished more than `ageMs` ago to the sums of their days, and delete them. The newest runs of each
+ * Adds runs that finished more than `ageMs` ago to the sums of their days, and deletes them. The newest runs of each
  * application stay, and runs that still have pages. One call reads the `limit` runs after `after`, so that successive
  * calls read every run once.
  *
@@ -65,7 +65,7 @@ export const pruneRuns = async (
   return { deleted: row?.deleted ?? 0, last: row && { finished_at: row.finished_at, run_id: row.run_id } };
 };
 
-/** Delete sums of days that ended more than `days` ago, at most `limit`. @returns their number */
+/** Deletes sums of days that ended more than `days` ago, at most `limit`. @returns their number */
 export const pruneRunDays = (sql: Queryable, days: number, limit: number): Promise<number> =>
   countRows(sql`
     delete from run_days where ctid = any(array(

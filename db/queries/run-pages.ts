@@ -6,7 +6,7 @@ import { nextRunMs } from '#src/rules/address-lifetime.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
- * Find which of these games an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
+ * Finds which of these games an earlier page of the run named. Reads the whole run: 0.1 to 0.3 s after 20,000 pages of
  * 100 games.
  */
 export const selectNamedBefore = async (
@@ -38,7 +38,7 @@ export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unname
 };
 
 /**
- * Record that the run's next page could not be read: the listing continues after it. It is no empty page, so the rules
+ * Records that the run's next page could not be read: the listing continues after it. It is no empty page, so the rules
  * that end a listing ignore it.
  * @param reason `page 3: not_utf8`
  * @returns the run at its next page; undefined when the fence is stale or the page is recorded already
@@ -75,7 +75,7 @@ const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;
 
 /**
- * Record a page under the run's fence, in one statement: the games whose detail is wanted
+ * Records a page under the run's fence, in one statement: the games whose detail is wanted
  * (new, list entry changed, older than `detailMaxAgeMs`, addresses that end before the next run, last detail failed, or
  * all with `full`), and where the run stands. A detail that keeps failing is fetched by the first, second, fourth … run,
  * unless its list entry has changed; the other runs count it as before. Withdrawn games are restored, and the failures
@@ -119,7 +119,7 @@ export const insertPage = async (
       ) as g on true
       left join lateral (
         select true as failed, kind, final,
-               not ${age.full} and count > 1 and kind not in ('not_asked', 'internal') and list_hash = l.list_hash
+               not ${age.full} and count > 1 and kind not in ('not_requested', 'internal') and list_hash = l.list_hash
                and now() < last_at + interval '1 millisecond' * (
                  least(${age.everyMs}::bigint * 2::float8 ^ least(count - 1, 30),
                        case when final then ${FINAL_WAIT_MAX_MS}::int else ${PASSING_WAIT_MAX_MS}::int end)
@@ -174,7 +174,7 @@ type LockedPage = Pick<PageRow, 'kind' | 'open_games'> &
   Pick<RunRow, 'application_id' | 'storable_games'> & { has_failures: boolean };
 
 /**
- * Lock a run under its fence, and one page of it, until the transaction ends.
+ * Locks a run under its fence, and one page of it, until the transaction ends.
  * @returns undefined when the fence is stale, the run has no such page, or it has stored as much as it may
  */
 export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num: number) =>
@@ -188,7 +188,7 @@ export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num
       and a.status <> 'removed' and (r.storable_bytes is null or r.stored_bytes < r.storable_bytes)
     for update of r, p`);
 
-/** Remove games from a page's open games and add to its counters. The caller has locked the run. */
+/** Removes games from a page's open games and adds to its counters. The caller has locked the run. */
 export const countDetails = async (
   sql: Queryable,
   run_id: string,
@@ -213,7 +213,7 @@ export const countDetails = async (
 };
 
 /**
- * Find what `isDetailWebhookDown` judges, after a page of which every call failed.
+ * Finds what `isDetailWebhookDown` judges, after a page of which every call failed.
  * @param application_game_ids the games of that page: those without an earlier failure count as newly failed, like the
  *   games that began to fail on the run's other pages
  */
@@ -236,7 +236,7 @@ export const findDetailEvidence = (
               where is_new and id not in (select unnest(${ids}::text[]))) as "newlyFailed"`);
 };
 
-/** Count the open games of all listed pages of the run as failed. @returns their ids */
+/** Counts the open games of all listed pages of the run as failed. @returns their ids */
 export const failOpenGames = (sql: Queryable, run_id: string) =>
   readColumn(sql<{ id: string }[]>`
     with open as materialized (

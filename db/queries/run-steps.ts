@@ -21,7 +21,7 @@ export type RunStep = {
 };
 
 /**
- * Find an open run with its application and one of its pages. The sealed token is a separate column, because JSON has
+ * Finds an open run with its application and one of its pages. The sealed token is a separate column, because JSON has
  * no bytes.
  * @returns undefined if the fence is stale, the run is finished or the application is removed
  */

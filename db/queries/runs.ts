@@ -55,7 +55,7 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]) =>
     select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
 /**
- * Lock the run until the transaction ends: closing it and raising its fence wait.
+ * Locks the run until the transaction ends: closing it and raising its fence wait.
  * @param of `removed`: also a run of a removed application
  * @returns undefined if the fence is stale
  */
@@ -67,7 +67,7 @@ export const lockRun = (tx: Queryable, { run_id, fence }: RunFence, of: 'active'
     for update of r`);
 
 /**
- * Open runs without progress for `idleMs`, by id.
+ * Returns open runs without progress for `idleMs`, by id.
  * @param after the last id that the former call returned
  */
 export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, after?: string) =>
@@ -80,7 +80,7 @@ export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, afte
     order by run_id limit ${limit}`;
 
 /**
- * Raise the fence of a run that is still at this page: jobs of the former fence write nothing from now on.
+ * Raises the fence of a run that is still at this page: jobs of the former fence write nothing from now on.
  * @returns undefined when the fence is stale or the run has moved on
  */
 export const raiseFence = (
@@ -93,7 +93,7 @@ export const raiseFence = (
     returning *`);
 
 /**
- * Close a run with the sums of its pages, and empty their lists of games. Its withdrawals count as stored bytes.
+ * Closes a run with the sums of its pages, and empties their lists of games. Its withdrawals count as stored bytes.
  * @returns undefined if the fence is stale
  */
 export const closeRun = (
@@ -129,7 +129,7 @@ export const closeRun = (
     )
     select * from closed`);
 
-/** Append to the reason of a closed run. */
+/** Appends to the reason of a closed run. */
 export const addReason = (sql: Queryable, run_id: string, text: string) =>
   firstRow(sql<RunRow[]>`
     update sync_runs set reason = reason || ${text} where run_id = ${run_id} returning *`);
@@ -152,8 +152,8 @@ export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;
 export const BEFORE_ALL_PAGES: PageKey = { run_id: '00000000-0000-0000-0000-000000000000', page_num: 0 };
 
 /**
- * Delete the pages of runs that finished more than `ageMs` ago. One call reads the `limit` pages after `after`, so that
- * successive calls read every page once.
+ * Deletes the pages of runs that finished more than `ageMs` ago. One call reads the `limit` pages after `after`, so
+ * that successive calls read every page once.
  * @returns the number of deleted pages, and the last page that was read: undefined when there was none
  */
 export const prunePages = async (

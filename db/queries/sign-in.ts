@@ -14,7 +14,7 @@ export const isSessionOpen = (sql: Queryable) => sql`
   s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
   and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'`;
 
-/** @param session.confirmed the provider asked for the credentials just now */
+/** @param session.confirmed the provider requested the credentials just now */
 export const insertSession = async (
   sql: Queryable,
   session_hash: Buffer,

@@ -16,8 +16,8 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       where finished_at is null and (started_at > ${ahead} or progress_at > ${ahead})`),
     // A later pull overwrites an earlier one.
     await countRows(sql`
-      update kyc_states set asked_at = least(asked_at, now()), requested_at = least(requested_at, now())
-      where asked_at > ${ahead} or requested_at > ${ahead}`),
+      update kyc_states set pulled_at = least(pulled_at, now()), requested_at = least(requested_at, now())
+      where pulled_at > ${ahead} or requested_at > ${ahead}`),
     await countRows(sql`
       update event_webhooks set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
     await countRows(sql`

@@ -54,7 +54,7 @@ export const listTokenPage = (
   });
 };
 
-/** Revoke a token; the next call with it is refused. @returns false if there is no such token */
+/** Revokes a token; the next call with it is refused. @returns false if there is no such token */
 export const revokeToken = (sql: Queryable, token_id: string): Promise<boolean> =>
   isOneRow(sql`
     update api_tokens set revoked_at = coalesce(revoked_at, now()) where token_id = ${token_id}`);
@@ -68,7 +68,7 @@ export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
            coalesce(last_used_at > now() - interval '1 minute', false) as recently_used
     from api_tokens t where token_hash = ${token_hash}`);
 
-/** Write `last_used_at`, at most once a minute. Of concurrent calls only one writes. */
+/** Writes `last_used_at`, at most once a minute. Of concurrent calls only one writes. */
 export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<void> => {
   await sql`
     update api_tokens set last_used_at = now()

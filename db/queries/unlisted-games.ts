@@ -13,7 +13,7 @@ export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
 };
 
 /**
- * Sum up a listing for its verdict.
+ * Sums up a listing for its verdict.
  *
  * Games that suspect runs inserted since the last success are not established, and games that this run inserted are not
  * present: neither raises the number of withdrawals that is allowed. A game that two pages named, because it moved while
@@ -79,7 +79,7 @@ const unlistedGames = (sql: Queryable, run_id: string, application_id: string) =
   having count(*) = count(game_id)`;
 
 /**
- * Add pages of unlisted games to a run whose listing is complete, and move the run past the first of them.
+ * Adds pages of unlisted games to a run whose listing is complete, and moves the run past the first of them.
  * @param isComplete without the games that an earlier complete listing did not name either
  * @returns the run; undefined when there is no such game
  */
@@ -105,7 +105,7 @@ export const insertUnlistedPages = (
     returning *`);
 
 /**
- * Move a run past its next page of unlisted games.
+ * Moves a run past its next page of unlisted games.
  * @returns the run; undefined when there is no such page, or no call of the page before it was answered
  */
 export const moveToUnlistedPage = (tx: Queryable, run_id: string) =>
@@ -135,7 +135,7 @@ export const recordVanishingGames = async (tx: Queryable, run_id: string, applic
     select ${run_id}, game_id from (${unlistedGames(tx, run_id, application_id)}) as unlisted`;
 };
 
-/** Withdraw games of an unlisted page, unless their detail was fetched since. @returns their number */
+/** Withdraws games of an unlisted page, unless their detail was fetched since. @returns their number */
 export const withdrawConfirmed = async (
   tx: Queryable,
   { run_id, page_num, application_id }: { run_id: string; page_num: number; application_id: string },
@@ -166,7 +166,7 @@ export const withdrawOrMark = (tx: Queryable, run_id: string, application_id: st
     )
     select count(withdrawn_at)::int as withdrawn, (count(*) - count(withdrawn_at))::int as kept from missed`);
 
-/** Withdraw the games that no page of a complete run named. @returns their number */
+/** Withdraws the games that no page of a complete run named. @returns their number */
 export const withdrawUnlisted = (sql: Queryable, run_id: string, application_id: string): Promise<number> =>
   countRows(sql`
     update games set withdrawn_at = now(), updated_at = now()

@@ -40,7 +40,7 @@ export const findLaterRun = (sql: Queryable, run_id: string): Promise<string | u
     select later.run_id from sync_runs r join sync_runs later using (application_id)
     where r.run_id = ${run_id} and later.run_number > r.run_number order by later.run_number desc limit 1`);
 
-/** Lock the application of a run, so that no other run of it ends, and read whether the run is its latest. */
+/** Locks the application of a run, so that no other run of it ends, and reads whether the run is its latest. */
 export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<SuspectRun | undefined> => {
   await tx`
     select from applications
@@ -54,7 +54,7 @@ export const lockSuspectRun = async (tx: Queryable, run_id: string): Promise<Sus
 };
 
 /**
- * Withdraw games of a suspect run, unless their detail was fetched since.
+ * Withdraws games of a suspect run, unless their detail was fetched since.
  * @param game_ids absent: all of them
  * @returns the withdrawn games
  */

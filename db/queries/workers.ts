@@ -43,7 +43,7 @@ export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
 };
 
 /**
- * End our own sessions in which Postgres has waited for the rest of a statement for more than `silentMs`: their process
+ * Ends our own sessions in which Postgres has waited for the rest of a statement for more than `silentMs`: their process
  * was stopped between two messages, and they may lock the rows of a run. No timeout of Postgres before 17 ends them:
  * idle_in_transaction_session_timeout counts them as active.
  * @returns the number of ended sessions

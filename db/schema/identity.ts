@@ -46,7 +46,7 @@ export const operatorSessions = pgTable(
     started_at: moment('started_at').notNull().defaultNow(),
     /** To the minute: a page does not wait for a write. */
     seen_at: moment('seen_at').notNull().defaultNow(),
-    /** When the OIDC provider asked for the credentials again, on request of this session. One reveal uses it up. */
+    /** When the OIDC provider last checked the credentials again for this session. One reveal uses it up. */
     confirmed_at: moment('confirmed_at'),
   },
   (table) => [

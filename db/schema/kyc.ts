@@ -102,7 +102,7 @@ export const kycStates = pgTable(
     application_id: applicationId().primaryKey(),
     state: text({ enum: KYC_STATES }).notNull().default('pending'),
     /** When the pull behind this state began; an earlier pull never overwrites it. */
-    asked_at: moment('asked_at'),
+    pulled_at: moment('pulled_at'),
     /** When a schedule or an operator requested the next pull. Null once a pull that began later has ended. */
     requested_at: moment('requested_at'),
     /** The `cp_id` that waits to be accepted. */

@@ -46,7 +46,7 @@ export const applicationOf = (request: FastifyRequest): string => {
 };
 
 /**
- * Create a hook that requires an API token (section 5) and sets `request.caller`. Each call reads its token from the
+ * Creates a hook that requires an API token (section 5) and sets `request.caller`. Each call reads its token from the
  * database, so a revocation applies to the next call.
  */
 export const createAuthenticator = (sql: Database) => {

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { ApiError } from '#src/api/api-error.ts';
 
 /**
- * Create a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete, else 503.
+ * Creates a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete,
+ * else 503.
  * Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
  */
 export const createDeadline =

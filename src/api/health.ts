@@ -3,7 +3,7 @@ import { ApiError } from '#src/api/api-error.ts';
 import { success } from '#src/api/wire.ts';
 
 /**
- * Add `GET /healthz` (the process is alive), `GET /readyz` (database and queue are reachable) and
+ * Adds `GET /healthz` (the process is alive), `GET /readyz` (database and queue are reachable) and
  * `GET /readyz?only=database`. Load balancers use the last one, because the API works while the queue is unreachable.
  * These routes require no token.
  * @param ready rejects if `what` is unreachable

@@ -19,12 +19,12 @@ const CLIENT_ERRORS: Record<string, PlatformFailure> = {
   HPE_HEADER_OVERFLOW: 'headersTooLarge',
 };
 
-/** Answer bytes that Node's HTTP parser rejects. */
+/** Answers bytes that Node's HTTP parser rejects. */
 export const answerClientError = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code !== 'ECONNRESET') answerFailure(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'invalidHttp');
 };
 
-/** Answer the requests that Node does not pass to Fastify: CONNECT, an unsupported `Expect` header, RTSP methods. */
+/** Answers the requests that Node does not pass to Fastify: CONNECT, an unsupported `Expect` header, RTSP methods. */
 export const answerUnroutedRequests = (server: Server): void => {
   // Node parses RTSP methods, but Fastify cannot route them. They are treated as TRACE, which gets 405 or 404.
   server.prependListener('request', (request: IncomingMessage) => {

@@ -45,7 +45,7 @@ const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   return (response) => JSON.stringify(schema.parse(response));
 };
 
-/** Accept only JSON in valid UTF-8, and validate requests and responses with the zod schemas of the routes. */
+/** Accepts only JSON in valid UTF-8, and validates requests and responses with the zod schemas of the routes. */
 export const useStrictJson = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

@@ -18,7 +18,7 @@ import { changesState } from '#src/site/origin.ts';
 
 const BASE = '/queues';
 
-/** What a list of jobs may be asked for. Bull Board checks none of it, and reads as many jobs as the query says. */
+/** Valid query parameters. Bull Board does not validate them, and would read any number of jobs. */
 const boardQuery = z.object({
   activeQueue: z
     .string()

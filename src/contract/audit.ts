@@ -53,7 +53,7 @@ export const AUDIT_ACTIONS = [
   'kyc.accept_cp_id',
   'kyc.reseal',
   'kyc.expire',
-  'approval.ask',
+  'approval.request',
   'approval.approve',
   'approval.use',
   'approval.cancel',

@@ -1,4 +1,4 @@
-/** Additions to the interface document: what an application hears of its games, and how it asks to be pulled. */
+/** Additions to the interface document: what an application hears of its games, and how it requests a pull. */
 import { z } from 'zod';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import {

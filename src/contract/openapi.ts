@@ -11,7 +11,7 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
- * Create an OpenAPI 3.1 document from the zod schemas that validate requests and responses. A schema with an `id`
+ * Creates an OpenAPI 3.1 document from the zod schemas that validate requests and responses. A schema with an `id`
  * becomes a component.
  */
 export const createOpenApiDocument = (

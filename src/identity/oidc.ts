@@ -73,7 +73,7 @@ const rolesOf = ({ rolesClaim, roles }: OidcSettings, claims: Record<string, unk
   return ROLES.filter((role) => mapped.has(role));
 };
 
-/** Did the provider ask for the credentials just now (OpenID Connect Core 1.0, section 2)? @param auth_time in seconds */
+/** Has the provider just checked the credentials (OpenID Connect Core 1.0, section 2)? @param auth_time in seconds */
 const isFresh = (auth_time: unknown): boolean =>
   typeof auth_time === 'number' && Math.abs(Date.now() / 1_000 - auth_time) < FRESH_S;
 
@@ -173,7 +173,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
 
   return {
     /**
-     * @param again the provider asks for the credentials even if the person is signed in there
+     * @param again the provider requests the credentials even if the person is signed in there
      * @returns the provider's address, and the secret of the flow for a cookie
      * @throws CatalogueError if the provider does not answer, or too many sign-ins begin at this address
      */

@@ -61,7 +61,7 @@ const toFetchedGame = (
 };
 
 /**
- * Call the application-side game.queryDetail (section 4.5) for each game, at the application's pace, and yield the
+ * Calls the application-side game.queryDetail (section 4.5) for each game, at the application's pace, and yields the
  * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes
  * a batch. A caller that leaves the loop stops them: calls in flight end first.
  *

@@ -44,10 +44,10 @@ const transactAndPublish = async (
 };
 
 /**
- * Count the run's open games as failed.
- * @param kind `not_asked` when the run ends before their detail; `internal` when their detail job was lost
+ * Counts the run's open games as failed.
+ * @param kind `not_requested` when the run ends before their detail; `internal` when their detail job was lost
  */
-const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'internal'): Promise<void> => {
+const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_requested' | 'internal'): Promise<void> => {
   const ids = await failOpenGames(tx, run.run_id);
   const failures = ids.map(
     (application_game_id): Failure => ({ application_game_id, kind, reasons: [{ path: '', code: kind }] }),
@@ -56,7 +56,7 @@ const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_asked' | 'interna
 };
 
 /**
- * Take a run whose listing has ended one step further, in one transaction under its fence: to the next page of games
+ * Takes a run whose listing has ended one step further, in one transaction under its fence: to the next page of games
  * that the listing did not name and whose detail shows whether they are gone, or to its end.
  * @param verifiedPage the unlisted page whose details have ended; undefined when there is none yet
  * @returns the run: closed, or open and past its next unlisted page; undefined when the fence is stale
@@ -102,7 +102,7 @@ export const finishRun = (
     return closed;
   });
 
-/** Withdraw or mark the unlisted games that are still there at the end of a run. */
+/** Withdraws or marks the unlisted games that are still there at the end of a run. */
 const writeUnlisted = async (
   tx: Queryable,
   { run_id, application_id }: RunRow,
@@ -130,7 +130,7 @@ export const closeEarly = async (
 ): Promise<RunRow | undefined> => {
   const run = await lockRun(tx, fence, 'removed');
   if (run === undefined) return undefined;
-  await failOpen(tx, run, 'not_asked');
+  await failOpen(tx, run, 'not_requested');
   return closeRun(tx, fence, end);
 };
 
@@ -169,7 +169,7 @@ const extendBackoff = async (tx: Queryable, run: RunRow): Promise<string | null>
   return backoff.pause_reason;
 };
 
-/** Fail a run that is over its budget. @returns why; undefined when the run is within it */
+/** Fails a run that is over its budget. @returns why; undefined when the run is within it */
 export const failOverrun = async (
   endings: RunEndings,
   run: RunRow,

@@ -14,7 +14,7 @@ const PAGE = 1_000;
 const READ_ORDER: readonly QueuedState[] = ['active', 'delayed', 'prioritized', 'waiting', 'active'];
 
 /**
- * Read the ids of a queue's unfinished jobs, without those that wait for their children. The cost grows with the
+ * Reads the ids of a queue's unfinished jobs, without those that wait for their children. The cost grows with the
  * number of jobs. `getJobState` is not used: on Redis each call searches the whole wait list, so for a backlog the cost
  * of all calls grows with the square of that number.
  * @returns the state of each job by its id; incomplete when `signal` is aborted

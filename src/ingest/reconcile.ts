@@ -28,9 +28,9 @@ type Options = {
 };
 
 /**
- * Make the queue agree with the database: set the schedules of the `applications` table, recover open runs whose job
- * is lost, end silent sessions, correct what wrong clocks did to jobs, and delete surplus finished jobs and the rows of
- * killed workers. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
+ * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose
+ * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, and deletes surplus finished
+ * jobs and the rows of killed workers. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
  * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.

@@ -84,7 +84,7 @@ const readRows = async (
 };
 
 /**
- * Record one page of a run: the games it named, the details that are wanted, where the listing stands. One transaction
+ * Records one page of a run: the games it named, the details that are wanted, where the listing stands. One transaction
  * under the run's fence; recording a page twice changes nothing.
  * @returns undefined when the fence is stale: then nothing was written
  */

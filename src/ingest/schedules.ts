@@ -39,7 +39,7 @@ export type ReconciledSchedules = {
 };
 
 /**
- * Make BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets
+ * Makes BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets
  * them back. Looks up the schedulers of games, then those of KYC records, in the order of application ids, and changes
  * those that differ. A call ends early at `lookupsMax`, at `signal` and at a backlog of ticks.
  *
@@ -165,7 +165,7 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
     (id) => parseSchedulerJobId(id)?.scheduler_id ?? '',
   );
 
-/** Set or remove one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
+/** Sets or remove one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
 const reconcileScheduler = async (
   watched: WatchedQueue,
   { id, timing, template }: Wanted,

@@ -33,7 +33,7 @@ export const isOpen = (page: Pick<StoredPage, 'open_games'> | undefined): boolea
 export const hasOpenGames = async (sql: Database, run: RunRow): Promise<boolean> =>
   isOpen(await findPage(sql, run.run_id, run.next_page - 1));
 
-/** Add a job for the run's next page or, when the listing has ended, for its end. Adding it twice adds it once. */
+/** Adds a job for the run's next page or, when the listing has ended, for its end. Adding it twice adds it once. */
 export const enqueueNextPage = async (
   producer: Producer,
   run: Position,
@@ -44,7 +44,7 @@ export const enqueueNextPage = async (
 };
 
 /**
- * Add the run's next step: its next page, after the details of the page before if any are wanted. Adding a
+ * Adds the run's next step: its next page, after the details of the page before if any are wanted. Adding a
  * step twice adds it once.
  */
 export const enqueueNextStep = async (

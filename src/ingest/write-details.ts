@@ -54,7 +54,7 @@ const toFailure = ({ application_game_id, error }: FailedCall): LastFailure => (
 /** The rows to keep of open games that are not retried: failed calls, and calls that did not begin. */
 export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] => {
   const failed = new Map(failures.map((failure) => [failure.application_game_id, toFailure(failure)]));
-  const kind = 'not_asked';
+  const kind = 'not_requested';
   return open.map(
     (application_game_id) =>
       failed.get(application_game_id) ?? { application_game_id, kind, reasons: [{ path: '', code: kind }] },
@@ -62,7 +62,7 @@ export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] 
 };
 
 /**
- * Write each batch as it comes. A batch whose write fails is written with the next one; the last write throws, and so
+ * Writes each batch as it comes. A batch whose write fails is written with the next one; the last write throws, and so
  * does one that leaves no room for further answers.
  * @param answers counts what is unwritten
  * @param write returns undefined when nothing may be written any more, which ends the calls
@@ -126,7 +126,7 @@ const findSurplus = async (
 };
 
 /**
- * Write games, and the failures of the others.
+ * Writes games, and the failures of the others.
  * @param options.listHashes of the list entries, if the games were listed: a detail that is null is a failure then
  * @param options.room new games that the application may still have (null: no limit); further ones fail
  */
@@ -172,7 +172,7 @@ export const writeGames = async (
 };
 
 /**
- * Write a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
+ * Writes a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
  * that are still open on the page count: a replay leaves the same rows and the same counters. Of an unlisted page, the
  * details only show which games are gone: those are withdrawn.
  * @param notRetried failures of games that stay without a detail

@@ -19,7 +19,7 @@ export type FingerprintKey = { key: Uint8Array; wraps: WrappedKey[] };
 const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKey[] }>();
 
 /**
- * Open the installation's fingerprint key; the first call creates it. The key is random and stored wrapped, so
+ * Opens the installation's fingerprint key; the first call creates it. The key is random and stored wrapped, so
  * fingerprints survive a change of ENCRYPTION_KEYS. A process that can't open it seals
  * nothing. Call it outside transactions: a slow key service must not occupy a connection.
  * @throws KeyError `no_key`, `unknown_key`, `does_not_open` or `key_service`

@@ -10,7 +10,7 @@ const SHOW_END: ReadonlySet<KycSealedField> = new Set(['id_number', 'tax_id', 'c
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Mask one value. An empty value stays empty. One character is one grapheme, so combined characters are not split. */
+/** Masks one value. An empty value stays empty. One character is one grapheme, so combined characters are not split. */
 export const maskValue = (field: KycSealedField, value: string): string => {
   if (value === '') return '';
   const characters = Array.from(graphemes.segment(value), ({ segment }) => segment);
@@ -20,6 +20,6 @@ export const maskValue = (field: KycSealedField, value: string): string => {
     : characters.slice(0, shown).join('') + HIDDEN;
 };
 
-/** Mask a record: an operator can recognise the values, but cannot use them. */
+/** Masks a record: an operator can recognise the values, but cannot use them. */
 export const maskRecord = (fields: KycFields): KycFields =>
   mapKycFields((field) => maskValue(field, fields[field]));

@@ -23,7 +23,7 @@ export const kycRecord = (application_id: string, record_id: string): SealedReco
 });
 
 /**
- * Seal a record under a new record id and a new data key, wrapped by the ring's first key.
+ * Seals a record under a new record id and a new data key, wrapped by the ring's first key.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealKycRecord = async (
@@ -41,7 +41,7 @@ export const sealKycRecord = async (
   };
 };
 
-/** Open all nine fields. @throws KeyError that names the record, and the column if one does not open */
+/** Opens all nine fields. @throws KeyError that names the record, and the column if one does not open */
 export const openKycRecord = async (
   keys: KeyRing,
   row: SealedFields & { application_id: string },

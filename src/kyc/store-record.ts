@@ -29,7 +29,7 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 export type KycPull = {
   application_id: string;
   /** When the pull began, by the database's clock. */
-  asked_at: Date;
+  pulled_at: Date;
   /** The application as it was called. Absent: nothing was called. */
   called?: SealedTarget;
 };
@@ -53,7 +53,7 @@ type PulledRecord = {
 };
 
 /**
- * Write the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
+ * Writes the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
  * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
  * service must not occupy a connection.
  * @param record null: the application returned no data; the stored record stays
@@ -95,21 +95,21 @@ const compare = (
     : 'sealed';
 };
 
-/** Lock the application and its KYC state. @returns false after a later pull, an erasure or a removal */
+/** Locks the application and its KYC state. @returns false after a later pull, an erasure or a removal */
 const lockIfLatest = async (tx: Queryable, pull: KycPull): Promise<boolean> => {
-  const { application_id, asked_at, called } = pull;
+  const { application_id, pulled_at, called } = pull;
   const isActive =
     called === undefined
       ? await lockActiveApplication(tx, application_id)
       : await lockCalledApplication(tx, application_id, called);
   if (!isActive) return false;
   const stored = await lockKycState(tx, application_id);
-  return stored.state !== 'erased' && (stored.asked_at === null || stored.asked_at < asked_at);
+  return stored.state !== 'erased' && (stored.pulled_at === null || stored.pulled_at < pulled_at);
 };
 
 const storeNotProvided = async (tx: Queryable, pull: KycPull): Promise<KycOutcome> => {
   if (!(await lockIfLatest(tx, pull))) return 'overtaken';
-  await saveKycState(tx, pull.application_id, { state: 'not_provided', asked_at: pull.asked_at });
+  await saveKycState(tx, pull.application_id, { state: 'not_provided', pulled_at: pull.pulled_at });
   return 'not_provided';
 };
 
@@ -121,7 +121,7 @@ const storeRecord = async (
   { key, wraps }: FingerprintKey,
   sealed: SealedFields | undefined,
 ): Promise<KycOutcome> => {
-  const { application_id, asked_at } = pull;
+  const { application_id, pulled_at } = pull;
   if (!(await lockIfLatest(tx, pull))) return 'overtaken';
   const stored = await findContentProvider(tx, application_id);
   const outcome = compare(stored, { application_cp_id, ...fingerprints });
@@ -130,7 +130,7 @@ const storeRecord = async (
     const failure = { kind: 'cp_id_changed', reasons: [{ path: 'cp_id', code: 'changed' }] };
     await saveKycState(tx, application_id, {
       state: outcome,
-      asked_at,
+      pulled_at,
       refused_cp_id: application_cp_id,
       failure,
     });
@@ -148,12 +148,12 @@ const storeRecord = async (
       cp_id,
       ...sealed,
       ...fingerprints,
-      received_at: asked_at,
+      received_at: pulled_at,
       changed_fields: compareFields(await findFieldFingerprints(tx, application_id), cp_id, key, fields),
       field_fingerprints: fieldFingerprints(key, { application_id, record_id }, fields),
     });
   }
-  await saveKycState(tx, application_id, { state: 'sealed', asked_at, refused_cp_id: null });
+  await saveKycState(tx, application_id, { state: 'sealed', pulled_at, refused_cp_id: null });
   return outcome;
 };
 
@@ -169,7 +169,7 @@ const compareFields = (
     : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changedFields(key, former, fields)];
 
 /**
- * Record that a pull failed and is not retried. The stored record stays.
+ * Records that a pull failed and is not retried. The stored record stays.
  * @returns false when the pull was overtaken: nothing was written
  * @throws CatalogueError when the webhooks or the token have changed since the call
  */
@@ -180,6 +180,6 @@ export const recordKycFailure = (
 ): Promise<boolean> =>
   sql.begin(async (tx) => {
     if (!(await lockIfLatest(tx, pull))) return false;
-    await saveKycState(tx, pull.application_id, { state: 'failed', asked_at: pull.asked_at, failure });
+    await saveKycState(tx, pull.application_id, { state: 'failed', pulled_at: pull.pulled_at, failure });
     return true;
   });

@@ -24,40 +24,44 @@ const OFFICER = {
 
 /** What a request would do. */
 export const describeRequest = (row: ApprovalRow): string => {
-  const { kind, version, asked } = row;
+  const { kind, version, requested } = row;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
-  if (kind !== 'officer' || asked.act === undefined) return WHAT[kind];
-  const roles = asked.roles?.join(', ').replaceAll('_', ' ');
-  return [OFFICER[asked.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
+  if (kind !== 'officer' || requested.act === undefined) return WHAT[kind];
+  const roles = requested.roles?.join(', ').replaceAll('_', ' ');
+  return [OFFICER[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
 };
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
 
 const ID = column<ApprovalRow>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
 const STATE = column<ApprovalRow>({ key: 'state', kind: 'status' });
-const ASKED_BY = column<ApprovalRow>({ key: 'asked_by', title: 'By', note: ({ asked_at }) => asked_at });
+const REQUESTED_BY = column<ApprovalRow>({
+  key: 'requested_by',
+  title: 'By',
+  note: ({ requested_at }) => requested_at,
+});
 const APPROVED_BY = column<ApprovalRow>({ key: 'approved_by', title: 'Second person' });
 const REASON = column<ApprovalRow>({ key: 'reason' });
 const ASKED = column<ApprovalRow>({
-  key: 'asked',
+  key: 'requested',
   kind: 'time',
-  value: (row) => row.asked_at,
-  sort: 'asked_at',
+  value: (row) => row.requested_at,
+  sort: 'requested_at',
 });
 
-const toDocument = ({ approval_id, kind, subject, version, asked, state, ...row }: ApprovalRow) => {
-  const { reason, asked_by, asked_at, approved_by, approved_at, expires_at, used_at } = row;
+const toDocument = ({ approval_id, kind, subject, version, requested, state, ...row }: ApprovalRow) => {
+  const { reason, requested_by, requested_at, approved_by, approved_at, expires_at, used_at } = row;
   return {
-    ...{ approval_id, kind, subject, version, ...asked, state, reason },
-    ...{ asked_by, asked_at, approved_by, approved_at, expires_at, used_at },
+    ...{ approval_id, kind, subject, version, ...requested, state, reason },
+    ...{ requested_by, requested_at, approved_by, approved_at, expires_at, used_at },
   };
 };
 
 const COMMON = {
   nouns: ['request', 'requests'],
   plural: 'approvals',
-  sorts: ['asked_at'],
-  order: '-asked_at',
+  sorts: ['requested_at'],
+  order: '-requested_at',
   document: toDocument,
 } as const;
 
@@ -70,7 +74,7 @@ const requestsOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[
   read: async (
     sql: Database,
     { kind, all = false }: { kind?: ApprovalKind | undefined; all?: boolean | undefined },
-    page: ListPage<'asked_at'>,
+    page: ListPage<'requested_at'>,
   ) => {
     const chosen = kind === undefined ? kinds : [kind];
     await refreshOpenRequests(sql, chosen);
@@ -89,7 +93,7 @@ export const approvalList = defineList({
     { key: 'kind', kind: 'id' },
     { key: 'subject', kind: 'id' },
     STATE,
-    ASKED_BY,
+    REQUESTED_BY,
     APPROVED_BY,
     REASON,
   ],
@@ -115,7 +119,7 @@ export const kycRequestList = defineList({
     },
     { key: 'request', value: describeRequest },
     STATE,
-    ASKED_BY,
+    REQUESTED_BY,
     APPROVED_BY,
     REASON,
   ],
@@ -138,7 +142,7 @@ export const runRequestList = defineList({
       link: (row) => ({ to: 'run', id: idOf(row) }),
     },
     STATE,
-    ASKED_BY,
+    REQUESTED_BY,
     { ...REASON, width: 'medium' },
   ],
   empty: 'Nothing waits for a second person.',

@@ -57,7 +57,7 @@ export const developerList = defineList({
       value: (row) => row.refused_cp_id,
       on: 'none',
     },
-    { key: 'pulled', title: 'Since', kind: 'age', value: (row) => row.asked_at, on: 'none' },
+    { key: 'pulled', title: 'Since', kind: 'age', value: (row) => row.pulled_at, on: 'none' },
     { key: 'problem', title: 'Look at', value: formatProblem, on: 'terminal' },
     { key: 'record of', title: 'Changed', kind: 'age', value: (row) => row.received_at, sort: 'received_at' },
     {

@@ -34,9 +34,9 @@ export const ofRequest = {
     (await requireRequest(sql, input)).subject,
 };
 
-export const noteRequest = ({ approval_id, kind, version, asked, reason }: ApprovalRow): AuditNote => ({
+export const noteRequest = ({ approval_id, kind, version, requested, reason }: ApprovalRow): AuditNote => ({
   reason,
-  details: { approval_id, kind, version, ...asked },
+  details: { approval_id, kind, version, ...requested },
 });
 
 /** The entry of a request that has ended because its subject has changed. */
@@ -46,7 +46,7 @@ export const noteVoid = (row: ApprovalRow): AuditNote => ({
   actor_kind: 'system',
   os_user: null,
   action: 'approval.void',
-  reason: 'what was asked for has changed since',
+  reason: 'what was requested has changed since',
 });
 
 export const voidRequest = defineOperation({

@@ -43,8 +43,8 @@ export const expireRemovedRecord = defineOperation({
     const state = await findKycState(tx, application_id);
     await lockKycState(tx, application_id);
     const versions = await deleteKycRecords(tx, application_id);
-    const asked_at = state?.now ?? null;
-    await saveKycState(tx, application_id, { state: 'erased', asked_at, refused_cp_id: null });
+    const pulled_at = state?.now ?? null;
+    await saveKycState(tx, application_id, { state: 'erased', pulled_at, refused_cp_id: null });
     return { versions };
   },
   log: (deleted) => (deleted === undefined ? [] : { reason: 'KYC_KEEP_REMOVED', details: deleted }),

@@ -136,7 +136,7 @@ export const eraseKycRecord = defineOperation({
     const { now } = await lockState(tx, application_id);
     const access = { application_id, record_id: null, action: 'erase', reason } as const;
     await insertKycAccess(tx, { ...access, accessed_by: context.caller.actor.actor });
-    await saveKycState(tx, application_id, { state: 'erased', asked_at: now, refused_cp_id: null });
+    await saveKycState(tx, application_id, { state: 'erased', pulled_at: now, refused_cp_id: null });
     return { application_id, versions: await deleteKycRecords(tx, application_id), reason };
   },
   log: ({ versions, reason }) => ({ reason, details: { versions } }),
@@ -156,14 +156,14 @@ export const acceptCpId = defineOperation({
     lockVersion: async (tx, { application_id }) => (await lockState(tx, application_id)).refused_cp_id,
   },
   run: async (tx, { application_id, cp_id }, { caller }) => {
-    const { refused_cp_id, asked_at } = await lockState(tx, application_id);
+    const { refused_cp_id, pulled_at } = await lockState(tx, application_id);
     if (refused_cp_id === null)
       throw new CatalogueError(`No other cp_id of ${application_id} waits to be accepted.`);
     if (cp_id !== refused_cp_id)
       throw new CatalogueError(
         `The cp_id of ${application_id} that waits to be accepted is ${refused_cp_id}, not ${cp_id}: look at it, then decide again.`,
       );
-    await saveKycState(tx, application_id, { state: 'pending', asked_at, refused_cp_id: null });
+    await saveKycState(tx, application_id, { state: 'pending', pulled_at, refused_cp_id: null });
     await requestKycPull(tx, application_id);
     return mapContentProvider(tx, {
       cp_id: randomUUIDv7(),

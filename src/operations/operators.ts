@@ -61,8 +61,8 @@ const requireApproved = (
   roles: readonly Role[] = [],
 ): void => {
   if (approval === undefined) return;
-  const { asked } = approval;
-  if (asked.act !== act || (asked.roles ?? []).toSorted().join() !== [...roles].toSorted().join())
+  const { requested } = approval;
+  if (requested.act !== act || (requested.roles ?? []).toSorted().join() !== [...roles].toSorted().join())
     throw new ApprovalError('Something else was approved for this operator: request this too.');
 };
 

@@ -1,5 +1,5 @@
 /**
- * What operators do with requests of the rule of two persons: ask, approve, cancel, decline. The command line, which
+ * What operators do with requests of the rule of two persons: make, approve, cancel, decline. The command line, which
  * cannot verify who uses it, lists requests and uses approved ones.
  */
 import { randomUUIDv7 } from 'node:crypto';
@@ -52,9 +52,9 @@ const SUBJECTS: Partial<Record<ApprovalKind, RegExp>> = {
 };
 
 export const requestApproval = defineOperation({
-  name: 'approval.ask',
+  name: 'approval.request',
   title: 'Request the approval of a second person',
-  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  right: (input) => APPROVAL_RIGHTS[input.kind].request,
   knownBy: 'operator',
   input: z
     .object({
@@ -76,27 +76,30 @@ export const requestApproval = defineOperation({
       message: 'has not the form <kind>:<id>, or is of another kind than the request',
     }),
   subject: ({ subject }) => subject,
-  run: async (tx, { kind, subject, seen, reason, ...asked }, { caller }) => {
+  run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
     const version = await findVersion(tx, kind, subject);
     if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)
-      throw new CatalogueError('This has changed since the page was shown: look at it, then ask again.');
+      throw new CatalogueError(
+        'This has changed since the page was shown: look at it, then request it again.',
+      );
     const row = await insertApproval(tx, {
       approval_id: randomUUIDv7(),
       kind,
       subject,
       version,
-      asked,
+      requested,
       reason,
-      asked_by: caller.actor.actor,
+      requested_by: caller.actor.actor,
     });
     if (row !== undefined) return row;
-    throw new CatalogueError('You have asked for this already: use that request, or cancel it first.');
+    throw new CatalogueError('You have requested this already: use that request, or cancel it first.');
   },
   log: noteRequest,
 });
 
-const VOID = 'What was asked for has changed since: the request is void. If it is still needed, ask again.';
+const VOID =
+  'What was requested has changed since: the request is void. If it is still needed, request it again.';
 
 const NOT_WAITING: Partial<Record<ApprovalRow['state'], string>> = {
   approved: 'This request is approved already.',
@@ -113,7 +116,7 @@ const explainNotWaiting = ({ state, approved_at }: ApprovalRow): string | undefi
     approved_at === null
       ? `it was not approved within ${APPROVE_WITHIN_MINUTES} minutes`
       : `it was approved, but not used within ${USE_WITHIN_MINUTES} minutes`;
-  return `This request has expired: ${why}. If it is still needed, ask again.`;
+  return `This request has expired: ${why}. If it is still needed, request it again.`;
 };
 
 export const approve = defineOperation({
@@ -126,11 +129,11 @@ export const approve = defineOperation({
     const { actor: by } = caller.actor;
     const row = await requireRequest(tx, input);
     const { approval_id, kind, subject, version } = row;
-    if (row.asked_by === by)
+    if (row.requested_by === by)
       throw new ApprovalError(
-        'You asked for this yourself: another operator must approve it, even if you are an administrator.',
+        'You requested this yourself: another operator must approve it, even if you are an administrator.',
       );
-    if (row.state === 'asked' && (await findVersion(tx, kind, subject)) !== version)
+    if (row.state === 'requested' && (await findVersion(tx, kind, subject)) !== version)
       return { row, isStale: true, isClosed: await closeRequest(tx, approval_id, 'void') };
     const { approve: roles } = rolesOfKind(kind);
     const approved = await approveRequest(tx, { approval_id, by, version }, roles);
@@ -165,13 +168,13 @@ const end = async (
 export const cancelRequest = defineOperation({
   name: 'approval.cancel',
   title: 'Cancel an own request',
-  right: (input) => APPROVAL_RIGHTS[input.kind].ask,
+  right: (input) => APPROVAL_RIGHTS[input.kind].request,
   knownBy: 'operator',
   ...ofRequest,
   run: async (tx, input, { caller }) => {
     const row = await end(tx, input, 'cancelled');
-    if (row.asked_by === caller.actor.actor) return row;
-    throw new ApprovalError(`${row.asked_by} asked for this: only ${row.asked_by} can cancel it.`);
+    if (row.requested_by === caller.actor.actor) return row;
+    throw new ApprovalError(`${row.requested_by} requested this: only ${row.requested_by} can cancel it.`);
   },
   log: noteRequest,
 });
@@ -184,8 +187,8 @@ export const declineRequest = defineOperation({
   ...ofRequest,
   run: async (tx, input, { caller }) => {
     const row = await end(tx, input, 'declined');
-    if (row.asked_by !== caller.actor.actor) return row;
-    throw new ApprovalError('You asked for this yourself: cancel it.');
+    if (row.requested_by !== caller.actor.actor) return row;
+    throw new ApprovalError('You requested this yourself: cancel it.');
   },
   log: noteRequest,
 });

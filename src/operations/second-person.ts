@@ -1,6 +1,6 @@
 /**
- * The rule of two persons: one asks and gives a reason, another who has the role approves within an hour, the first does
- * it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has changed since is
+ * The rule of two persons: one makes a request and gives a reason, another who has the role approves within an hour,
+ * and the first does it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has changed since is
  * void.
  */
 import type { Queryable } from '#db/client.ts';
@@ -22,8 +22,8 @@ export class ApprovalError extends CatalogueError {
   override readonly name = 'ApprovalError';
 }
 
-export const rolesOfKind = (kind: ApprovalKind): { ask: readonly Role[]; approve: readonly Role[] } => ({
-  ask: RIGHTS[APPROVAL_RIGHTS[kind].ask],
+export const rolesOfKind = (kind: ApprovalKind): { request: readonly Role[]; approve: readonly Role[] } => ({
+  request: RIGHTS[APPROVAL_RIGHTS[kind].request],
   approve: RIGHTS[APPROVAL_RIGHTS[kind].approve],
 });
 
@@ -47,7 +47,7 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
   return `FOUR_EYES is ${kinds.join(',') || 'none'}: one person alone can ${actions}.`;
 };
 
-/** Where to ask for an approval, as the end of a sentence. */
+/** Where to request an approval, as the end of a sentence. */
 const placeOf = (kind: ApprovalKind): string =>
   kind === 'withdrawals'
     ? 'on the page of the run in the console'
@@ -60,19 +60,19 @@ const explain = (
   row: ApprovalRow | undefined,
   use: { approval_id: string; kind: ApprovalKind; subject: string; version: string; by: string },
 ): string => {
-  const again = `ask again ${placeOf(use.kind)}`;
+  const again = `request it again ${placeOf(use.kind)}`;
   if (row === undefined || row.kind !== use.kind || row.subject !== use.subject)
     return `${use.approval_id} is no approval to ${APPROVAL_ACTIONS[use.kind]} of ${use.subject}.`;
-  if (row.asked_by !== use.by)
-    return `${row.asked_by} asked for this: only ${row.asked_by} can use the approval.`;
-  if (row.state === 'asked') return 'This is not approved yet: another operator must approve it.';
+  if (row.requested_by !== use.by)
+    return `${row.requested_by} requested this: only ${row.requested_by} can use the approval.`;
+  if (row.state === 'requested') return 'This is not approved yet: another operator must approve it.';
   if (row.state === 'used') return `This approval was used at ${row.used_at?.toISOString()}: ${again}.`;
   if (row.state === 'expired')
     return `This approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
   if (row.state === 'cancelled' || row.state === 'declined') return `This request was ${row.state}.`;
   if (row.state === 'void' || row.version !== use.version)
     return `What was approved has changed since, so the approval is void: look at it, then ${again}.`;
-  return `${row.asked_by} or ${row.approved_by} is disabled, or has lost the role: ${again}.`;
+  return `${row.requested_by} or ${row.approved_by} is disabled, or has lost the role: ${again}.`;
 };
 
 /**
@@ -88,7 +88,7 @@ export const refuseIfTwoNeeded = async (
   const need = await readNeed(tx, fourEyes, kind);
   if (need === 'needed')
     throw new ApprovalError(
-      `It takes two persons to ${APPROVAL_ACTIONS[kind]}: ask ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).`,
+      `It takes two persons to ${APPROVAL_ACTIONS[kind]}: request it ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).`,
     );
   return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
 };
@@ -118,11 +118,13 @@ export const requireSecondPerson = async (
   const wanted = { approval_id, kind, subject, version, by: actor.actor };
   const approval = await useRequest(tx, wanted, rolesOfKind(kind));
   if (approval === undefined) throw new ApprovalError(explain(await findApproval(tx, approval_id), wanted));
-  const { approved_by: second_person, asked, reason } = approval;
+  const { approved_by: second_person, requested, reason } = approval;
   const details = { approval_id, second_person };
   return {
     approval,
-    entries: [{ ...actor, action: 'approval.use', subject, reason, details: { ...details, kind, ...asked } }],
+    entries: [
+      { ...actor, action: 'approval.use', subject, reason, details: { ...details, kind, ...requested } },
+    ],
     details,
   };
 };

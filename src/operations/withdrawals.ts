@@ -44,7 +44,7 @@ export const acceptWithdrawals = defineOperation({
   },
   run: async (tx, { run_id, game_ids }, { approval }) => {
     const application_id = await requireSuspect(tx, run_id);
-    const accepted = approval === undefined ? game_ids : approval.asked.game_ids;
+    const accepted = approval === undefined ? game_ids : approval.requested.game_ids;
     const withdrawn = await withdrawVanishingGames(tx, run_id, accepted);
     const voided: ApprovalRow[] =
       withdrawn.length === 0 ? [] : await voidOpenRequests(tx, 'withdrawals', runSubject({ run_id }));

@@ -14,7 +14,7 @@ const checksumOf = (body: string): string => {
   return bytes.toString('base64url');
 };
 
-/** Create an API token. Its CRC-32 detects typing errors. */
+/** Creates an API token. Its CRC-32 detects typing errors. */
 export const createApiToken = (): string => {
   const body = PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
   return body + checksumOf(body);

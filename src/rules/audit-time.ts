@@ -1,5 +1,5 @@
 /**
- * Create the formatter of audit_time on the wire (section 2.2): `yyyy-MM-dd HH:mm:ss` in a time zone, or "" if the game
+ * Creates the formatter of audit_time on the wire (section 2.2): `yyyy-MM-dd HH:mm:ss` in a time zone, or "" if the game
  * has not been audited.
  * @param timeZone IANA name
  */

@@ -13,7 +13,7 @@ export type ReadPage = {
 };
 
 /**
- * Read the rows of data.list[] one by one (section 2.4): an invalid row does not affect the others. The first valid row
+ * Reads the rows of data.list[] one by one (section 2.4): an invalid row does not affect the others. The first valid row
  * of a game counts.
  * @param isPauseDue asked before each row: a thousand hostile rows take too long for one turn of the event loop
  */

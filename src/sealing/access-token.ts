@@ -41,7 +41,7 @@ const tokenPlace = (application: AddressedApplication): SealedPlace => ({
 });
 
 /**
- * Seal an application's access token under a new data key, for the origins of its webhooks.
+ * Seals an application's access token under a new data key, for the origins of its webhooks.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealAccessToken = async (
@@ -70,7 +70,7 @@ const openToken = (application: AddressedApplication, dataKey: Uint8Array, token
 };
 
 /**
- * Open an application's access token.
+ * Opens an application's access token.
  * @throws KeyError that names the application, the keys or the origins, never the token
  */
 export const openAccessToken = async (

@@ -18,7 +18,7 @@ const requireNonce = (nonce: Uint8Array): Uint8Array => {
 };
 
 /**
- * Encrypt with AES-256-GCM; nothing else in the project encrypts. Never use a nonce twice under one key.
+ * Encrypts with AES-256-GCM; nothing else in the project encrypts. Never use a nonce twice under one key.
  * @returns the ciphertext, as long as the plaintext, followed by the tag (16 bytes)
  * @throws RangeError for a key that is not 32 bytes or a nonce that is not 12
  */
@@ -33,7 +33,7 @@ export const encrypt = (
 };
 
 /**
- * Decrypt what `encrypt` returned.
+ * Decrypts what `encrypt` returned.
  * @returns the plaintext, or undefined when the tag does not match key, nonce, additional data and ciphertext
  * @throws RangeError for a key that is not 32 bytes or a nonce that is not 12
  */

@@ -49,7 +49,7 @@ const openDataKey = (keys: KeyRing, { application_id }: EventAddress, { secret_k
   unwrapDataKey([...keys.records, ...keys.tokens], secret_keys, eventSecretRecord(application_id));
 
 /**
- * Create the secret of a new address, under a new data key.
+ * Creates the secret of a new address, under a new data key.
  * @returns the secret, to be shown once, and as it is stored
  * @throws KeyError `no_key` or `key_service`
  */
@@ -70,7 +70,7 @@ export const sealNewEventSecret = async (
 };
 
 /**
- * Create the next secret of an address, under the same data key. The present one becomes the former one.
+ * Creates the next secret of an address, under the same data key. The present one becomes the former one.
  * @throws KeyError when the present one does not open
  */
 export const rotateSealedSecret = async (
@@ -91,7 +91,7 @@ export const rotateSealedSecret = async (
 };
 
 /**
- * Open the secrets of an address: the present one, then the former one if there is one.
+ * Opens the secrets of an address: the present one, then the former one if there is one.
  * @throws KeyError that names the application and the keys, never a secret
  */
 export const openEventSecrets = async (

@@ -38,7 +38,7 @@ const parseEntry = (entry: string, position: number): KeyEntry => {
 };
 
 /**
- * Parse `k2:BASE64,k1:BASE64`: the first key seals, all open. An entry may also be `aws-kms:arn:aws:kms:…`.
+ * Parses `k2:BASE64,k1:BASE64`: the first key seals, all open. An entry may also be `aws-kms:arn:aws:kms:…`.
  * @throws UsageError that gives the position of the entry, never its content
  */
 export const parseEncryptionKeys = (text: string): KeyEntry[] => {
@@ -60,7 +60,7 @@ const openEntry = async (entry: KeyEntry): Promise<KeyProvider> => {
 };
 
 /**
- * Open the installation key, `home-<8 hex>`, in `<home>/keys` (mode 0600). The first process creates the file;
+ * Opens the installation key, `home-<8 hex>`, in `<home>/keys` (mode 0600). The first process creates the file;
  * all others read it.
  * @returns undefined when the file is missing or unreadable and can't be created
  * @throws UsageError when the file contains anything else
@@ -82,7 +82,7 @@ const openInstallationKey = async (home: string): Promise<KeyProvider | undefine
 };
 
 /**
- * Open the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
+ * Opens the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
  * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`, and seals only while there are no others.
  *
  * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records: one machine of a fleet, or a container,

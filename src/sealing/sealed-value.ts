@@ -39,7 +39,7 @@ export const additionalData = (place: SealedPlace): Uint8Array =>
   );
 
 /**
- * Seal bytes for one place under a data key.
+ * Seals bytes for one place under a data key.
  * @returns version (1 byte), nonce (12), ciphertext (as long as the plaintext), tag (16)
  */
 export const sealValue = (key: Key, place: SealedPlace, plaintext: Uint8Array): Uint8Array => {
@@ -52,7 +52,7 @@ export const sealValue = (key: Key, place: SealedPlace, plaintext: Uint8Array): 
 };
 
 /**
- * Open what `sealValue` returned for the same place under the same key.
+ * Opens what `sealValue` returned for the same place under the same key.
  * @throws KeyError `unknown_version` or `does_not_open`, which names the place and not its content
  */
 export const openValue = (key: Key, place: SealedPlace, sealed: Uint8Array): Uint8Array => {

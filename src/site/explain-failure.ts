@@ -21,7 +21,7 @@ const KINDS: Record<string, string> = {
   tls_failed: 'The certificate is not valid.',
   forbidden_address: 'The address is not public.',
   no_detail: 'The list names this game, but its detail is null.',
-  not_asked: 'The batch ended before this game.',
+  not_requested: 'The batch ended before this game.',
   cp_id_changed: 'The cp_id of the KYC record changed.',
 };
 

@@ -24,7 +24,7 @@ const toGiven = ({ kind }: Control, text: string): unknown => {
 };
 
 /**
- * What the address of a page asks of a list. A filter that is empty or wrong counts as absent, and so does one that the
+ * What the address of a page requests of a list. A filter that is empty or wrong counts as absent, and so does one that the
  * page fixes.
  */
 export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unknown, fixed: object) => {

@@ -73,7 +73,7 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
   ],
   doubt: ['suspect'],
   bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'game.rejected'],
-  info: ['pending', 'open', 'changed', 'new', 'asked', 'game.pending'],
+  info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending'],
 };
 const TONES = new Map(
   Object.entries(WORDS).flatMap(([tone, words]) => words.map((word) => [word, tone as Tone] as const)),

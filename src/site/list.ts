@@ -108,7 +108,7 @@ const capitalise = (text: string): string => `${text[0]?.toUpperCase()}${text.sl
 
 const titleOf = ({ nouns: [, many] }: Pick<AnyList, 'nouns'>): string => capitalise(many);
 
-/** The page of a list that an address asks for. */
+/** The page of a list that an address requests. */
 type ListView<Filter> = {
   path: string;
   query: unknown;

@@ -19,7 +19,7 @@ import type { SiteOptions } from '#src/site/options.ts';
 const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
   facts([
     ['What', what],
-    ['Asked by', html`${row.asked_by}, ${ago(row.asked_at)}`],
+    ['Requested by', html`${row.requested_by}, ${ago(row.requested_at)}`],
     ['Reason', row.reason],
     ['Approved by', row.approved_by === null ? null : html`${row.approved_by}, ${ago(row.approved_at)}`],
     ['Ends', clock(row.expires_at)],
@@ -30,21 +30,23 @@ type RequestView = { login: string; mayApprove: boolean; what: string; use: Safe
 /** What this operator may do about a request. */
 const requestActions = (row: ApprovalRow, { login, mayApprove, use }: RequestView): SafeHtml => {
   const url = `/requests/${row.kind}/${row.approval_id}`;
-  if (row.asked_by === login)
+  if (row.requested_by === login)
     return html`${row.state === 'approved' ? use : null}${action(`${url}/cancel`, 'Cancel the request')}`;
   if (!mayApprove) return html``;
-  const approval = row.state === 'asked' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null;
+  const approval =
+    row.state === 'requested' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null;
   return html`${approval}${action(`${url}/decline`, 'Decline')}`;
 };
 
 const hintOf = (row: ApprovalRow, login: string): string | null => {
-  if (row.asked_by !== login) return row.state === 'approved' ? `${row.asked_by} can do it now.` : null;
+  if (row.requested_by !== login)
+    return row.state === 'approved' ? `${row.requested_by} can do it now.` : null;
   return row.state === 'approved'
     ? null
     : 'Another person must approve this within an hour. You cannot approve your own request.';
 };
 
-/** One open request with what this operator may do about it. @param view.use what the asker does once it is approved */
+/** One open request with what this operator may do about it. @param view.use what the requester does once it is approved */
 export const requestCard = (row: ApprovalRow, view: RequestView): SafeHtml => {
   const hint = hintOf(row, view.login);
   return html`<div class="request"><p>${badge(row.state)}</p>${requestFacts(row, view.what)}
@@ -56,7 +58,7 @@ ${hint === null ? null : html`<p class="hint">${hint}</p>`}
 const FORM_MAX_BYTES = 64 * 1024;
 
 type Actions = {
-  /** Those that the site handles. One right is enough to ask for all of them, and one to approve. */
+  /** Those that the site handles. One right is enough to request all of them, and one to approve. */
   kinds: readonly [ApprovalKind, ...ApprovalKind[]];
   /** Those of the other site that are approved, or cancelled, here. */
   alsoApproves?: ApprovalKind;
@@ -65,7 +67,7 @@ type Actions = {
   pageOf: (subject: string) => string;
 };
 
-/** Adds the routes that ask, approve, cancel and decline. What was approved is used where it can be done. */
+/** Adds the routes that request, approve, cancel and decline. What was approved is used where it can be done. */
 export const addRequestActions = (
   app: FastifyInstance,
   options: SiteOptions,
@@ -81,15 +83,15 @@ export const addRequestActions = (
     act: z.enum(['selected', 'all']).default('all'),
     game: z.union([z.string(), z.array(z.string())]).default([]),
   });
-  const config = { config: { right: rights.ask }, bodyLimit: FORM_MAX_BYTES };
+  const config = { config: { right: rights.request }, bodyLimit: FORM_MAX_BYTES };
 
   app.post('/requests', config, (request, reply) => {
-    const { act, game, ...asked } = form.parse(request.body);
+    const { act, game, ...requested } = form.parse(request.body);
     const game_ids = act === 'all' ? undefined : [game].flat();
-    return redirectAfter(reply, pageOf(asked.subject), async () => {
-      await operateFor(request, options, requestApproval, { ...asked, game_ids });
+    return redirectAfter(reply, pageOf(requested.subject), async () => {
+      await operateFor(request, options, requestApproval, { ...requested, game_ids });
       const others = namesOfRoles(RIGHTS[rights.approve]);
-      return `Asked. Another ${others} can approve it within ${APPROVE_WITHIN_MINUTES} minutes.`;
+      return `Requested. Another ${others} can approve it within ${APPROVE_WITHIN_MINUTES} minutes.`;
     });
   });
 
@@ -110,10 +112,10 @@ export const addRequestActions = (
   };
   const approval = { right: rights.approve, also: alsoApproves };
   addAction('approve', approval, async (request, given) => {
-    const { asked_by } = await operateFor(request, options, approve, given);
-    return `Approved. ${asked_by} has ${USE_WITHIN_MINUTES} minutes to do it, once.`;
+    const { requested_by } = await operateFor(request, options, approve, given);
+    return `Approved. ${requested_by} has ${USE_WITHIN_MINUTES} minutes to do it, once.`;
   });
-  addAction('cancel', { right: rights.ask, also: alsoCancels }, async (request, given) => {
+  addAction('cancel', { right: rights.request, also: alsoCancels }, async (request, given) => {
     await operateFor(request, options, cancelRequest, given);
     return 'The request has ended.';
   });

@@ -73,7 +73,7 @@ it('run days and approval list continue where their last line says', async () =>
            1, 0, 0, 0, 0, 0, 0, 0, 0 from generate_series(0, 3) as n`;
   await sql`insert into operators (login, name, roles) values ('kim', 'Kim', '{kyc_officer}')`;
   await sql`
-    insert into approvals (approval_id, kind, subject, version, asked, reason, asked_by, expires_at)
+    insert into approvals (approval_id, kind, subject, version, requested, reason, requested_by, expires_at)
     select gen_random_uuid(), 'erase', 'application:daily-' || n, 'v', '{}', 'r', 'kim', now()
     from generate_series(0, 3) as n`;
   for (const [list, name] of [

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await upsertGames(sql, 'acme', [game]);
   ({ game_id } = game);
   await lockKycState(sql, 'acme');
-  await saveKycState(sql, 'acme', { state: 'cp_id_changed', refused_cp_id: HOSTILE, asked_at: new Date() });
+  await saveKycState(sql, 'acme', { state: 'cp_id_changed', refused_cp_id: HOSTILE, pulled_at: new Date() });
 });
 
 const READABLE = /Lantern\ufffd\]0;owned\ufffd \ufffd2J\ufffdHarbour\ufffd Rejected: nothing/;

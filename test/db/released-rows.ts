@@ -74,9 +74,9 @@ const addPeople = async (sql: Database): Promise<void> => {
     kind: 'erase',
     subject: `application:${APPLICATION}`,
     version: '1',
-    asked: {},
+    requested: {},
     reason: 'a request',
-    asked_by: 'kim',
+    requested_by: 'kim',
   } as const;
   await insertApproval(sql, request);
   await approveRequest(sql, { approval_id: request.approval_id, by: 'lee', version: '1' }, ['kyc_officer']);
@@ -121,7 +121,7 @@ const addRuns = async (sql: Database, vanishing_game_id: string): Promise<void> 
 
 const addKyc = async (sql: Database): Promise<void> => {
   const keys = { keys: testKeys, fingerprintKey: await openFingerprintKey(sql, testKeys) };
-  const pull = (seconds: number) => ({ application_id: APPLICATION, asked_at: new Date(seconds * 1_000) });
+  const pull = (seconds: number) => ({ application_id: APPLICATION, pulled_at: new Date(seconds * 1_000) });
   await storeKycRecord(sql, keys, pull(1), { ...RECORD, cp_name: 'Lantern' });
   await storeKycRecord(sql, keys, pull(2), RECORD);
   const access = {

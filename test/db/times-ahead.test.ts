@@ -52,10 +52,10 @@ it('A KYC record that is pulled now is stored, although the one before was pulle
   await addApplication(fleet.sql, 'records');
   const ahead = new Date(Date.now() + 60 * 60_000);
   await fleet.sql`insert into kyc_states (application_id) values ('records')`;
-  await saveKycState(fleet.sql, 'records', { state: 'not_provided', asked_at: ahead });
+  await saveKycState(fleet.sql, 'records', { state: 'not_provided', pulled_at: ahead });
   const pull = async () => {
     const key = { key: Buffer.alloc(32), wraps: [] };
-    const asked = { application_id: 'records', asked_at: new Date() };
+    const asked = { application_id: 'records', pulled_at: new Date() };
     return storeKycRecord(fleet.sql, { keys: testKeys, fingerprintKey: key as never }, asked, null);
   };
   expect(await pull()).toBe('overtaken');

@@ -94,6 +94,6 @@ test('games without a call, because all calls before them failed, are named too'
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'partial', inserted: 10, failed: 40 });
   const kinds = Object.values(await quarantined(fleet, 'acme'));
   expect(kinds).toHaveLength(40);
-  expect(new Set(kinds)).toEqual(new Set(['http_status (http_status 503)', 'not_asked (not_asked)']));
+  expect(new Set(kinds)).toEqual(new Set(['http_status (http_status 503)', 'not_requested (not_requested)']));
   expect(calls.detail).toBeLessThanOrEqual(10 + 4 * (4 + 3));
 });

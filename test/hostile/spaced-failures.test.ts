@@ -139,7 +139,7 @@ test('a failure that may pass delays a game by an hour at most; a game that was 
   expect(await fetches()).toBe(false);
   await afterMinutes(15);
   expect(await fetches()).toBe(true);
-  for (const kind of ['not_asked', 'internal']) {
+  for (const kind of ['not_requested', 'internal']) {
     await often(kind);
     expect(await fetches()).toBe(true);
   }

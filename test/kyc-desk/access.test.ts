@@ -128,7 +128,7 @@ const approved = async (kyc: string, lee: string): Promise<string> => {
   const [row] = await database.sql<{ record_id: string }[]>`select record_id from kyc_records`;
   await call('POST', '/requests', kyc, { ...ASKED, seen: row?.record_id ?? '', reason: 'x' });
   const [request] = await database.sql<{ approval_id: string }[]>`
-    select approval_id from approvals order by asked_at desc limit 1`;
+    select approval_id from approvals order by requested_at desc limit 1`;
   await call('POST', `/requests/reveal/${request?.approval_id}/approve`, lee);
   return request?.approval_id ?? '';
 };

@@ -92,8 +92,8 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
       has: page.getByRole('heading', { name: 'Reveal', exact: true }),
     });
     await card.getByLabel('Reason').fill('ticket 4711');
-    await card.getByRole('button', { name: 'Ask to reveal it' }).click();
-    await page.getByText('Asked. Another kyc officer').waitFor();
+    await card.getByRole('button', { name: 'Request to reveal it' }).click();
+    await page.getByText('Requested. Another kyc officer').waitFor();
     const [request] = await owner<{ approval_id: string }[]>`select approval_id from approvals`;
     const approved = await fetch(`${desk.address}/requests/reveal/${request?.approval_id}/approve`, {
       method: 'POST',

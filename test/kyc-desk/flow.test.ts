@@ -58,8 +58,8 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await visit(page, id);
     const card = page.locator('.request', { has: page.getByRole('heading', { name: what, exact: true }) });
     await card.getByLabel('Reason').fill('ticket 4711');
-    await card.getByRole('button', { name: /^Ask to/ }).click();
-    await page.getByText('Asked. Another kyc officer can approve it').waitFor();
+    await card.getByRole('button', { name: /^Request to/ }).click();
+    await page.getByText('Requested. Another kyc officer can approve it').waitFor();
   };
   const approveAs = async (page: Page, id = 'acme') => {
     await visit(page, id);
@@ -76,7 +76,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
   };
   const lastRequest = async (): Promise<string> => {
     const [row] = await database.sql<{ approval_id: string }[]>`
-      select approval_id from approvals order by asked_at desc limit 1`;
+      select approval_id from approvals order by requested_at desc limit 1`;
     return row?.approval_id ?? '';
   };
 
@@ -101,7 +101,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     for (const [field, value] of Object.entries(FIELDS))
       await kim.getByText(field === 'tax_id' ? `${value}-acme` : value, { exact: true }).waitFor();
     expect(await actionsOn(database.sql, 'application:acme')).toEqual([
-      'kim approval.ask',
+      'kim approval.request',
       'lee approval.approve',
       'kim approval.use',
       'kim kyc.reveal',
@@ -136,7 +136,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await ask(kim, 'Reveal');
     const own = await lastRequest();
     expect(await (await post(kim, `/requests/reveal/${own}/approve`, {})).text()).toContain(
-      'You asked for this yourself: another operator must approve it, even if you are an administrator.',
+      'You requested this yourself: another operator must approve it, even if you are an administrator.',
     );
     const ada = await fetch(`${desk.url}/requests/reveal/${own}/approve`, {
       method: 'POST',
@@ -155,7 +155,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     const olga = await open('olga');
     await ask(olga, 'Reveal');
     expect(await (await post(olga, `/requests/reveal/${await lastRequest()}/approve`, {})).text()).toContain(
-      'You asked for this yourself: another operator must approve it, even if you are an administrator.',
+      'You requested this yourself: another operator must approve it, even if you are an administrator.',
     );
 
     await ask(kim, 'Reveal', 'moved');

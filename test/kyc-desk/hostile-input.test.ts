@@ -28,7 +28,7 @@ const QUERIES: Fields = {
     sort: '-received_at',
     cursor: '-received_at,acme,2026-01-01',
   },
-  '/requests': { kind: 'reveal', sort: 'asked_at', cursor: `asked_at,${ID},2026-01-01` },
+  '/requests': { kind: 'reveal', sort: 'requested_at', cursor: `requested_at,${ID},2026-01-01` },
   '/reveals': { application: 'acme', actor: 'kim', since: '24h', until: '1h', cursor: '-entry_id,9' },
 };
 const ACTION = { approval: '', reason: 'why', password: 'x', cp_id: 'x' };

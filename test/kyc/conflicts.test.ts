@@ -29,7 +29,7 @@ const openStored = async (ids: string[]) =>
   openKycRecord(ringOf(ids), (await findKycRecord(sql, 'acme')) as KycRecordRow);
 const pullNow = async () => ({
   application_id: 'acme',
-  asked_at: (await findKycState(sql, 'acme'))?.now ?? new Date(0),
+  pulled_at: (await findKycState(sql, 'acme'))?.now ?? new Date(0),
 });
 
 /** Lock the KYC state of acme, wait until a store waits for it, make a change, and release it. */

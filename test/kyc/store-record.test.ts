@@ -37,7 +37,7 @@ const { cp_id: _cp_id, ...FIELDS } = PLANTED;
 describe('a response of cp.queryKYC', () => {
   it('that comes after its application was removed leaves nothing, nor does a failure', async () => {
     const app = await anApplication();
-    const pull = { application_id: app, asked_at: new Date() };
+    const pull = { application_id: app, pulled_at: new Date() };
     await removeApplication(sql, app);
     expect(await storeOnce(sql, keys, pull, PLANTED)).toBe('overtaken');
     expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
@@ -91,7 +91,7 @@ describe('a response of cp.queryKYC', () => {
     const app = await anApplication();
     const early = (await findKycState(sql, app))?.now ?? new Date(0);
     await store(sql, keys, app, PLANTED);
-    const pull = { application_id: app, asked_at: early };
+    const pull = { application_id: app, pulled_at: early };
     expect(await storeOnce(sql, keys, pull, { ...PLANTED, tax_id: 'old' })).toBe('overtaken');
     expect(await recordKycFailure(sql, pull, { kind: 'timeout', reasons: [] })).toBe(false);
     expect(await stateOf(app)).toBe('sealed');
@@ -145,7 +145,7 @@ describe('another cp_id', () => {
     await store(sql, keys, app, PLANTED);
     await store(sql, keys, app, OTHER);
     const kind = 'timeout';
-    await recordKycFailure(sql, { application_id: app, asked_at: new Date() }, { kind, reasons: [] });
+    await recordKycFailure(sql, { application_id: app, pulled_at: new Date() }, { kind, reasons: [] });
     await store(sql, keys, app, null);
     expect(await findKycState(sql, app)).toMatchObject({ state: 'not_provided', refused_cp_id: 'cp-other' });
     expect(await acceptCpId({ sql, producer }, app, KIM, 'cp-other')).toMatchObject({
@@ -182,10 +182,10 @@ describe('erasing', () => {
 
   it('wins over a pull that is under way, and over one that began while it ran', async () => {
     const app = await anApplication();
-    const underWay = { application_id: app, asked_at: (await findKycState(sql, app))?.now ?? new Date() };
+    const underWay = { application_id: app, pulled_at: (await findKycState(sql, app))?.now ?? new Date() };
     await eraseKyc(sql, app, { ...KIM, reason: 'request' });
     expect(await storeOnce(sql, keys, underWay, PLANTED)).toBe('overtaken');
-    const later = { application_id: app, asked_at: new Date(Date.now() + 60_000) };
+    const later = { application_id: app, pulled_at: new Date(Date.now() + 60_000) };
     expect(await storeOnce(sql, keys, later, PLANTED)).toBe('overtaken');
     expect(await findKycRecord(sql, app)).toBeUndefined();
   });

@@ -57,7 +57,7 @@ it('one asks, another approves, the first reveals once; the log has each step be
   await expect(reveal('kim', id)).rejects.toThrow('This approval was used at');
   expect(await actionsOn(database.sql, subject)).toEqual([
     'kim approval.refuse',
-    'kim approval.ask',
+    'kim approval.request',
     'kim approval.refuse',
     'lee approval.approve',
     'lee approval.refuse',
@@ -88,7 +88,7 @@ it('operators cannot approve their own requests, not even administrators, and th
   // By any writer to the table.
   const { sql } = database;
   const forged = sql`
-    update approvals set approved_by = asked_by, approved_at = now() where approval_id = ${own}`;
+    update approvals set approved_by = requested_by, approved_at = now() where approval_id = ${own}`;
   await expect(forged).rejects.toThrow('approvals_two_persons');
   await expect(reveal('olga', own)).rejects.toThrow('This is not approved yet');
 });
@@ -102,7 +102,7 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
     sql`update approvals set approved_by = 'lee', approved_at = now() where approval_id = ${late}`,
   ).rejects.toThrow('approvals_in_time');
   await expect(answerBy(sql, 'kim', cancelRequest, late)).rejects.toThrow('This request has expired');
-  // It is in no list, and can be asked for again.
+  // It is in no list, and can be requested again.
   expect(await open()).toEqual([]);
   const id = await ask();
   await approveBy('lee', id);
@@ -154,10 +154,10 @@ it('what changed between the two is void: before the approval and after it', asy
   ).rejects.toThrow('has changed since the page was shown');
 });
 
-it('a cancelled and a declined request end, leave a trace, and what they were about can be asked for again', async () => {
+it('a cancelled and a declined request end, leave a trace, and what they were about can be requested again', async () => {
   const { sql } = database;
   const cancelled = await ask();
-  await expect(ask()).rejects.toThrow('You have asked for this already');
+  await expect(ask()).rejects.toThrow('You have requested this already');
   await answerBy(sql, 'kim', cancelRequest, cancelled);
   await expect(approveBy('lee', cancelled)).rejects.toThrow('This request was cancelled');
   const declined = await ask();

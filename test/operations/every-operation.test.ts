@@ -73,7 +73,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'kyc.reseal': {},
   'kyc.expire': { keep_ms: 0, limit: 9 },
   'kyc.expire_removed': { ...acme, keep_ms: 0 },
-  'approval.ask': { kind: 'withdrawals', subject: `run:${suspect}`, reason },
+  'approval.request': { kind: 'withdrawals', subject: `run:${suspect}`, reason },
   'approval.approve': request,
   'approval.cancel': request,
   'approval.decline': request,

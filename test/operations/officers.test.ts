@@ -69,7 +69,7 @@ test('an officer approves it, and what was approved is done once; the new office
   await expect(operate(addOperator, { ...PUPPET, approval_id }, adam, platform())).rejects.toThrow(
     'not approved yet',
   );
-  await expect(approveIt(approval_id, 'adam')).rejects.toThrow('You asked for this yourself');
+  await expect(approveIt(approval_id, 'adam')).rejects.toThrow('You requested this yourself');
   await expect(approveIt(approval_id, 'olga')).rejects.toThrow('takes the role kyc officer');
   await approveIt(approval_id, 'kim');
   const more = { ...PUPPET, roles: ['kyc_officer' as const, 'admin' as const], approval_id };
@@ -135,7 +135,7 @@ test('neither site makes an officer count, or approve an officer, alone', async 
   ).rejects.toThrow('may not write requests of the kind officer');
   const desk = database.as('kyc_desk');
   await expect(
-    desk`insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+    desk`insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
          values (gen_random_uuid(), 'officer', 'operator:eve', 'new', 'x', 'adam', now() + interval '1 hour')`,
   ).rejects.toThrow('may not write requests of the kind officer');
 });

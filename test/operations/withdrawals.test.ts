@@ -77,7 +77,7 @@ const ask = (login: string, form: Record<string, string> = { act: 'all' }) =>
   });
 const openId = async (): Promise<string> => {
   const [row] = await database.sql<{ approval_id: string }[]>`
-    select approval_id from approvals where subject = ${`run:${run_id}`} order by asked_at desc limit 1`;
+    select approval_id from approvals where subject = ${`run:${run_id}`} order by requested_at desc limit 1`;
   return row?.approval_id ?? '';
 };
 const act = async (login: string, what: 'approve' | 'cancel' | 'decline' | 'use') => {
@@ -101,11 +101,11 @@ const queues = async () => {
 test('one reviewer asks, another approves, the first withdraws the games once', async () => {
   expect(await queues()).toEqual({ first: true, second: false });
   expect(await ask('rita', { act: 'all', reason: ' ' })).toContain('reason is empty');
-  expect(await ask('rita')).toContain('Asked.');
+  expect(await ask('rita')).toContain('Requested.');
   expect(await queues()).toEqual({ first: false, second: true });
   expect(await get('rita', `/runs/${run_id}`)).toContain('You cannot approve your own request');
   expect(await act('rita', 'use')).toContain('This is not approved yet');
-  expect(await act('rita', 'approve')).toContain('You asked for this yourself');
+  expect(await act('rita', 'approve')).toContain('You requested this yourself');
   expect(await act('ada', 'approve')).toContain('403');
   expect(await act('hana', 'approve')).toContain('rita has 15 minutes to do it, once');
   expect(await act('hana', 'use')).toContain('only rita can use the approval');
@@ -114,7 +114,7 @@ test('one reviewer asks, another approves, the first withdraws the games once', 
   expect(await act('rita', 'use')).toContain('This approval was used');
   expect(await withdrawn()).toBe(GAMES);
   expect((await actionsOn(database.sql, `run:${run_id}`)).filter((each) => !each.includes('refuse'))).toEqual(
-    ['rita approval.ask', 'hana approval.approve', 'rita approval.use', 'rita run.accept_withdrawals'],
+    ['rita approval.request', 'hana approval.approve', 'rita approval.use', 'rita run.accept_withdrawals'],
   );
 });
 
@@ -122,9 +122,9 @@ test('an administrator asks too, a cancelled or a declined request can be made a
   await ask('ada');
   expect(await act('ada', 'cancel')).toContain('The request has ended');
   expect(await queues()).toEqual({ first: true, second: false });
-  expect(await get('hana', `/runs/${run_id}`)).toContain('Ask to withdraw all of them');
+  expect(await get('hana', `/runs/${run_id}`)).toContain('Request to withdraw all of them');
   await ask('ada');
-  expect(await get('hana', `/runs/${run_id}`)).not.toContain('Ask to withdraw all of them');
+  expect(await get('hana', `/runs/${run_id}`)).not.toContain('Request to withdraw all of them');
   await act('hana', 'decline');
   expect(await queues()).toEqual({ first: true, second: false });
 });
@@ -221,7 +221,7 @@ test('the command line obeys the rule: run accept and sync --accept-withdrawals'
   });
   await ask('rita', { act: 'selected', game: game_ids[0] ?? '' });
   const listed = await run('approval', 'list');
-  expect(listed.approvals).toMatchObject([{ kind: 'withdrawals', state: 'asked', asked_by: 'rita' }]);
+  expect(listed.approvals).toMatchObject([{ kind: 'withdrawals', state: 'requested', requested_by: 'rita' }]);
   const id = await openId();
   expect(await run(...accept, '--approval', id)).toMatchObject({
     error: expect.stringContaining('This is not approved yet'),
@@ -297,7 +297,7 @@ test('the id of a run in capitals is the same run: the request is found, and one
   await ask('rita');
   const path = `/runs/${run_id.toUpperCase()}`;
   const again = await ask('rita', { subject: `run:${run_id.toUpperCase()}` });
-  expect(again).toContain('You have asked for this already');
+  expect(again).toContain('You have requested this already');
   expect(await get('hana', path)).toContain(`/requests/withdrawals/${await openId()}/approve`);
   await act('rita', 'cancel');
 });
@@ -307,7 +307,7 @@ test('the console neither takes nor approves requests of the KYC desk', async ()
   const kyc = { kind: 'erase', subject: `application:${application_id}`, reason: 'x' };
   expect(await post('rita', '/requests', kyc)).toMatch(/^400 /);
   const [row] = await sql<{ approval_id: string }[]>`
-    insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+    insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
     values (gen_random_uuid(), 'erase', ${kyc.subject}, '1', 'x', 'rita', now() + interval '1 hour') returning approval_id`;
   const id = row?.approval_id ?? '';
   for (const action of ['approve', 'decline', 'cancel']) {

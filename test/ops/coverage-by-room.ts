@@ -1,14 +1,16 @@
 // Prints the coverage of each room: node test/ops/coverage-by-room.ts coverage/coverage-summary.json
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { roomOf } from '#test/ops/check-imports.ts';
 
 type Counts = Record<'lines' | 'branches', { total: number; covered: number }>;
 
+/** The path in its checkout, which may be another one than this. */
+const inCheckout = (path: string): string => path.replace(/^.*?\/(?=(?:src|jobs|db)\/)/, '');
+
 const files: Record<string, Counts> = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const rooms = new Map<string, Counts>();
 for (const [path, { lines, branches }] of Object.entries(files)) {
-  const room = path === 'total' ? 'all' : (roomOf(relative('.', path)) ?? 'none');
+  const room = path === 'total' ? 'all' : (roomOf(inCheckout(path)) ?? 'none');
   const sum = rooms.get(room) ?? {
     lines: { total: 0, covered: 0 },
     branches: { total: 0, covered: 0 },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import nock from 'nock';
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createPictureAgent, fetchPicture } from '#src/pictures/fetch-picture.ts';
 import { aPicture } from '#test/support/pictures.ts';
@@ -127,7 +127,12 @@ test.each([
   expect(await fetch(server.url)).toMatchObject({ kind: 'failed', outcome: 'connection_lost' });
 });
 
+// nock patches the sockets of the process as soon as it is loaded, and the process runs other files after this one.
+beforeAll(() => {
+  if (!nock.isActive()) nock.activate();
+});
 afterEach(() => nock.cleanAll());
+afterAll(() => nock.restore());
 const HOST = 'https://pictures.example';
 
 test.each([

@@ -10,7 +10,7 @@ const { database, attempt } = useStolenLogins();
 
 const decided = "audit_status = 'rejected', audit_time = now()";
 const ask = (kind: string) => `
-  insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+  insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
   values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
 
 /** Each of these is in docs/security.md with the roles that may do it. */
@@ -26,8 +26,8 @@ const STATEMENTS: Record<string, string> = {
   'read a sealed access token': 'select access_token from applications',
   'read a sealed secret of events': 'select secret from event_webhooks',
   'read the hash of a password': 'select password_hash from operators',
-  'ask for a reveal': ask('reveal'),
-  'ask to accept withdrawals': ask('withdrawals'),
+  'request a reveal': ask('reveal'),
+  'request to accept withdrawals': ask('withdrawals'),
   'add an administrator': "insert into operators (login, name, roles) values ('evil', 'e', '{admin}')",
   'give a role': "update operators set roles = '{admin}'",
   'open a session of the console':

@@ -106,7 +106,7 @@ describe.each([
 
   it('asks for a second person where the request belongs', async () => {
     const ask = (kind: string) => `
-      insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+      insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
       values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
     expect(await whoMay(nameOf, ask('withdrawals'))).toEqual(['console']);
     for (const kind of ['reveal', 'erase', 'cp-id'])

@@ -173,7 +173,7 @@ it('docs/security.md shows the same table', async () => {
 it('the console writes no request of the KYC desk, and the desk none of the console', async () => {
   await database.sql`insert into operators (login, name, roles) values ('kim', 'kim', '{kyc_officer}')`;
   const insert = (kind: string) => `
-    insert into approvals (approval_id, kind, subject, version, reason, asked_by, expires_at)
+    insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
     values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
   for (const [role, own] of [
     ['console', 'withdrawals'],

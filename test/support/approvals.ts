@@ -50,12 +50,12 @@ export const answerBy = async (
 /** Lets time pass for a request. */
 export const passMinutes = async (sql: Database, approval_id: string, minutes: number): Promise<void> => {
   await sql`
-    update approvals set asked_at = asked_at - ${minutes} * interval '1 minute',
+    update approvals set requested_at = requested_at - ${minutes} * interval '1 minute',
       approved_at = approved_at - ${minutes} * interval '1 minute',
       expires_at = expires_at - ${minutes} * interval '1 minute' where approval_id = ${approval_id}`;
 };
 
-/** The actions on a subject, in order: `kim approval.ask`. */
+/** The actions on a subject, in order: `kim approval.request`. */
 export const actionsOn = async (sql: Database, subject: string): Promise<string[]> =>
   (await listAudit(sql, { subject, limit: 500 }))
     .toReversed()

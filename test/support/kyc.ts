@@ -59,7 +59,7 @@ export const store = async (
     const state = await findKycState(sql, application_id);
     if (state === undefined) throw new Error(`add the application ${application_id} first`);
     try {
-      return await storeOnce(sql, keys, { application_id, asked_at: state.now }, record);
+      return await storeOnce(sql, keys, { application_id, pulled_at: state.now }, record);
     } catch (error) {
       if (!(error instanceof KycConflictError) || attempt === queryCpKyc.options.attempts) throw error;
     }

@@ -192,7 +192,7 @@ export const register = (program: Command): void => {
       'Deletes its access token, withdraws its games and revokes its API tokens. Games, revisions and decisions stay readable.',
     examples: ['app remove acme', 'app remove acme --yes'],
     parameters: (command) =>
-      command.argument(...APPLICATION).option('--yes', 'do not ask for confirmation on a terminal'),
+      command.argument(...APPLICATION).option('--yes', 'do not request confirmation on a terminal'),
     run: async ({ openDatabase, operate, out }, application_id, { yes }) => {
       const { name } = await requireApplication(await openDatabase(), application_id);
       const question = `Remove ${name} (${application_id}), withdraw its games and revoke its API tokens? Type its id to confirm: `;

@@ -9,7 +9,7 @@ export const register = (program: Command): void => {
   defineListCommand(approval, 'list', approvalList, {
     summary: 'list what waits for a second person, or was approved',
     details:
-      'Operators ask and approve where they are signed in: at the KYC desk, and on the page of a suspect run in the console. A name on the command line is a claim. With the id, the operator who asked uses an approval once: kyc show --reveal, kyc erase, kyc accept-cp-id, run accept and sync --accept-withdrawals have --approval.',
+      'Operators make and approve requests where they are signed in: at the KYC desk, and on the page of a suspect run in the console. A name on the command line is a claim. With the id, the operator who asked uses an approval once: kyc show --reveal, kyc erase, kyc accept-cp-id, run accept and sync --accept-withdrawals have --approval.',
     examples: ['approval list', 'approval list --all --kind reveal --json'],
     limit: { max: 10_000, byDefault: 100 },
   });

@@ -60,7 +60,7 @@ export const register = (program: Command): void => {
     summary: 'pull the KYC record of an application now',
     details:
       'A record that kyc erase deleted is pulled with --by and --reason only. With --wait: exit 3 if the cp_id has changed and must be accepted.',
-    examples: ['kyc pull acme --wait', 'kyc pull acme --by kim --reason "the application asked for it"'],
+    examples: ['kyc pull acme --wait', 'kyc pull acme --by kim --reason "the application requested it"'],
     parameters: (command) =>
       command
         .argument(...APPLICATION)

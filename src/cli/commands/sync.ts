@@ -52,7 +52,7 @@ const acceptBefore = async (
     // Before the first of several runs opens. Each operation asks the rule again.
     if ((await readNeed(sql, config.fourEyes, 'withdrawals')) !== 'needed') return true;
     throw new UsageError(
-      'It takes two persons to accept withdrawals: on the page of the suspect run in the console one asks, another reviewer approves. Then repeat this with --by and --approval for that application.',
+      'It takes two persons to accept withdrawals: on the page of the suspect run in the console one requests it, another reviewer approves. Then repeat this with --by and --approval for that application.',
     );
   }
   const { acceptWithdrawals } = await import('#src/operations/withdrawals.ts');

@@ -53,7 +53,7 @@ export const variadic =
 export const APPLICATION = ['<application_id>', 'the application', parseApplicationId] as const;
 export const APPROVAL = [
   '--approval <id>',
-  'approval of a second person; the one who asked for it uses it once (npx catalogue approval list)',
+  'approval of a second person; the one who requested it uses it once (npx catalogue approval list)',
   parseUuid,
 ] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;

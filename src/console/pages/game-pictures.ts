@@ -34,7 +34,7 @@ export type GamePictures = {
   former: ReadonlyMap<string, ContentView | undefined>;
   /** Why pictures of this game are not fetched; null if they are all there, or being fetched. */
   delay: PictureDelay | null;
-  /** Does the page ask again for this picture? */
+  /** Does the page request this picture again? */
   isAwaited: (picture: PictureView | undefined) => boolean;
   pass: PassState;
 };

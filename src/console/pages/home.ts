@@ -147,9 +147,9 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
         readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       ]);
     // A run that waits for a second person is listed there, not here.
-    const asked = new Set(requests.map(({ subject }) => subject));
+    const requested = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
-      .map((row) => (asked.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
+      .map((row) => (requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
     const more = listed.length > TROUBLE_SHOWN ? 'and more' : 'paused, failing or suspect';
     const isTroubled = trouble.length > 0 ? 'warn' : '';

@@ -55,7 +55,7 @@ export const addForm = (proof: ProofView): SafeHtml =>
 
 /** A request for an officer, with what its administrator does once it is approved. */
 export const officerCard = (row: ApprovalRow, proof: ProofView): SafeHtml => {
-  const { act = 'link', name, roles = [] } = row.asked;
+  const { act = 'link', name, roles = [] } = row.requested;
   const login = row.subject.slice('operator:'.length);
   const use = html`<form method="post" action="/operators" class="acts">
 ${hiddenFields({ act, login, name, approval: row.approval_id })}

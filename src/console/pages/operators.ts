@@ -67,9 +67,9 @@ const requestOfficer = async (
   const makesOfficer = act === 'link' ? isOfficer : role.includes('kyc_officer') && !isOfficer;
   if (!makesOfficer || (await readNeed(sql, fourEyes, 'officer')) !== 'needed') return false;
   const roles = act === 'link' ? undefined : role;
-  const asked = { act, roles, name: act === 'add' ? name.trim() || undefined : undefined };
+  const requested = { act, roles, name: act === 'add' ? name.trim() || undefined : undefined };
   const subject = operatorSubject({ login: login.trim() });
-  await operateFor(request, options, requestApproval, { kind: 'officer', subject, reason, ...asked });
+  await operateFor(request, options, requestApproval, { kind: 'officer', subject, reason, ...requested });
   return true;
 };
 

@@ -38,10 +38,10 @@ const FORM_MAX_BYTES = 64 * 1024;
 const KINDS = ['withdrawals'] as const;
 
 /** The version of such a request is the number of games that the run would withdraw, such as `12 games`. */
-const describeRequest = ({ asked, version }: ApprovalRow): string =>
-  asked.game_ids === undefined
+const describeRequest = ({ requested, version }: ApprovalRow): string =>
+  requested.game_ids === undefined
     ? `withdraw all of them: ${version}`
-    : `withdraw ${number(asked.game_ids.length)} of ${version}`;
+    : `withdraw ${number(requested.game_ids.length)} of ${version}`;
 
 /** A game of the list `run.withdrawals`. */
 const card = (
@@ -61,30 +61,30 @@ const card = (
 <span class="meta">${audit_status}${isRequested ? ', in a request' : ''}</span></div></li>`;
 };
 
-/** The form that withdraws the selected games, or asks a second person to approve it. */
-const galleryForm = (run_id: string, mode: 'ask' | 'withdraw', cards: SafeHtml): SafeHtml => {
-  const isAsking = mode === 'ask';
-  const url = isAsking ? '/requests' : `/runs/${run_id}/withdrawals`;
-  const asked = hiddenFields({ kind: 'withdrawals', subject: `run:${run_id}` });
+/** The form that withdraws the selected games, or requests that a second person approves it. */
+const galleryForm = (run_id: string, mode: 'request' | 'withdraw', cards: SafeHtml): SafeHtml => {
+  const isRequest = mode === 'request';
+  const url = isRequest ? '/requests' : `/runs/${run_id}/withdrawals`;
+  const fields = hiddenFields({ kind: 'withdrawals', subject: `run:${run_id}` });
   const reason = html`<label class="field grow"><span>Reason, for the audit log</span>
 <input name="reason" required maxlength="1000"></label>`;
-  const verb = isAsking ? 'Ask to withdraw' : 'Withdraw';
-  return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${isAsking ? asked : null}${cards}
+  const verb = isRequest ? 'Request to withdraw' : 'Withdraw';
+  return html`<form method="post" action="${url}" class="body">${NO_DEFAULT}${isRequest ? fields : null}${cards}
 <div class="bulk">
 <label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
 <output data-selected></output>
-${isAsking ? reason : null}<button class="button primary" name="act" value="selected">${verb} the selected games</button>
+${isRequest ? reason : null}<button class="button primary" name="act" value="selected">${verb} the selected games</button>
 <button class="button danger" name="act" value="all">${verb} all of them</button></div></form>`;
 };
 
 /**
- * @param mode what this operator may do: only see the games, ask a second person to approve, or withdraw them
+ * @param mode what this operator may do: only see the games, request their withdrawal, or withdraw them
  * @param requestedIds games that an open request names
  */
 const gallery = (
   run_id: string,
   games: readonly VanishingGame[],
-  mode: 'view' | 'ask' | 'withdraw',
+  mode: 'view' | 'request' | 'withdraw',
   requestedIds: ReadonlySet<string>,
   pictures: PictureSet,
 ): SafeHtml => {
@@ -119,11 +119,11 @@ export const showWithdrawals = async (
   const pictures = await wantPictures(options, games);
   const mayAccept = hasRight(roles, 'accept_withdrawals');
   const mayApprove = hasRight(roles, 'approve_withdrawals');
-  // An open request comes first for its asker, and for everybody while a second person is needed.
-  const isBlocked = requests.some(({ asked_by }) => need === 'needed' || asked_by === login);
+  // An open request comes first for its requester, and for everybody while a second person is needed.
+  const isBlocked = requests.some(({ requested_by }) => need === 'needed' || requested_by === login);
   const mode =
-    !mayAccept || isBlocked || laterRun !== undefined ? 'view' : need === 'needed' ? 'ask' : 'withdraw';
-  const requestedIds = new Set(requests.flatMap((row) => row.asked.game_ids ?? []));
+    !mayAccept || isBlocked || laterRun !== undefined ? 'view' : need === 'needed' ? 'request' : 'withdraw';
+  const requestedIds = new Set(requests.flatMap((row) => row.requested.game_ids ?? []));
   const cards = requests.map((row) => {
     const fields = { approval: row.approval_id };
     const use = action(`/runs/${run_id}/withdrawals`, 'Withdraw the games', { kind: 'danger', fields });

@@ -56,24 +56,24 @@ const recordBody = ({ changed_fields }: Developer, record: KycFields | string | 
   );
 };
 
-type Ask = { label: string; ask: string; path: string; hint: string };
+type ActForm = { label: string; button: string; path: string; hint: string };
 
-const ASKS: Record<(typeof KYC_APPROVAL_KINDS)[number], Ask> = {
+const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
   reveal: {
     label: 'Reveal',
-    ask: 'Ask to reveal it',
+    button: 'Request to reveal it',
     path: 'reveal',
     hint: 'Shows the record in clear, once, for two minutes.',
   },
   'cp-id': {
     label: 'Accept the new cp_id',
-    ask: 'Ask to accept it',
+    button: 'Request to accept it',
     path: 'accept-cp-id',
     hint: 'The new cp_id gets its own platform cp_id, and its record is pulled.',
   },
   erase: {
     label: 'Erase',
-    ask: 'Ask to erase it',
+    button: 'Request to erase it',
     path: 'erase',
     hint: 'Deletes every version of the record. Backups keep it until they expire.',
   },
@@ -95,7 +95,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, view, ...asks] = await Promise.all([
+      const [record, former, requests, entries, view, ...acts] = await Promise.all([
         readMasked(options, application_id),
         readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
@@ -108,20 +108,20 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         })),
       ]);
       // Each action is requested once, but every officer needs a reveal of their own.
-      const asked = new Set<ApprovalKind>(
+      const requested = new Set<ApprovalKind>(
         requests
-          .filter(({ kind, asked_by }) => kind !== 'reveal' || asked_by === login)
+          .filter(({ kind, requested_by }) => kind !== 'reveal' || requested_by === login)
           .map(({ kind }) => kind),
       );
-      const forms = asks
-        .filter(({ kind, version }) => version !== null && !asked.has(kind))
+      const forms = acts
+        .filter(({ kind, version }) => version !== null && !requested.has(kind))
         .map(({ kind, version, need }) => {
-          const { label, ask, path, hint } = ASKS[kind];
+          const { label, button, path, hint } = ACT_FORMS[kind];
           const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
           if (need === 'needed') {
             const hidden = hiddenFields({ kind, subject, seen: version ?? undefined });
             return html`<div class="request">${title}
-<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${ask}</button></form>
+<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${button}</button></form>
 </div>`;
           }
           const alone = html`<p class="notice warn">${need === 'off' ? 'FOUR_EYES lets one person do this alone.' : 'No second person is needed: there are no two KYC officers.'}</p>`;
@@ -153,7 +153,7 @@ ${section(
     ['cp_id of the platform', developer.cp_id],
     ['cp_id of the application', developer.application_cp_id],
     ['Refused cp_id', developer.refused_cp_id],
-    ['Last pulled', ago(developer.asked_at)],
+    ['Last pulled', ago(developer.pulled_at)],
     ['Record changed', ago(developer.received_at)],
     ['Changed fields', fieldNames(developer.changed_fields)],
     [
@@ -173,7 +173,7 @@ ${section('What was done, latest first', done)}`;
         at: '/',
         body,
         parent: ['Developers', '/'],
-        lead: html`${badge(developer.state)} ${ago(developer.asked_at)}`,
+        lead: html`${badge(developer.state)} ${ago(developer.pulled_at)}`,
       });
     },
   );

@@ -48,7 +48,7 @@ const stat = (label: string, value: number, url: string, tone = ''): SafeHtml =>
 
 /** @param id of the part, to which figures lead */
 const requestSection = (title: string, requests: readonly ApprovalRow[], empty: string, id?: string) => {
-  const only = ['application_id', 'request', 'state', 'asked_by', 'reason'];
+  const only = ['application_id', 'request', 'state', 'requested_by', 'reason'];
   const shown = listTable(kycRequestList, requests, { linkTo, only, empty, label: title, stacked: true });
   return section(title, shown, { id });
 };
@@ -72,14 +72,14 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
     const { login } = operatorOf(request);
     const [counts, refused, requests, { filters, body }] = await Promise.all([
       countDevelopers(sql),
-      readFirst(developerList, sources, { new_cp_id: true }, REFUSED_SHOWN, 'asked_at'),
+      readFirst(developerList, sources, { new_cp_id: true }, REFUSED_SHOWN, 'pulled_at'),
       readFirst(kycRequestList, sources, {}, REQUESTS_MAX),
       showList(sources, developerList, { path: '/', query: request.query, limit: PAGE }),
     ]);
     // A cp_id that waits for a second person is in the list of requests only.
-    const asked = new Set(requests.filter(({ kind }) => kind === 'cp-id').map(applicationOf));
-    const undecided = refused.filter(({ application_id }) => !asked.has(application_id));
-    const toApprove = requests.filter((row) => row.asked_by !== login && row.state === 'asked');
+    const requested = new Set(requests.filter(({ kind }) => kind === 'cp-id').map(applicationOf));
+    const undecided = refused.filter(({ application_id }) => !requested.has(application_id));
+    const toApprove = requests.filter((row) => row.requested_by !== login && row.state === 'requested');
     const others = requests.filter((row) => !toApprove.includes(row));
     const none = 'No request of another officer waits for you.';
     return sendPage(reply, {

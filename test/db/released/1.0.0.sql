@@ -69,10 +69,10 @@ create table approvals (
   kind text not null,
   subject text not null,
   version text not null,
-  asked jsonb default '{}'::jsonb not null,
+  requested jsonb default '{}'::jsonb not null,
   reason text not null,
-  asked_by text not null,
-  asked_at timestamp with time zone default now() not null,
+  requested_by text not null,
+  requested_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   approved_by text,
   approved_at timestamp with time zone,
@@ -82,10 +82,10 @@ create table approvals (
   constraint approvals_pkey PRIMARY KEY (approval_id),
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
-  constraint approvals_in_time CHECK (approved_at <= (asked_at + '01:00:00'::interval)),
+  constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
   constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
-  constraint approvals_two_persons CHECK (approved_by <> asked_by),
+  constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
 );
 
@@ -362,7 +362,7 @@ create table kyc_records (
 create table kyc_states (
   application_id text not null,
   state text default 'pending'::text not null,
-  asked_at timestamp with time zone,
+  pulled_at timestamp with time zone,
   requested_at timestamp with time zone,
   refused_cp_id text,
   reason text,
@@ -632,7 +632,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"1dba3e792a2a9a2d59ac85572243b9d990165ca943dfd8a682a0003f8ec755af","created_at":1795509821388}'),
+  ('{"id":1,"hash":"ec9e3961393910c9d529725d6dfebb9b659e6d43dac356147d399df09dd8c57b","created_at":1795509821388}'),
   ('{"id":2,"hash":"aebfc969caf9bcbf2d9a772e5f90faf50cfd62d1a7a35b2333555d46727c2228","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -649,7 +649,7 @@ insert into applications select r.* from (values
 ) as v (row), json_populate_record(null::applications, row::json) as r;
 
 insert into approvals select r.* from (values
-  ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","asked":{},"reason":"a request","asked_by":"kim","asked_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":null,"approved_at":null,"used_at":null,"closed_at":null,"closed_as":null}')
+  ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","requested":{},"reason":"a request","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":null,"approved_at":null,"used_at":null,"closed_at":null,"closed_as":null}')
 ) as v (row), json_populate_record(null::approvals, row::json) as r;
 
 insert into audit_head select r.* from (values
@@ -795,7 +795,7 @@ insert into kyc_records select r.* from (values
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
 insert into kyc_states select r.* from (values
-  ('{"application_id":"acme","state":"sealed","asked_at":"2026-01-01T00:00:00+00:00","requested_at":null,"refused_cp_id":null,"reason":null}')
+  ('{"application_id":"acme","state":"sealed","pulled_at":"2026-01-01T00:00:00+00:00","requested_at":null,"refused_cp_id":null,"reason":null}')
 ) as v (row), json_populate_record(null::kyc_states, row::json) as r;
 
 insert into oidc_flows select r.* from (values
@@ -1571,8 +1571,8 @@ AS $function$ select array(select split_part(address, '?', 1) from unnest(addres
 
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
 CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
-CREATE INDEX approvals_asked_at ON approvals USING btree (asked_at);
-CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, asked_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, requested_by) WHERE used_at IS NULL AND closed_at IS NULL;
+CREATE INDEX approvals_requested_at ON approvals USING btree (requested_at);
 CREATE INDEX audit_log_action ON audit_log USING btree (action, entry_id);
 CREATE INDEX audit_log_actor ON audit_log USING btree (actor, entry_id);
 CREATE INDEX audit_log_at ON audit_log USING btree (at);
@@ -1622,7 +1622,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
-alter table approvals add constraint approvals_asked_by_operators_login_fk FOREIGN KEY (asked_by) REFERENCES operators(login);
+alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
 alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table event_deliveries add constraint event_deliveries_event_id_events_event_id_fk FOREIGN KEY (event_id) REFERENCES events(event_id) ON DELETE CASCADE;
 alter table event_webhooks add constraint event_webhooks_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
