@@ -139,7 +139,9 @@ export const signInByPassword = async (
   const operator = isPossible ? await findOperator(sql, login) : undefined;
   const password_hash = operator?.password_hash ?? null;
   const isKnown =
-    browser !== undefined && password_hash !== null && isSameText(browser, browserProof(login, password_hash));
+    browser !== undefined &&
+    password_hash !== null &&
+    isSameText(browser, browserProof(login, password_hash));
   const waitSeconds = isKnown
     ? await countAttempt(sql, [browserKey(login)])
     : await countUnknown(sql, address, isPossible ? login : undefined);

@@ -206,7 +206,11 @@ const runJob = async <Deps>(
       throw new WaitingError();
     }
     const error = coerceError(thrown);
-    const failed = { ...withCounts(parsed.data as object), attempt: job.attemptsMade + 1, error: safeMessage(error) };
+    const failed = {
+      ...withCounts(parsed.data as object),
+      attempt: job.attemptsMade + 1,
+      error: safeMessage(error),
+    };
     log.warn(failed, 'job failed');
     throw storedError(error);
   }

@@ -18,8 +18,13 @@ const post = (path: string, form: Record<string, string>, address: string, cooki
     body: new URLSearchParams(form),
     redirect: 'manual',
   });
-const signIn = (password: string, address: string, cookie = '') => post('/sign-in', { login: 'kai', password }, address, cookie);
-const cookiesOf = (answer: Response): string => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ');
+const signIn = (password: string, address: string, cookie = '') =>
+  post('/sign-in', { login: 'kai', password }, address, cookie);
+const cookiesOf = (answer: Response): string =>
+  answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
 
 test('somebody at one address locks nobody out elsewhere, however often they try', async () => {
   const statuses: number[] = [];
@@ -39,13 +44,19 @@ test('many addresses lock out unknown browsers only: not a known one, and not th
   expect((await signIn(PASSWORD, '192.0.2.3')).status).toBe(429);
   expect((await signIn(PASSWORD, '192.0.2.3', 'catalogue_browser=forged')).status).toBe(429);
   expect((await signIn(PASSWORD, '192.0.2.3', known)).status).toBe(303);
-  const changed = await post('/account/password', { current: 'wrong', password: 'seven quiet herons leap' }, '192.0.2.9', session);
+  const changed = await post(
+    '/account/password',
+    { current: 'wrong', password: 'seven quiet herons leap' },
+    '192.0.2.9',
+    session,
+  );
   expect(changed.status).toBe(422);
 });
 
 test('a known browser has ten attempts too', async () => {
   const known = cookiesOf(await signIn(PASSWORD, '192.0.2.9'));
   const statuses: number[] = [];
-  for (let tries = 0; tries < 12; tries += 1) statuses.push((await signIn('wrong', `192.0.2.${tries}`, known)).status);
+  for (let tries = 0; tries < 12; tries += 1)
+    statuses.push((await signIn('wrong', `192.0.2.${tries}`, known)).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
 });
