@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countLiveWorkers } from '#db/queries/workers.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { type CliProcess, startCli } from '#test/support/cli.ts';
@@ -74,10 +75,12 @@ describe('The command line of a fleet', () => {
 
   it('stores every game of every page through a worker process, and sync prints its document', async () => {
     worker = startCli(['worker'], world.env);
-    // `sync --wait` gives a worker 15 s to start, which is short on a busy machine.
-    await until('the worker runs', async () => (await ask('queue', 'status')).answer.workers.length === 1);
+    await until('the worker runs', async () => (await countLiveWorkers(world.fleet.sql)) > 0);
     const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect({ exit, stderr }).toEqual({
+      exit: 0,
+      stderr: '',
+    });
     expect(answer).toEqual({
       runs: [
         {
