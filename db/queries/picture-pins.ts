@@ -46,9 +46,9 @@ const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise
 };
 
 /**
- * Binds decisions to the bytes of their games' pictures, in the transaction of the decisions: the last bytes that were
- * fetched; none if the last request failed and there were none before; and for an address without a request,
- * the first bytes that arrive. Each picture is due for a check at once: a fresh one costs no request.
+ * Stores which picture bytes each decision saw, in the transaction of the decisions. These are the last bytes that were
+ * fetched. An address that was never fetched gets the first bytes that arrive; one that failed without earlier bytes gets
+ * none. Each picture is due for a check at once; the check of a fresh picture costs no request.
  */
 export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): Promise<void> => {
   const places = await listPlaces(tx, audit_ids);

@@ -177,7 +177,7 @@ const reconcileScheduler = async (
     const fault = await findFault(watched, existing);
     const agrees = existing.every === timing.every && existing.offset === timing.offset;
     if (agrees && fault === undefined) return undefined;
-    // An update moves a late scheduler to its next tick. It does not move one that is ahead: that one is set anew.
+    // An update moves a late scheduler to its next tick. One that is ahead is not moved, so it is removed and created.
     if (fault === 'ahead') {
       await queue.removeJobScheduler(id);
       // A tick's job id contains its planned time. Ticks that ran too early must not block the ids of the next ones.

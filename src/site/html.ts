@@ -92,7 +92,7 @@ const NAMED_MAX = 60;
 export const nameInText = (name: string): string =>
   nameOr(name.replaceAll(DIRECTION_CONTROLS, '').slice(0, NAMED_MAX).toWellFormed());
 
-/** The name of a game in a link. Without a name, a muted placeholder: an empty link has no height and cannot be read out. */
+/** The name of a game in a link. A muted placeholder replaces an empty name, because an empty link is invisible. */
 export const gameName = (name: string): SafeHtml | string => {
   const shown = nameOr(name);
   return shown === name ? name : html`<span class="none">${shown}</span>`;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TURN_MS } from '#src/rules/budgets.ts';
 
-/** When work on responses began in this turn of the event loop; undefined if it has not. A process has one event loop. */
+/** When this turn of the event loop began to work on responses. Module state, because a process has one event loop. */
 let startedAt: number | undefined;
 
 /** Has the work on responses taken its share of this turn of the event loop? */
