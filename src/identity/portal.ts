@@ -5,7 +5,7 @@ import { recordAudit } from '#db/queries/audit.ts';
 import {
   deletePortalSession,
   findPortalSession,
-  type Holder,
+  type PortalUser,
   insertPortalSession,
 } from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
@@ -68,7 +68,7 @@ export const readPortalSession = async (
   sql: Database,
   session: string | undefined,
   touch: boolean,
-): Promise<Holder | undefined> =>
+): Promise<PortalUser | undefined> =>
   session === undefined ? undefined : findPortalSession(sql, hashSecret(session), touch);
 
 export const signOutOfPortal = (sql: Database, session: string): Promise<void> =>

@@ -52,7 +52,7 @@ export const MAX_JSON_VALUES = 100_000;
  * Work on responses that one turn of the event loop may do, in milliseconds. One step of it may take longer: at most
  * the parsing of 4 MiB, or the validation of one detail (0.1 s).
  */
-export const TURN_MS = 20;
+export const EVENT_LOOP_TURN_MS = 20;
 
 /**
  * Bytes of answers that one process keeps in memory. A worker of 512 MiB is built on these: text takes up to twice its

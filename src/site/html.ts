@@ -14,7 +14,7 @@ const UNITS: [limitS: number, unitS: number, short: string][] = [
 ];
 
 /** A duration in one unit, such as `4 min`, that no line break divides. @param ms negative counts as 0 */
-export const formatAge = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [, unit, short] = UNITS.find(([limit]) => seconds < limit) ?? [seconds, 86_400, 'd'];
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
@@ -26,7 +26,7 @@ const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' '
 export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {
   if (time === null || time === undefined) return NONE;
   const ms = now - time.getTime();
-  const text = ms >= 0 ? `${formatAge(ms)} ago` : `in ${formatAge(-ms)}`;
+  const text = ms >= 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
 };
 

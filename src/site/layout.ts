@@ -84,7 +84,7 @@ export type Page = {
 };
 
 /** What is around the pages of a person who is signed in. */
-type Surroundings = {
+type PageFrame = {
   name: string;
   /** Of the paths of its overview and of signing out: "" for the root. */
   base: string;
@@ -98,7 +98,7 @@ type Surroundings = {
 /** A page for a person who is signed in. @param after below the content */
 export const framedPage = (
   page: Page,
-  { name, base, places, who, warning }: Surroundings,
+  { name, base, places, who, warning }: PageFrame,
   after: SafeHtml | null = null,
 ): SafeHtml => html`${head(page.title)}
 <body>

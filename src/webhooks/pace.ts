@@ -5,7 +5,7 @@ import { MEMORY, PACE } from '#src/rules/budgets.ts';
 export type Cost = { bytes: number; ms: number };
 
 /** How fast applications may use this process. One per process. */
-export type Pace = {
+export type ProcessPace = {
   /** Resolves when the application has waited for what its responses cost, or the signal aborts. */
   wait: (applicationId: string, signal: AbortSignal) => Promise<void>;
   /** Delays the application's next call by the time that this cost is worth. */
@@ -18,7 +18,7 @@ export type Pace = {
  * Applications with ordinary responses are paced by their `rate` alone, so they do not notice the others. The first
  * `creditMs` of work are free, because garbage collection or a busy machine can make any response slow.
  */
-export const createPace = (limits: typeof PACE = PACE): Pace => {
+export const createProcessPace = (limits: typeof PACE = PACE): ProcessPace => {
   /** Until when each application must wait, in milliseconds of the monotonic clock. */
   const paidAt = new Map<string, number>();
 

@@ -24,7 +24,7 @@ import {
   clock,
   FILTERS,
   facts,
-  formatAge,
+  formatDuration,
   hiddenFields,
   html,
   IN_PLACE,
@@ -148,7 +148,7 @@ ${section(
       'Waits',
       waiting === null
         ? null
-        : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatAge(waiting.median_wait_ms)}`}`,
+        : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatDuration(waiting.median_wait_ms)}`}`,
     ],
     ['Application', applicationLink(game.application_id)],
     ["Application's game_id", mono(game.application_game_id)],
