@@ -5,8 +5,8 @@ import { recordAudit } from '#db/queries/audit.ts';
 import {
   deletePortalSession,
   findPortalSession,
-  type PortalUser,
   insertPortalSession,
+  type PortalUser,
 } from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';

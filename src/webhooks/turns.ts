@@ -5,7 +5,8 @@ import { EVENT_LOOP_TURN_MS } from '#src/rules/budgets.ts';
 let startedAt: number | undefined;
 
 /** Has the work on responses taken its share of this turn of the event loop? */
-export const isTurnSpent = (): boolean => startedAt !== undefined && performance.now() - startedAt >= EVENT_LOOP_TURN_MS;
+export const isTurnSpent = (): boolean =>
+  startedAt !== undefined && performance.now() - startedAt >= EVENT_LOOP_TURN_MS;
 
 /**
  * Resolves when work on a response may begin: at once, or in a later turn of the event loop when this turn's work has

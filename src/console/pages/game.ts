@@ -100,7 +100,12 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const game_id = toId(request.params.game_id);
     const game = game_id === undefined ? undefined : await findGame(sql, game_id);
     if (game_id === undefined || game === undefined)
-      return sendError(reply, 404, 'No such game', `${GAME_NOT_FOUND} Search for it by the id of its application.`);
+      return sendError(
+        reply,
+        404,
+        'No such game',
+        `${GAME_NOT_FOUND} Search for it by the id of its application.`,
+      );
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
