@@ -1,5 +1,6 @@
+import { envelopeOf, whyNoData } from '#src/check/explain.ts';
 import type { Call, Session } from '#src/check/session.ts';
-import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
+import { RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import type { Operation } from '#src/contract/words.ts';
 
 /** The result of one case. `call` is the call that shows the problem. */
@@ -16,7 +17,9 @@ export type Case = {
   name: string;
   /** Section of the interface document; null for a limit that the platform sets. */
   section: string | null;
-  /** What the document says. */
+  /** Words of that section, as they are there; absent for a limit. */
+  quote?: string;
+  /** What is checked. */
   rule: string;
   check: (session: Session) => Promise<Verdict>;
 };
@@ -44,34 +47,18 @@ export class FailCase extends Error {
   }
 }
 
-/** Each webhook: the first part of its cases' names, and its section. */
-export const WEBHOOKS: Record<Operation, { prefix: string; section: string }> = {
-  query_game_list: { prefix: 'list', section: '4.4' },
-  query_game_detail: { prefix: 'detail', section: '4.5' },
-  query_cp_kyc: { prefix: 'kyc', section: '4.3' },
+/** The first part of the names of a webhook's cases. */
+export const PREFIXES: Record<Operation, string> = {
+  query_game_list: 'list',
+  query_game_detail: 'detail',
+  query_cp_kyc: 'kyc',
 };
-
-/** The envelope of a response; undefined if it is not an envelope (section 2.1). */
-export const envelopeOf = ({ response }: Call) =>
-  'json' in response ? envelopeSchema.safeParse(response.json).data : undefined;
 
 export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
 
 /** What to throw because of a wrong response. @param reportedBy the case that reports it; absent: this case fails */
 export const caseError = (problem: string, call: Call, reportedBy?: string): FailCase | SkipCase =>
-  reportedBy === undefined ? new FailCase(problem, call) : new SkipCase(`${problem}: see ${reportedBy}`);
-
-/** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
-export const whyNoData = (call: Call): string | undefined => {
-  if (!('json' in call.response)) return call.response.message;
-  const envelope = envelopeOf(call);
-  if (envelope === undefined) return 'ret_code is not an integer, or ret_msg is not a string';
-  if (envelope.ret_code !== RET_CODE_SUCCESS) return `ret_code is ${envelope.ret_code}`;
-  if (envelope.data !== undefined) return undefined;
-  return call.operation === 'query_game_list'
-    ? 'data is missing'
-    : 'data is missing: send null if there is no data';
-};
+  reportedBy === undefined ? new FailCase(problem, call) : new SkipCase(`see ${reportedBy}`);
 
 /**
  * The data of a successful response.

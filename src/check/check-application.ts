@@ -4,7 +4,8 @@ import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
 import { listCases } from '#src/check/cases/list.ts';
 import { lastCases, responseCases } from '#src/check/cases/responses.ts';
-import { type CheckTarget, openSession, type Session } from '#src/check/session.ts';
+import { quote } from '#src/check/quote.ts';
+import { type CheckTarget, openSession, type Session, type SessionOptions } from '#src/check/session.ts';
 import { describeRequest, describeResponse } from '#src/check/show.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 
@@ -29,6 +30,9 @@ export type CaseResult = Omit<Case, 'check'> & {
   came?: string;
 };
 
+/** Characters of a problem or of a request. */
+const TEXT_MAX = 1_000;
+
 const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
   try {
     return await check(session);
@@ -46,25 +50,24 @@ const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
 export const checkApplication = async (
   target: CheckTarget,
   egress: EgressPolicy,
-  onResult: (result: CaseResult) => void,
-  signal: AbortSignal,
-  repeatMs?: number,
+  { onResult, ...options }: SessionOptions & { onResult?: (result: CaseResult) => void },
 ): Promise<CaseResult[]> => {
-  const session = openSession(target, egress, signal, repeatMs);
+  const session = openSession(target, egress, options);
+  const show = (text: string): string => quote(text, target.accessToken, TEXT_MAX);
   const results: CaseResult[] = [];
   try {
     for (const each of CASES) {
       const verdict = await runCase(session, each);
       const { check: _, ...rule } = each;
       const result: CaseResult = { ...rule, outcome: verdict.outcome };
-      if (verdict.outcome !== 'passed') result.problem = verdict.problem;
-      else if (verdict.note !== undefined) result.note = verdict.note;
+      if (verdict.outcome !== 'passed') result.problem = show(verdict.problem);
+      else if (verdict.note !== undefined) result.note = show(verdict.note);
       if (verdict.outcome === 'failed') {
-        result.sent = describeRequest(verdict.call);
+        result.sent = show(describeRequest(verdict.call));
         result.came = describeResponse(verdict.call, target.accessToken);
       }
       results.push(result);
-      onResult(result);
+      onResult?.(result);
     }
     return results;
   } finally {

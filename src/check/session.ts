@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { quote } from '#src/check/quote.ts';
+import { describeBody, describeRedirect } from '#src/check/unread.ts';
 import type { Operation } from '#src/contract/words.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import { type CallErrorCode, isCallError } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
+import type { PostResponse } from '#src/egress/post.ts';
 import type { IdentityRule } from '#src/rules/address-identity.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
@@ -22,8 +25,10 @@ export type Call = {
   latencyMs: number;
   /** HTTP status; undefined without a response. */
   status: number | undefined;
-  /** The JSON of the response, or why there is none. */
-  response: { json: unknown } | { code: CallErrorCode; message: string };
+  /** The JSON of the response, or why there is none; `details` are safe to show. */
+  response: { json: unknown } | { code: CallErrorCode; message: string; details: string | undefined };
+  /** The `ret_msg` of a response, safe to show. Absent for KYC, because it may quote a value. */
+  retMsg: string | undefined;
 };
 
 /** The application that is checked. */
@@ -40,6 +45,8 @@ export type Session = {
   call: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
   /** Makes a call once more, in a later second than the first. */
   repeat: (operation: Operation, body: object) => Promise<Call>;
+  /** A text of the application, safe to show and cut. */
+  quote: (text: string) => string;
   /** All calls in the order in which they were made. */
   calls: () => readonly Call[];
   close: () => void;
@@ -48,17 +55,25 @@ export type Session = {
 /** Addresses that are signed name the second of their signature. */
 const REPEAT_MS = 1_100;
 
-/**
- * Opens a session over the sender, the bounds and the parser of the workers.
- * @param repeatMs how long after the beginning a call may be repeated
- */
+const QUOTED_MAX = 60;
+const RET_MSG_SHOWN = 200;
+
+export type SessionOptions = {
+  signal: AbortSignal;
+  /** How long after the beginning a call may be repeated. */
+  repeatMs?: number | undefined;
+  /** The deadline of a call. Default: that of the workers. */
+  callTimeoutMs?: number | undefined;
+};
+
+/** Opens a session over the sender, the bounds and the parser of the workers. */
 export const openSession = (
   target: CheckTarget,
   egress: EgressPolicy,
-  signal: AbortSignal,
-  repeatMs = REPEAT_MS,
+  { signal, repeatMs = REPEAT_MS, callTimeoutMs }: SessionOptions,
 ): Session => {
-  const http = createHttpPost({ egress });
+  const http = createHttpPost({ egress, callTimeoutMs });
+  const { accessToken: ownToken } = target;
   const tokens: Record<Credential, string | null> = {
     'its token': target.accessToken,
     'a wrong token': randomBytes(32).toString('base64url'),
@@ -74,19 +89,31 @@ export const openSession = (
     let endMs: number | undefined;
     let status: number | undefined;
     let response: Call['response'];
+    let reply: PostResponse | undefined;
+    let location: string | undefined;
+    const onRedirect = (to: string | undefined): void => {
+      location = to;
+    };
     try {
-      const accessToken = tokens[credential];
-      const reply = await http.post({ url, accessToken, body: JSON.stringify(body), maxBytes, signal });
+      const request = { url, accessToken: tokens[credential], body: JSON.stringify(body), maxBytes };
+      reply = await http.post({ ...request, onRedirect, signal });
       endMs = performance.now();
       status = reply.status;
       response = { json: await readJson(reply, maxBytes) };
     } catch (error) {
       if (!isCallError(error) || error.code === 'aborted') throw error;
       status ??= error.status;
-      response = { code: error.code, message: error.message };
+      const { code, message } = error;
+      let details: string | undefined;
+      if (code === 'redirect') details = describeRedirect(operation, location, url, ownToken);
+      else if (reply !== undefined) details = await describeBody(operation, reply, maxBytes, ownToken);
+      response = { code, message, details };
     }
     const latencyMs = Math.round((endMs ?? performance.now()) - startMs);
-    return { operation, body, credential, calledAt, latencyMs, status, response };
+    const text = 'json' in response && (response.json as { ret_msg?: unknown } | null)?.ret_msg;
+    const isShown = typeof text === 'string' && operation !== 'query_cp_kyc';
+    const retMsg = isShown ? quote(text, ownToken, RET_MSG_SHOWN) : undefined;
+    return { operation, body, credential, calledAt, latencyMs, status, response, retMsg };
   };
 
   const callOnce = async (key: string, operation: Operation, body: object, credential: Credential) => {
@@ -105,6 +132,7 @@ export const openSession = (
       if (lastedMs < repeatMs) await sleep(repeatMs - lastedMs, undefined, { signal });
       return callOnce(JSON.stringify([operation, body, 'again']), operation, body, 'its token');
     },
+    quote: (text) => quote(text, ownToken, QUOTED_MAX),
     calls: () => [...calls.values()],
     close: http.close,
   };

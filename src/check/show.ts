@@ -1,8 +1,9 @@
+import { quote } from '#src/check/quote.ts';
 import type { Call } from '#src/check/session.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { maskValue } from '#src/kyc/mask.ts';
 
-const CHARACTERS_MAX = 400;
+const RESPONSE_MAX = 400;
 
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
@@ -41,10 +42,7 @@ export const describeRequest = ({ operation, body, credential }: Call): string =
 export const describeResponse = (call: Call, accessToken: string): string => {
   const { status, response, operation } = call;
   const head = status === undefined ? '' : `HTTP ${status} `;
-  if (!('json' in response)) return `${head}${response.code}: ${response.message}`;
+  if (!('json' in response)) return `${head}${response.code}: ${response.details ?? response.message}`;
   const json = operation === 'query_cp_kyc' ? maskKycResponse(response.json) : response.json;
-  const inJson = JSON.stringify(accessToken).slice(1, -1);
-  const characters = [...(JSON.stringify(json) ?? '').replaceAll(inJson, '[access token]')];
-  const text = characters.slice(0, CHARACTERS_MAX).join('');
-  return `${head}${text}${characters.length > CHARACTERS_MAX ? '…' : ''}`;
+  return head + quote(JSON.stringify(json) ?? '', accessToken, RESPONSE_MAX);
 };

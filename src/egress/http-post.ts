@@ -58,6 +58,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
       await nextTurn();
       if (isRedirect(status)) {
+        request.onRedirect?.(headers.location?.toString());
         throw new CallError('redirect', `the response is a redirect (${status})`, { status });
       }
       const retryAfter = headers['retry-after']?.toString();

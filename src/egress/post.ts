@@ -22,6 +22,8 @@ export type PostRequest = {
   admitLarge?: (signal: AbortSignal) => Promise<void>;
   /** Gets what arrived: the pieces while the call runs, the bytes when it ends, also if it fails. */
   traffic?: Traffic;
+  /** Gets the Location of a redirect, which no error has. */
+  onRedirect?: (location: string | undefined) => void;
   signal: AbortSignal;
 };
 

@@ -37,8 +37,12 @@ const unreadable = (
         mayBeCut: true,
       });
 
-/** Decompresses the body. One coding only: each further one multiplies the size that a byte can expand to. */
-const decode = async (response: PostResponse, maxBytes: number, meter: Meter): Promise<Buffer> => {
+/** Decompresses the body, of `maxBytes` at most. One coding only: each further one multiplies the size that a byte can expand to. */
+export const decodeBody = async (
+  response: PostResponse,
+  maxBytes: number,
+  meter: Meter = UNMETERED,
+): Promise<Buffer> => {
   const { bytes, contentEncoding = '' } = response;
   const tooLarge = () => new CallError('body_too_large', `the response is larger than ${maxBytes} bytes`);
   if (bytes === null) throw tooLarge();
@@ -154,7 +158,7 @@ export const readJson = async (
   let size = maxBytes;
   let bytes: Buffer;
   try {
-    bytes = await decode(response, maxBytes, meter);
+    bytes = await decodeBody(response, maxBytes, meter);
     size = bytes.length;
   } finally {
     meter.charge(size);

@@ -8,10 +8,14 @@ import {
   startSample,
   withOutcome,
 } from '#test/support/checked-application.ts';
-import { TOKEN } from '#test/support/webhooks.ts';
+import { aServer, TOKEN } from '#test/support/webhooks.ts';
 
-test('no case passes against a port that is closed', async () => {
+test('no case passes against a port that is closed, or a server that never answers', async () => {
   expect(withOutcome(await check('http://127.0.0.1:9'), 'passed')).toEqual([]);
+  const { url } = await aServer((request) => request.resume());
+  const results = await check(url, TOKEN, { callTimeoutMs: 300 });
+  expect(withOutcome(results, 'passed')).toEqual([]);
+  expect(withOutcome(results, 'failed')).toEqual(['list.envelope', 'detail.envelope', 'kyc.envelope']);
 });
 
 test('the sample application passes the whole check, and no case is skipped', async () => {
@@ -111,6 +115,17 @@ const BROKEN: [name: string, spoil: Spoil][] = [
     })(),
   ],
   ['list.defaults', list((data, { page_num }) => page_num === undefined && data.list.pop())],
+  // Page 0 has what all later pages lack.
+  [
+    'list.page-1',
+    ({ operation, body }, response) => {
+      if (operation !== 'query_game_list' || body.page_size !== 100) return undefined;
+      if (body.page_num === 1 && response.json.data !== null) response.json.data.list.shift();
+      const list = [{ game_id: 'g', game_name: 'Game', game_icon: '' }];
+      if (body.page_num === 0) response.json = { ret_code: 0, ret_msg: 'success', data: { total: 30, list } };
+      return undefined;
+    },
+  ],
   ['list.past-the-end', list((data) => data.list.length === 0 && Object.assign(data, { list: null }))],
   ['list.total', list((data) => Object.assign(data, { total: data.total + 1 }))],
   [

@@ -17,7 +17,7 @@ test.each<[name: string, refuses: (body: Json, operation: string) => boolean]>([
   const { url } = await startBroken(refuse, 150);
   const results = await check(url);
   expect(withOutcome(results, 'failed')).toEqual([name]);
-  expect(results.find((result) => result.name === name)?.problem).toBe('ret_code is 7');
+  expect(results.find((result) => result.name === name)?.problem).toBe('ret_code is 7, ret_msg "refused"');
 });
 
 test('a page after `total` rows that is refused fails list.total, if an empty page is not', async () => {

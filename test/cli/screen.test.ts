@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import stringWidth from 'string-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryGameList } from '#src/ingest/specs.ts';
@@ -13,6 +14,15 @@ import { asOperator } from '#test/support/roles.ts';
 import { openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 
+/** What commands that call webhooks need. */
+const OF_CHECKS = {
+  ENCRYPTION_KEYS: `test:${createHash('sha256').update('the key of the tests').digest('base64')}`,
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+};
+/** Reasons for which cases are skipped if no call has a response. */
+const SKIPPED_REASONS = 7;
+
 const fleet = useTestFleet('postgres');
 let env: Record<string, string>;
 let gate: Gate;
@@ -22,7 +32,7 @@ const terminal = (columns: number): Terminal => terminals.get(columns) as Termin
 
 beforeAll(async () => {
   const { sql, databaseUrl, prefix } = fleet;
-  env = { ...asOperator(databaseUrl), QUEUE_PREFIX: prefix, TZ: 'Asia/Kolkata' };
+  env = { ...asOperator(databaseUrl), QUEUE_PREFIX: prefix, TZ: 'Asia/Kolkata', ...OF_CHECKS };
   const { server } = await fleet.addApplication('acme', 30);
   gate = await startGate(server.url);
   await addApplication(sql, 'gated', webhooksAt(gate.url));
@@ -267,6 +277,25 @@ it('colours states on a terminal, and nothing with NO_COLOR or in a pipe', async
   expect(await screen.colours()).not.toMatch(red);
   await screen.run('FORCE_COLOR=1 catalogue app list | cat');
   expect(await screen.colours()).toMatch(red);
+});
+
+it('app check shows on a terminal what failed, and how many cases were skipped for what reason', async () => {
+  const screen = terminal(100);
+  const passed = await screen.run('catalogue app check acme');
+  expect([passed.exit, passed.screen.trim()]).toEqual([
+    0,
+    expect.stringMatching(/^\d+ passed, 0 failed, 0 skipped$/),
+  ]);
+  const failed = await screen.run('catalogue app check closed-port');
+  expect(failed.exit).toBe(3);
+  expect(failed.screen.match(/^(FAILED|passed|skipped) .*?:/gm)).toEqual([
+    'FAILED   list.envelope:',
+    'FAILED   detail.envelope:',
+    'FAILED   kyc.envelope:',
+    ...Array(SKIPPED_REASONS).fill(expect.stringMatching(/^skipped {2}\d+ of \d+:$/)),
+  ]);
+  const piped = await screen.run('catalogue app check acme | cat');
+  expect(piped.screen).toMatch(/^passed {3}list\.envelope$/m);
 });
 
 it('sync --wait names paused queues', async () => {

@@ -168,7 +168,7 @@ test('app check passes the sample application, and shows a broken one what is wr
   const { exit, stdout, stderr } = await say('app', 'check', 'broken');
   expect(exit).toBe(3);
   expect(stdout).toMatch(
-    /FAILED {3}detail\.envelope: the response is not JSON\n +sent: POST query_game_detail \{"game_id":"g-0000"\} with its token\n +came: HTTP 200 not_json: .*\n +section 2\.1, 4\.5 says: /,
+    /FAILED {3}detail\.envelope: the response is not JSON: it begins with "<html>.*\[access token\]<\/html>"\n +sent: POST query_game_detail \{"game_id":"g-0000"\} with its token\n +came: HTTP 200 not_json: it begins with .*\n +rule: .*\n +section 4 says: Every response is a JSON object/,
   );
   expect(stdout).toMatch(/FAILED {3}list\.page-size: /);
   expect(stdout).toMatch(/\d+ passed, \d+ failed, \d+ skipped\n$/);

@@ -43,6 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/check': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'src/sealing',

@@ -23,7 +23,8 @@ export const check = async (
     volatile = [],
     every_ms = 900_000,
     repeatMs = 0,
-  }: { volatile?: string[]; every_ms?: number; repeatMs?: number } = {},
+    callTimeoutMs,
+  }: { volatile?: string[]; every_ms?: number; repeatMs?: number; callTimeoutMs?: number } = {},
 ): Promise<CaseResult[]> => {
   const hooks = webhooksAt(url);
   const target = {
@@ -35,7 +36,7 @@ export const check = async (
     rule: identityRule(volatile),
     every_ms,
   };
-  return checkApplication(target, loopback, () => {}, live(), repeatMs);
+  return checkApplication(target, loopback, { onResult: () => {}, signal: live(), repeatMs, callTimeoutMs });
 };
 
 export const startSample = async (games = 30, signer?: AddressSigner) => {

@@ -1,15 +1,24 @@
-import { type Case, dataOf, envelopeOf, failed, isSuccess, judge, passed, skipped } from '#src/check/case.ts';
+import { type Case, dataOf, failed, judge, passed, skipped } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
-import { fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
+import { callFirst, fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
+import { at, envelopeOf, typeName, whyNoData } from '#src/check/explain.ts';
 import { applicationGameDetailSchema } from '#src/contract/application.ts';
 
 /** The cases that report a detail without data. */
 const REPORTED_BY = 'detail.envelope and detail.listed-game';
 
-const fields = fieldCases('detail', '2.5', applicationGameDetailSchema, async (session) =>
-  (await fetchDetails(session)).flatMap(({ call }) => {
+const SAYS = {
+  items: 'details',
+  type: ['4.5', 'data is the object of section 2.5.'],
+  null: ['2.5', 'Empty string when there is no video.'],
+  url: ['2.5', 'Icon URLs.'],
+} as const;
+const REQUEST = 'A game_id as returned by the application-side game.queryList.';
+
+const fields = fieldCases('detail', applicationGameDetailSchema, SAYS, async (session) =>
+  (await fetchDetails(session)).flatMap(({ game_id, call }) => {
     const value = dataOf(call, REPORTED_BY);
-    return value === null ? [] : [{ value, call, where: 'data' }];
+    return value === null ? [] : [{ value, call, name: session.quote(game_id) }];
   }),
 );
 
@@ -18,24 +27,29 @@ export const detailCases: readonly Case[] = [
   {
     name: 'detail.listed-game',
     section: '4.5',
+    quote: REQUEST,
     rule: 'Every game_id of game.queryList has a detail.',
     check: async (session) => {
       for (const [index, { game_id, call }] of (await fetchDetails(session)).entries()) {
         if (dataOf(call, index === 0 ? 'detail.envelope' : undefined) === null)
-          return failed(`${game_id} is listed, and its data is null`, call);
+          return failed(`${session.quote(game_id)} is listed, and its data is null`, call);
       }
       return passed;
     },
   },
   {
     name: 'detail.same-game',
-    section: '4.5, 2.5',
+    section: '4.5',
+    quote: REQUEST,
     rule: 'The detail has the game_id of the request.',
     check: async (session) => {
       for (const { game_id, call } of await fetchDetails(session)) {
-        const id = (dataOf(call, REPORTED_BY) as { game_id?: unknown } | null)?.game_id;
+        const id = at(dataOf(call, REPORTED_BY), ['game_id']);
         if (typeof id === 'string' && id !== game_id)
-          return failed('data is the detail of another game', call);
+          return failed(
+            `the request is for ${session.quote(game_id)}, and data is the detail of ${session.quote(id)}`,
+            call,
+          );
       }
       return passed;
     },
@@ -44,12 +58,17 @@ export const detailCases: readonly Case[] = [
   {
     name: 'detail.unknown-game',
     section: '4.5',
-    rule: 'data is null if there is no data: an unknown game is a success without data.',
+    quote: 'data is null when there is no data.',
+    rule: 'The answer for an unknown game is a success without data.',
     check: async (session) => {
+      dataOf(await callFirst(session, 'query_game_detail'), 'detail.envelope');
       const call = await session.call('query_game_detail', { game_id: UNKNOWN_GAME });
       if (call.status === undefined) return skipped('there is no response');
-      if (!isSuccess(call)) return failed('an unknown game is not a failure', call);
-      return judge(envelopeOf(call)?.data === null, 'data is not null', call);
+      const unknown = 'for a game that does not exist: send';
+      const problem = whyNoData(call);
+      if (problem !== undefined) return failed(`${problem} ${unknown} ret_code 0 and data null`, call);
+      const data = envelopeOf(call)?.data;
+      return judge(data === null, `data is ${typeName(data)} ${unknown} null`, call);
     },
   },
 ];

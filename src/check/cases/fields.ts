@@ -1,16 +1,12 @@
 import type { z } from 'zod';
 import { type Case, failed, passed, type Verdict } from '#src/check/case.ts';
+import { at, explainIssue } from '#src/check/explain.ts';
+import { nameSome } from '#src/check/quote.ts';
 import type { Call, Session } from '#src/check/session.ts';
 
-/** A row, a detail or a KYC record, and the call that returned it. */
-export type Item = { value: unknown; call: Call; where: string };
-type Fault = { kind: Kind; where: string; what: string; call: Call };
-
-const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    value,
-  );
+/** A row, a detail or a KYC record, and the call that returned it. `name` is safe to show. */
+export type Item = { value: unknown; call: Call; name: string };
+type Fault = { kind: Kind; what: string; item: Item };
 
 /**
  * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. `too_small`
@@ -22,32 +18,30 @@ const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   return issue.code === 'too_big' || issue.code === 'too_small' ? 'limit' : 'type';
 };
 
-const faultsOf = (schema: z.ZodType, { value, call, where }: Item): Fault[] => {
-  const parsed = schema.safeParse(value);
-  return (parsed.error?.issues ?? []).map((issue) => {
-    const what =
-      issue.code === 'invalid_type' && at(value, issue.path) === undefined ? 'is missing' : issue.message;
-    return { kind: kindOf(issue, value), where: [where, ...issue.path].join('.'), what, call };
-  });
-};
+const faultsOf = (schema: z.ZodType, item: Item): Fault[] =>
+  (schema.safeParse(item.value).error?.issues ?? []).map((issue) => ({
+    kind: kindOf(issue, item.value),
+    what: explainIssue(issue, item.value, 'it'),
+    item,
+  }));
 
-/** A problem names the first fault, and this many others by their paths. */
-const OTHERS_NAMED = 9;
+const WHATS_MAX = 4;
 
-const judgeFaults = (faults: readonly Fault[]): Verdict => {
+/** Says of each fault once how many items have it, and which. */
+const judgeFaults = (faults: readonly Fault[], count: number, items: string | null): Verdict => {
   const [first] = faults;
   if (first === undefined) return passed;
-  const others = faults.slice(1, OTHERS_NAMED + 1).map(({ where }) => where);
-  const rest = faults.length - 1 - others.length;
-  const also = others.length > 0 ? `; also ${others.join(', ')}` : '';
-  return failed(`${first.where}: ${first.what}${also}${rest > 0 ? ` and ${rest} more` : ''}`, first.call);
+  const whats = [...Map.groupBy(faults, ({ what }) => what)].map(([what, those]) => {
+    const names = [...new Set(those.map(({ item }) => item))].map(({ name }) => name);
+    return items === null ? what : `${what}: ${names.length} of ${count} ${items} (${nameSome(names)})`;
+  });
+  const rest = whats.length - WHATS_MAX;
+  const more = rest > 0 ? `; and ${rest} more` : '';
+  return failed(`${whats.slice(0, WHATS_MAX).join('; ')}${more}`, first.item.call);
 };
 
 const CASES = {
-  type: {
-    name: 'field-types',
-    rule: 'Every field is present and has the type that this section of the interface document gives.',
-  },
+  type: { name: 'field-types', rule: 'Every field is present and has its type.' },
   null: {
     name: 'empty-not-null',
     rule: 'A field without a value is an empty string or an empty array [], never null.',
@@ -60,20 +54,34 @@ const CASES = {
 };
 type Kind = keyof typeof CASES;
 
+/** Section and words of the interface document for each kind; `items` is what several of them are called. */
+type Says = Record<Exclude<Kind, 'limit'>, readonly [section: string, quote: string]> & {
+  items: string | null;
+};
+
 /** One case for each kind of invalid field. */
 export const fieldCases = (
   prefix: string,
-  section: string,
   schema: z.ZodType,
-  items: (session: Session) => Promise<Item[]>,
+  says: Says,
+  read: (session: Session) => Promise<Item[]>,
   kinds: readonly Kind[] = ['type', 'null', 'url', 'limit'],
 ): Case[] =>
-  kinds.map((kind) => ({
-    name: `${prefix}.${CASES[kind].name}`,
-    section: kind === 'limit' ? null : section,
-    rule: CASES[kind].rule,
-    check: async (session) => {
-      const faults = (await items(session)).flatMap((item) => faultsOf(schema, item));
-      return judgeFaults(faults.filter((fault) => fault.kind === kind));
-    },
-  }));
+  kinds.map((kind) => {
+    const [section, quote] = kind === 'limit' ? [null, undefined] : says[kind];
+    return {
+      name: `${prefix}.${CASES[kind].name}`,
+      section,
+      ...(quote !== undefined && { quote }),
+      rule: CASES[kind].rule,
+      check: async (session) => {
+        const items = await read(session);
+        const faults = items.flatMap((item) => faultsOf(schema, item));
+        return judgeFaults(
+          faults.filter((fault) => fault.kind === kind),
+          items.length,
+          says.items,
+        );
+      },
+    };
+  });

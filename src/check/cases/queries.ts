@@ -1,4 +1,6 @@
-import { caseError, dataOf, envelopeOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
+import type { z } from 'zod';
+import { caseError, dataOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
+import { at, envelopeOf, explainIssue } from '#src/check/explain.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -11,8 +13,8 @@ export const UNKNOWN_GAME = 'app-check-no-such-game-5b1f';
 
 export type Page = { call: Call; total: number; rows: readonly unknown[]; ids: readonly string[] };
 
-const idOf = (row: unknown): string | undefined => {
-  const id = (row as { game_id?: unknown } | null | undefined)?.game_id;
+export const idOf = (row: unknown): string | undefined => {
+  const id = at(row, ['game_id']);
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
@@ -51,8 +53,15 @@ export const fetchFarPage = async (session: Session): Promise<Call> => {
 };
 
 export const isEmptyPage = (call: Call): boolean => {
-  const list = (envelopeOf(call)?.data as { list?: unknown } | null | undefined)?.list;
+  const list = at(envelopeOf(call), ['data', 'list']);
   return isSuccess(call) && Array.isArray(list) && list.length === 0;
+};
+
+/** What is wrong with `data` of a page. */
+const explainList = ({ issues }: z.ZodError, call: Call): string => {
+  const response = { data: envelopeOf(call)?.data };
+  const inData = issues.map((issue) => ({ ...issue, path: ['data', ...issue.path] }));
+  return inData.map((issue) => explainIssue(issue, response, 'data')).join('; ');
 };
 
 /**
@@ -62,7 +71,7 @@ export const isEmptyPage = (call: Call): boolean => {
  */
 export const parsePage = (call: Call, reportedBy?: string): Page => {
   const data = applicationGameListSchema.safeParse(dataOf(call, reportedBy));
-  if (!data.success) throw caseError('data is not a total and a list', call, reportedBy);
+  if (!data.success) throw caseError(explainList(data.error, call), call, reportedBy);
   const { total, list } = data.data;
   return { call, total, rows: list, ids: list.map(idOf).filter((id) => id !== undefined) };
 };
@@ -70,7 +79,7 @@ export const parsePage = (call: Call, reportedBy?: string): Page => {
 /**
  * Fetches the pages of the list, up to 20. An application may limit pages to a smaller size, as it may in a run. The end
  * is simpler than in a run: an empty page ends the list, and so does a page that is shorter than the first if the rows so
- * far are at least `total`.
+ * far are at least `total`. So does a page that repeats the one before it.
  *
  * The case that reports a page which is not a list depends on the page. The first page: `list.envelope` or `list.shape`.
  * A page after `total` rows: `list.past-the-end`, unless that case found what it wants, a success with an empty list. Any
@@ -90,13 +99,27 @@ export const fetchPages = async (
       page_num === 1
         ? await fetchFirstPage(session)
         : await fetchPage(session, page_num, PAGE_SIZE_MAX, reporter);
-    if (page.rows.length === 0 && page_num > 1) return { pages, isComplete: true };
+    const isRepeated = page.ids.length > 0 && page.ids.join('\n') === pages.at(-1)?.ids.join('\n');
+    if (page_num > 1 && (page.rows.length === 0 || isRepeated)) return { pages, isComplete: true };
     pages.push(page);
     rows += page.rows.length;
     const isShort = page.rows.length < (pages[0]?.rows.length ?? 0);
     if (page.rows.length === 0 || (isShort && rows >= page.total)) return { pages, isComplete: true };
   }
   return { pages, isComplete: false };
+};
+
+/** Page 0, if it has games and no page from 1 has any of them: then the application counts pages from 0. */
+export const findPage0 = async (session: Session): Promise<Page | undefined> => {
+  const { pages, isComplete } = await fetchPages(session, 'list.total');
+  const rows = pages.reduce((sum, page) => sum + page.rows.length, 0);
+  if (isComplete && rows >= (pages[0]?.total ?? 0)) return undefined;
+  const call = await session.call('query_game_list', { page_num: 0, page_size: PAGE_SIZE_MAX });
+  if (!applicationGameListSchema.safeParse(envelopeOf(call)?.data).success || !isSuccess(call))
+    return undefined;
+  const page = parsePage(call);
+  const listed = new Set(pages.flatMap(({ ids }) => ids));
+  return page.ids.length > 0 && listed.isDisjointFrom(new Set(page.ids)) ? page : undefined;
 };
 
 /** Fetches the details of up to ten games, spread over the first page. */

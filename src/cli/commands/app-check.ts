@@ -7,7 +7,7 @@ import { EXIT } from '#src/errors.ts';
 
 const LABELS = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' };
 
-const formatCase = ({ outcome, name, section, rule, ...details }: CaseResult): string[] => {
+const formatCase = ({ outcome, name, section, quote, rule, ...details }: CaseResult): string[] => {
   const title = `${LABELS[outcome]}  ${name}`;
   const { problem = '', sent = '', came = '', note } = details;
   if (outcome === 'passed') return [note === undefined ? title : `${title}: ${note}`];
@@ -16,8 +16,17 @@ const formatCase = ({ outcome, name, section, rule, ...details }: CaseResult): s
     `${title}: ${problem}`,
     `           sent: ${sent}`,
     `           came: ${came}`,
-    `           ${section === null ? 'the platform' : `section ${section}`} says: ${rule}`,
+    `           rule: ${rule}`,
+    ...(quote === undefined ? [] : [`           section ${section} says: ${quote}`]),
   ];
+};
+
+/** What a terminal shows in place of the cases that were skipped: how many, for each reason. */
+const foldSkipped = (cases: readonly CaseResult[]): string[] => {
+  const skipped = cases.filter(({ outcome }) => outcome === 'skipped');
+  return [...Map.groupBy(skipped, ({ problem }) => problem)].map(
+    ([problem, those]) => `${LABELS.skipped}  ${those.length} of ${cases.length}: ${problem}`,
+  );
 };
 
 /** Defines `app check`: tests an application's webhooks against the interface document. */
@@ -25,7 +34,7 @@ export const defineCheck = (app: CommandUnknownOpts): void =>
   defineCommand(app, 'check', {
     summary: 'call its webhooks and check the answers against the interface document',
     details:
-      'Calls the three webhooks from this machine, one after another, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.',
+      'Calls the three webhooks from this machine, one after another, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.\nA terminal shows what failed; a pipe and --json every case.',
     examples: ['app check acme', 'app check acme --json'],
     parameters: (command) => command.argument(...APPLICATION),
     run: async ({ config, openDatabase, openKeys, out }, application_id) => {
@@ -35,11 +44,21 @@ export const defineCheck = (app: CommandUnknownOpts): void =>
       const application = await requireApplication(await openDatabase(), application_id);
       const opened = await createTargetOpener(await openKeys())(application);
       const target = { ...opened, every_ms: application.every_ms };
+      const isFolded = out.stdio.stdout.isTTY;
       const onResult = (result: CaseResult) => {
+        if (
+          isFolded &&
+          (result.outcome === 'skipped' || (result.outcome === 'passed' && !('note' in result)))
+        )
+          return;
         for (const line of formatCase(result)) out.line(line);
       };
       const egress = createEgressPolicy(config.webhooks);
-      const cases = await checkApplication(target, egress, onResult, new AbortController().signal);
+      const cases = await checkApplication(target, egress, {
+        onResult,
+        signal: new AbortController().signal,
+      });
+      if (isFolded) for (const line of foldSkipped(cases)) out.line(line);
       const counts = { passed: 0, failed: 0, skipped: 0 };
       for (const { outcome } of cases) counts[outcome] += 1;
       out.answer(

@@ -1,0 +1,99 @@
+/** Why a response has no data, and what is wrong with a field, in one style of words. */
+import type { z } from 'zod';
+import type { Call } from '#src/check/session.ts';
+import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
+
+const EXPECTED: Record<string, string> = {
+  string: 'a string',
+  number: 'an integer',
+  int: 'an integer',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** The type of a JSON value, with its article. */
+export const typeName = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value !== 'string') return `a ${typeof value}`;
+  return /^\s*[[{]/.test(value) ? 'a string that holds JSON' : 'a string';
+};
+
+export const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  );
+
+const bare = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
+
+/** Section 2.3 names the description of a game so. */
+const OTHER_NAMES: Record<string, string> = { game_info: 'game_desc' };
+
+/** A field of the missing one's name, but for case, `_` and `-`: such a name reveals nothing. */
+const findLikeness = (object: unknown, field: string): string | undefined =>
+  Object.keys(object ?? {}).find(
+    (key) => (key.length < 2 * field.length && bare(key) === bare(field)) || key === OTHER_NAMES[field],
+  );
+
+/** `data.total must be an integer, not a string`. @param subject what has no path: the value itself */
+export const explainIssue = (issue: z.core.$ZodIssue, value: unknown, subject: string): string => {
+  const { path } = issue;
+  const field = String(path.at(-1) ?? '');
+  const name =
+    typeof path.at(-1) === 'number' ? `an element of ${String(path.at(-2))}` : path.join('.') || subject;
+  if (issue.code === 'too_big') return `${name} has more than ${issue.maximum} elements`;
+  if (issue.code !== 'invalid_type') return `${name} ${issue.message}`;
+  const came = at(value, path);
+  if (came !== undefined)
+    return `${name} must be ${EXPECTED[issue.expected] ?? issue.expected}, not ${typeName(came)}`;
+  const likeness = findLikeness(at(value, path.slice(0, -1)), field);
+  return `${name} is missing${likeness === undefined ? '' : `, but ${likeness} is there`}`;
+};
+
+/** The envelope of a response; undefined if it is not an envelope (section 2.1). */
+export const envelopeOf = ({ response }: Call) =>
+  'json' in response ? envelopeSchema.safeParse(response.json).data : undefined;
+
+const HINTS: Record<number, string> = {
+  404: '; is the address right?',
+  405: '; the platform calls with POST',
+};
+
+/** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
+export const whyNoData = (call: Call): string | undefined => {
+  const { response, status = 0, retMsg } = call;
+  const http = status >= 400 ? `HTTP ${status}, ` : '';
+  const and = http === '' ? '' : `${http}and `;
+  if (!('json' in response)) {
+    const { code, message, details } = response;
+    if (code === 'redirect')
+      return `HTTP ${status} ${details}, and the platform follows no redirect: register the final address`;
+    return `${and}${message}${details === undefined ? '' : `: ${details}`}${HINTS[status] ?? ''}`;
+  }
+  const { error, data: envelope } = envelopeSchema.safeParse(response.json);
+  if (error !== undefined) {
+    const issues = error.issues.map((issue) => explainIssue(issue, response.json, 'it'));
+    return `${and}the response is not an envelope: ${issues.join('; ')}${HINTS[status] ?? ''}`;
+  }
+  const { ret_code, data } = envelope;
+  if (ret_code !== RET_CODE_SUCCESS) {
+    const message = retMsg === undefined ? '' : `, ret_msg "${retMsg}"`;
+    const hint =
+      data === undefined || data === null ? '' : ', and data has content: a success has ret_code 0';
+    return `${http}ret_code is ${ret_code}${message}${hint}`;
+  }
+  if (data !== undefined) return undefined;
+  return call.operation === 'query_game_list'
+    ? 'data is missing'
+    : 'data is missing: send null if there is no data';
+};
+
+/** Does the response say that the token is not accepted? */
+export const refusesToken = (call: Call): boolean => {
+  const { status, retMsg = '' } = call;
+  const { ret_code = RET_CODE_SUCCESS } = envelopeOf(call) ?? {};
+  if (status === 401 || status === 403 || /^40[13]/.test(String(ret_code))) return true;
+  return ret_code !== RET_CODE_SUCCESS && /\btoken\b|unauthori[sz]ed/i.test(retMsg);
+};

@@ -1,0 +1,17 @@
+import { toPrintable } from '#src/lib/printable.ts';
+
+/** A text that an application chose: one line without the token, in each form that an application may echo, cut to `max` characters. */
+export const quote = (text: string, accessToken: string, max: number): string => {
+  const forms = [accessToken, JSON.stringify(accessToken).slice(1, -1), encodeURIComponent(accessToken)];
+  // The token goes first: half of it may remain otherwise.
+  const whole = forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
+  const characters = [...whole.slice(0, 2 * max + 2).toWellFormed()];
+  const line = toPrintable(characters.slice(0, max).join(''));
+  return characters.length > max ? `${line}…` : line;
+};
+
+const NAMED_MAX = 5;
+
+/** The first five names. */
+export const nameSome = (names: readonly string[]): string =>
+  [...names.slice(0, NAMED_MAX), ...(names.length > NAMED_MAX ? ['…'] : [])].join(', ');

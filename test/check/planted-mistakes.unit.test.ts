@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { OF_A_READER, OF_FRAMEWORKS } from '#test/check/mistakes.ts';
+import { check, withOutcome } from '#test/support/checked-application.ts';
+import { startPlanted } from '#test/support/planted-application.ts';
+import { TOKEN } from '#test/support/webhooks.ts';
+
+const ALL = [...OF_A_READER, ...OF_FRAMEWORKS];
+
+test('the application passes without a mistake', async () => {
+  for (const games of [30, 130])
+    expect(withOutcome(await check((await startPlanted({ games })).url), 'failed')).toEqual([]);
+});
+
+const GUIDE = new URL('../../docs/application-developers.md', import.meta.url);
+
+test('what the guide explains is what the check says', async () => {
+  const rows = (await readFile(GUIDE, 'utf8')).split(/^\| it says .*$/m)[1]?.split('\n\n')[0] ?? '';
+  const phrases = [...rows.matchAll(/^\| (?!-)(.*?) +\|/gm)].map(([, phrase = '']) => phrase.split('…'));
+  const problems = await Promise.all(
+    ALL.filter(({ isInGuide }) => isInGuide).map(async (mistake) =>
+      (await check((await startPlanted(mistake)).url)).map(({ problem = '' }) => problem).join('\n'),
+    ),
+  );
+  expect(phrases.length).toBeGreaterThan(5);
+  for (const parts of phrases)
+    expect([parts, problems.some((text) => parts.every((part) => text.includes(part.trim())))]).toEqual([
+      parts,
+      true,
+    ]);
+});
+
+test('there are 29 mistakes of a reader, and ten more', () => {
+  expect([OF_A_READER.length, OF_FRAMEWORKS.length]).toEqual([29, 10]);
+});
+
+test.each(ALL)('$planted: the check says so', async (mistake) => {
+  const { url } = await startPlanted(mistake);
+  const results = await check(url, TOKEN, { callTimeoutMs: 2_000 });
+  const [first] = results.filter(({ outcome }) => outcome === 'failed');
+  expect([withOutcome(results, 'failed'), first?.problem]).toEqual([
+    mistake.fails,
+    expect.stringMatching(mistake.says),
+  ]);
+  expect(JSON.stringify(results)).not.toContain('Secret');
+});
