@@ -43,9 +43,11 @@ export const describeDelay = (delay: PictureDelay): SafeHtml => {
     case 'behind':
       return html`The media processes are behind: the oldest picture job has waited since ${clock(delay.since)}. ${START}`;
     case 'not_finished':
-      return html`A picture job began at ${clock(delay.since)} and has not ended. Its media process may have been killed. ${START}`;
+      return html`A picture job began at ${clock(delay.since)} and has not ended.
+Its media process may have been killed. ${START}`;
     case 'queue_paused':
-      return html`The queue of picture jobs is paused. An administrator can resume it: <a href="/queues/queue/${fetchPictures.name}">${fetchPictures.name}</a>`;
+      return html`The queue of picture jobs is paused. An administrator can resume it:
+<a href="/queues/queue/${fetchPictures.name}">${fetchPictures.name}</a>`;
     case 'queue_unreachable':
       return html`The queue does not answer, so pictures are not requested. Reload this page when it does.`;
   }

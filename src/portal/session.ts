@@ -7,7 +7,7 @@ import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
-import { html, type SafeHtml } from '#src/site/html.ts';
+import { flawOf, html, input, type SafeHtml } from '#src/site/html.ts';
 import { framedPage, type Page } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { isPolling } from '#src/site/site.ts';
@@ -29,12 +29,13 @@ const REFUSALS = {
 };
 
 const signInForm = (problem?: string): SafeHtml => {
-  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
-  return html`<h1>Developer portal</h1><p>Where your games are, and why. Sign in with an API token of your application; the platform's operators create one.</p>${
-    problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`
-  }
+  const token = { name: 'token', type: 'password', required: true, autofocus: true, ...flawOf(problem) };
+  return html`<h1>Developer portal</h1>
+<p>Where your games are, and why. Sign in with an API token of your application;
+the platform's operators create one.</p>
+${problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`}
 <form method="post" action="/portal/sign-in">
-<label class="field"><span>API token</span><input name="token" type="password" autocomplete="off" autocapitalize="none" spellcheck="false" required autofocus${flaw}></label>
+${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' })}
 <button class="button primary">Sign in</button></form>`;
 };
 

@@ -7,7 +7,19 @@ import { type Account, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
 import { changePassword, endOwnSessions } from '#src/operations/account.ts';
 import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
-import { action, ago, badge, clock, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  action,
+  ago,
+  badge,
+  clock,
+  facts,
+  flawOf,
+  html,
+  input,
+  mono,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie, setSessionCookie } from '#src/site/sign-in.ts';
@@ -35,14 +47,20 @@ const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): Sa
 
 const passwordBody = (login: string, { signs_in_by }: Account, problem?: string): SafeHtml => {
   if (signs_in_by === 'oidc')
-    return html`<div class="body"><p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
+    return html`<div class="body">
+<p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
   if (signs_in_by === 'link')
-    return html`<div class="body"><p>You have no password yet. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
-  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
-  return html`<form method="post" action="/account/password" class="form">${problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`}
+    return html`<div class="body"><p>You have no password yet. Another operator can run
+<code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
+  const shared = { type: 'password', required: true, ...flawOf(problem) };
+  const former = { name: 'current', autocomplete: 'current-password' };
+  const next = { name: 'password', autocomplete: 'new-password', minlength: PASSWORD_MIN };
+  const notice =
+    problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`;
+  return html`<form method="post" action="/account/password" class="form">${notice}
 <input autocomplete="username" value="${login}" hidden>
-<label class="field"><span>Current password</span><input name="current" type="password" autocomplete="current-password" required${flaw}></label>
-<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="${PASSWORD_MIN}" required${flaw}></label>
+${input('Current password', { ...former, ...shared })}
+${input('New password', { ...next, ...shared })}
 <p class="soft">At least ${PASSWORD_MIN} characters: a few words are enough. Your other sessions end.</p>
 <button class="button primary">Change password</button></form>`;
 };

@@ -1,45 +1,53 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
-import { action, ago, badge, html, mono, type SafeHtml, section } from '#src/site/html.ts';
-import { table } from '#src/site/table.ts';
+import { action, ago, badge, html, mono, nothing, type SafeHtml, section } from '#src/site/html.ts';
+import { type TableColumn, table } from '#src/site/table.ts';
 
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };
 
-const details = ({ problem, sent, came, note }: CaseResult): SafeHtml | null =>
-  problem === undefined
-    ? note === undefined
-      ? null
-      : html`<br><span class="soft">${note}</span>`
-    : html`<br><strong>${problem}</strong>${
-        sent === undefined
-          ? null
-          : html`<details><summary>The call</summary><p class="mono break">${sent}</p><p class="mono break">${came ?? ''}</p></details>`
-      }`;
+const callDetails = (sent: string, came = ''): SafeHtml =>
+  html`<details><summary>The call</summary>
+<p class="mono break">${sent}</p><p class="mono break">${came}</p></details>`;
+
+const details = ({ problem, sent, came, note }: CaseResult): SafeHtml | null => {
+  if (problem !== undefined)
+    return html`<br><strong>${problem}</strong>${sent === undefined ? null : callDetails(sent, came)}`;
+  return note === undefined ? null : html`<br><span class="soft">${note}</span>`;
+};
 
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
-    return html`<div class="empty"><p>The check of ${ago(check.requested_at)} has no report: ${check.error}</p></div>`;
+    return nothing(html`The check of ${ago(check.requested_at)} has no report: ${check.error}`);
   const { passed, failed, skipped, finished_at, requested_by } = check;
   const by = namesOperators ? `, requested by ${requested_by}` : '';
   const cases = (check.cases as CaseResult[]).toSorted((a, b) => ORDER[a.outcome] - ORDER[b.outcome]);
-  return html`<p class="body soft">${passed} passed, ${failed} failed, ${skipped} skipped, ${ago(finished_at)}${by}.</p>${table(
-    cases,
-    [
-      { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
-      { head: 'Rule', cell: (row) => html`${row.rule}${details(row)}` },
-      {
-        head: 'Section',
-        fit: 'short',
-        minWidth: 640,
-        cell: ({ section: number }) => (number === null ? html`<span class="soft">platform</span>` : number),
-      },
-      { head: 'Case', fit: 'words', minWidth: 900, cell: ({ name }) => mono(name) },
-    ],
-    { empty: 'There is no case.', label: 'Results of the checks' },
-  )}`;
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+  const options = { empty: 'There is no case.', label: 'Results of the checks' };
+  return html`<p class="body soft">${counts}, ${ago(finished_at)}${by}.</p>${table(cases, COLUMNS, options)}`;
 };
+
+const COLUMNS: TableColumn<CaseResult>[] = [
+  { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
+  { head: 'Rule', cell: (row) => html`${row.rule}${details(row)}` },
+  {
+    head: 'Section',
+    fit: 'short',
+    minWidth: 640,
+    cell: ({ section: number }) => number ?? html`<span class="soft">platform</span>`,
+  },
+  { head: 'Case', fit: 'words', minWidth: 900, cell: ({ name }) => mono(name) },
+];
+
+const NEVER_CHECKED = nothing(
+  'The webhooks were not checked here yet. The checks call each one and compare its answers with the interface document.',
+);
+
+/** The page fetches the section again. */
+const running = (here: string, { requested_at }: CheckRow): SafeHtml =>
+  html`<div class="empty" hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks"
+ hx-swap="outerHTML"><p>The checks began ${ago(requested_at)}. They take up to a few minutes.</p></div>`;
 
 /**
  * The section of the checks. While one runs, the page fetches it again.
@@ -52,16 +60,14 @@ export const checkSection = (
   { here, mayRun, namesOperators }: { here: string; mayRun: boolean; namesOperators: boolean },
 ): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
-  const poll = html` hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks" hx-swap="outerHTML"`;
   const button =
     mayRun && !isRunning ? action(here, 'Run the checks', { fields: { act: 'check' } }) : undefined;
-  const body =
-    check === undefined
-      ? html`<div class="empty"><p>The webhooks were not checked here yet. The checks call each one and compare its answers with the interface document.</p></div>`
-      : isRunning
-        ? html`<div class="empty"${poll}><p>The checks began ${ago(check.requested_at)}. They take up to a few minutes.</p></div>`
-        : report(check, namesOperators);
-  return section('Checks', body, { id: 'checks', ...(button !== undefined && { aside: button }) });
+  const showCheck = (row: CheckRow): SafeHtml =>
+    isRunning ? running(here, row) : report(row, namesOperators);
+  return section('Checks', check === undefined ? NEVER_CHECKED : showCheck(check), {
+    id: 'checks',
+    ...(button !== undefined && { aside: button }),
+  });
 };
 
 /** Whether the checks that were requested run now. */

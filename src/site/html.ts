@@ -170,6 +170,26 @@ export const action = (
 /** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
 export const NO_DEFAULT = html`<button disabled hidden></button>`;
 
+type Attributes = Record<string, string | number | boolean | null | undefined>;
+
+const toAttribute = ([name, value]: [string, Attributes[string]]): SafeHtml | null =>
+  value === true
+    ? html` ${name}`
+    : attribute(name, value === false || value == null ? undefined : String(value));
+
+/** A field with its label. @param attributes of the input; of a flag, whether it has it */
+export const input = (label: string, { grow = false, ...attributes }: Attributes): SafeHtml =>
+  html`<label class="field${grow ? ' grow' : ''}"><span>${label}</span>
+<input${Object.entries(attributes).map(toAttribute)}></label>`;
+
+/** What a field that was refused has, with the id of the sentence that says why. */
+export const flawOf = (problem: string | undefined): Attributes =>
+  problem === undefined ? {} : { 'aria-invalid': 'true', 'aria-describedby': 'problem' };
+
+/** In place of what is not there. */
+export const nothing = (sentence: SafeHtml | string): SafeHtml =>
+  html`<div class="empty"><p>${sentence}</p></div>`;
+
 /** A select. @param options values with their labels @param value the chosen one */
 export const select = (
   name: string,

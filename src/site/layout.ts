@@ -95,6 +95,24 @@ type PageFrame = {
   warning: string | null;
 };
 
+const CURRENT = html` aria-current="page"`;
+
+const placeItem = ([path, label, icon]: Surroundings['places'][number], at: string): SafeHtml =>
+  html`<li><a href="${path}"${path === at ? CURRENT : null}>
+<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`;
+
+const noticeOf = ({ notice }: Page): SafeHtml | null =>
+  notice === undefined ? null : html`<p class="notice ${notice.tone}">${notice.text}</p>`;
+
+/** The title of a page, with what stands around it. */
+const headOf = ({ title, mark, parent, lead, actions, focusHeading }: Page): SafeHtml => {
+  const crumb = parent === undefined ? null : html`<a class="crumb" href="${parent[1]}">${parent[0]}</a>`;
+  const heading = html`<h1${focusHeading ? html` tabindex="-1" autofocus` : null}>${title}</h1>`;
+  return html`<div class="head"><div class="heading">${mark ?? null}<div>${crumb}${heading}
+${lead === undefined ? null : html`<p class="lead">${lead}</p>`}</div></div>
+${actions === undefined ? null : html`<div class="actions">${actions}</div>`}</div>`;
+};
+
 /** A page for a person who is signed in. @param after below the content */
 export const framedPage = (
   page: Page,
@@ -104,21 +122,16 @@ export const framedPage = (
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="side">
-<a class="brand" href="${base || '/'}"><img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
-<nav aria-label="Main"><ul>${places.map(
-  ([path, label, icon]) =>
-    html`<li><a href="${path}"${path === page.at ? html` aria-current="page"` : null}><svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`,
-)}</ul></nav>
+<a class="brand" href="${base || '/'}">
+<img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
+<nav aria-label="Main"><ul>${places.map((place) => placeItem(place, page.at))}</ul></nav>
 <div class="who"><div>${who}</div>
 <form method="post" action="${base}/sign-out"><button class="button quiet">Sign out</button></form></div>
 </header>
 <main id="main" tabindex="-1">
-${warning === null ? null : html`<p class="notice warn">${warning}</p>`}<div class="notices" role="status" aria-live="polite">${
-  page.notice === undefined ? null : html`<p class="notice ${page.notice.tone}">${page.notice.text}</p>`
-}</div>
-<div class="head"><div class="heading">${page.mark ?? null}<div>${page.parent === undefined ? null : html`<a class="crumb" href="${page.parent[1]}">${page.parent[0]}</a>`}<h1${page.focusHeading ? html` tabindex="-1" autofocus` : null}>${page.title}</h1>${
-  page.lead === undefined ? null : html`<p class="lead">${page.lead}</p>`
-}</div></div>${page.actions === undefined ? null : html`<div class="actions">${page.actions}</div>`}</div>
+${warning === null ? null : html`<p class="notice warn">${warning}</p>`}
+<div class="notices" role="status" aria-live="polite">${noticeOf(page)}</div>
+${headOf(page)}
 ${page.body}
 </main>${after}
 </body>
@@ -135,15 +148,18 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['?', 'this list'],
 ];
 
+const shortcutRow = ([keys, what]: (typeof SHORTCUTS)[number]): SafeHtml =>
+  html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`;
+
 const shortcuts = html`
 <dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
-<dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`)}</dl>
+<dl class="keys">${SHORTCUTS.map(shortcutRow)}</dl>
 <form method="dialog"><button class="button">Close</button></form></dialog>`;
 
 /** A page for an operator who is signed in. */
 export const signedInPage = ({ name, roles }: SignedIn, page: Page, frame: SiteFrame): SafeHtml => {
-  const isHere = page.at === '/account';
-  const who = html`<a href="/account"${isHere ? html` aria-current="page"` : null}>${name}</a><span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
+  const who = html`<a href="/account"${page.at === '/account' ? CURRENT : null}>${name}</a>
+<span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
   return framedPage(page, { ...frame, base: '', places, who }, shortcuts);
 };

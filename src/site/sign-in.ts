@@ -5,10 +5,11 @@ import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { createOidc } from '#src/identity/oidc.ts';
+import { PASSWORD_MIN } from '#src/identity/password.ts';
 import { readLink, readSession, signInByLink, signInByPassword, signOut } from '#src/identity/sign-in.ts';
 import { refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
-import { html, link, type SafeHtml } from '#src/site/html.ts';
+import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
@@ -56,26 +57,38 @@ const passwordForm = (
   problem?: string,
   login = '',
 ): SafeHtml => {
-  const flaw = problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
-  const focus = html` autofocus`;
+  const shared = { required: true, ...flawOf(problem) };
+  const name = { name: 'login', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false' };
+  const password = { name: 'password', type: 'password', autocomplete: 'current-password' };
   return html`<h1>Sign in</h1><p>${lead}</p>${problemText(problem)}
-<form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}">
-<label class="field"><span>Login</span><input name="login" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${login}"${flaw}${login === '' ? focus : null}></label>
-<label class="field"><span>Password</span><input name="password" type="password" autocomplete="current-password" required${flaw}${login === '' ? null : focus}></label>
-<button class="button primary">Sign in</button></form>
-${hasOidc ? html`<p class="or">or</p><a class="button" href="${link('/sign-in/oidc', { next })}">Sign in with your organisation</a>` : null}`;
+<form method="post" action="/sign-in">${hiddenFields({ next })}
+${input('Login', { ...name, ...shared, value: login, autofocus: login === '' })}
+${input('Password', { ...password, ...shared, autofocus: login !== '' })}
+<button class="button primary">Sign in</button></form>${hasOidc ? oidcLink(next) : null}`;
 };
 
+const oidcLink = (next: string): SafeHtml => html`<p class="or">or</p>
+<a class="button" href="${link('/sign-in/oidc', { next })}">Sign in with your organisation</a>`;
+
 const linkForm = (secret: string, login: string, next: string, problem?: string): SafeHtml => {
-  const flaw = problem === undefined ? null : html` aria-invalid="true"`;
-  return html`<h1>Set your password</h1><p>Choose a password of at least 15 characters: a few words are enough. Then you are signed in.</p>${problemText(problem)}
-<form method="post" action="/sign-in"><input type="hidden" name="next" value="${next}"><input type="hidden" name="link" value="${secret}">
-<label class="field"><span>Login</span><input name="login" autocomplete="username" value="${login}" readonly></label>
-<label class="field"><span>New password</span><input name="password" type="password" autocomplete="new-password" minlength="15" required autofocus aria-describedby="problem"${flaw}></label>
+  const password = {
+    name: 'password',
+    type: 'password',
+    autocomplete: 'new-password',
+    minlength: PASSWORD_MIN,
+  };
+  return html`<h1>Set your password</h1>
+<p>Choose a password of at least ${PASSWORD_MIN} characters: a few words are enough. Then you are signed in.</p>
+${problemText(problem)}
+<form method="post" action="/sign-in">${hiddenFields({ next, link: secret })}
+${input('Login', { name: 'login', autocomplete: 'username', value: login, readonly: true })}
+${input('New password', { ...password, required: true, autofocus: true, ...flawOf(problem) })}
 <button class="button primary">Set password and sign in</button></form>`;
 };
 
-const endedLink = html`<h1>This link has ended</h1><p>A sign-in link works once, for 15 minutes. Sign in with your password, or ask an administrator for a new link.</p><p><a href="/sign-in">Sign in</a></p>`;
+const endedLink = html`<h1>This link has ended</h1>
+<p>A sign-in link works once, for 15 minutes. Sign in with your password, or ask an administrator for a new link.</p>
+<p><a href="/sign-in">Sign in</a></p>`;
 
 /** Adds sign-in by password, by link and, if configured, by OIDC. */
 export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {

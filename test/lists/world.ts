@@ -75,6 +75,8 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     await recordTokenUse(sql, token_id);
   }
   for (const pid of [1, 2, 3]) await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid });
+  // They stay live, however slow the machine is.
+  await sql`update workers set seen_at = now() + interval '1 hour'`;
   await sql`
     update games set withdrawn_at = now(), unlisted_at = now() - interval '1 hour'
     where game_id in (select game_id from games where application_id = 'lantern-works' and audit_status = 'pending'

@@ -8,6 +8,10 @@ const CHARACTER_MAX_BYTES = 12;
 /** A decision's text and note at their longest, as a form sends them. */
 export const DECISION_TEXTS_MAX_BYTES = 2 * DECISION_TEXT_MAX * CHARACTER_MAX_BYTES;
 
+const textField = (name: string, label: string): SafeHtml =>
+  html`<label class="field"><span>${label}</span>
+<textarea name="${name}" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>`;
+
 /** The fields of a rejection. A button of the same form that passes has `formnovalidate`: it takes no reason. */
 export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`${select(
   'reason',
@@ -21,5 +25,4 @@ export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html
   '',
   { required: true },
 )}
-<label class="field"><span>Text for the developer</span><textarea name="text" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>
-<label class="field"><span>Note for operators</span><textarea name="note" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>`;
+${textField('text', 'Text for the developer')}${textField('note', 'Note for operators')}`;

@@ -110,14 +110,13 @@ export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
 export const passButton = ({ pass }: GamePictures, isLate = false): SafeHtml => {
   const { waits, lacking } = pass;
   const swap = isLate ? html` hx-swap-oob="true"` : null;
-  const note = waits
-    ? 'The game can be passed when its pictures are fetched and stored.'
-    : lacking === 0
-      ? ''
-      : `Readers get the game without ${lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`} not stored.`;
-  return html`<div id="pass-button"${swap}><button class="button primary" name="act" value="pass" data-key="p"${
-    waits ? html` disabled` : null
-  }>Pass <kbd>p</kbd></button>${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
+  const lost = lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`;
+  const without = lacking === 0 ? '' : `Readers get the game without ${lost} not stored.`;
+  const note = waits ? 'The game can be passed when its pictures are fetched and stored.' : without;
+  const disabled = waits ? html` disabled` : null;
+  return html`<div id="pass-button"${swap}>
+<button class="button primary" name="act" value="pass" data-key="p"${disabled}>Pass <kbd>p</kbd></button>
+${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
 };
 
 /** The bytes of a picture that are on a page, as its decision form sends them. */
@@ -167,10 +166,9 @@ export const pictureList = (
   };
   const waits = items.some(({ value, type }) => type !== 'removed' && isAwaited(find(value)));
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
+  const every = polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s';
   const poll =
-    waits && isCurrent && !isOver
-      ? html` hx-get="${again}" hx-trigger="${polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s'}" hx-swap="outerHTML"`
-      : null;
+    waits && isCurrent && !isOver ? html` hx-get="${again}" hx-trigger="${every}" hx-swap="outerHTML"` : null;
   return html`<div class="body pictures"${poll}>${
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
   }${items.map(place)}${
@@ -180,11 +178,15 @@ export const pictureList = (
   }</div>`;
 };
 
+const similarGame = (
+  { game_id, game_name, application_name, audit_status }: GamePictures['similar'][number],
+  index: number,
+): SafeHtml => html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${gameName(game_name)}</a>
+of ${application_name} (${audit_status})`;
+
 /** The hint that another game has the same icon. */
 export const similarIcons = ({ similar }: GamePictures): SafeHtml | null =>
   similar.length === 0
     ? null
-    : html`<p class="hint">${similar.length === 1 ? 'The same icon as' : 'The same icon, or nearly, as'} ${similar.map(
-        ({ game_id, game_name, application_name, audit_status }, index) =>
-          html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${gameName(game_name)}</a> of ${application_name} (${audit_status})`,
-      )}.</p>`;
+    : html`<p class="hint">${similar.length === 1 ? 'The same icon as' : 'The same icon, or nearly, as'}
+${similar.map(similarGame)}.</p>`;

@@ -28,6 +28,7 @@ import {
   hiddenFields,
   html,
   IN_PLACE,
+  input,
   link,
   mono,
   type SafeHtml,
@@ -108,14 +109,22 @@ const decisionCard = (view: GameView): SafeHtml => {
   if (diff.to !== game.revision)
     return section(
       'Decision',
-      html`<div class="decision"><p>This is revision ${diff.to}. A decision is made on revision ${game.revision}, the current one.</p><a class="button primary" href="${link(url, filters)}">Show revision ${game.revision}</a></div>`,
+      html`<div class="decision">
+<p>This is revision ${diff.to}. A decision is made on revision ${game.revision}, the current one.</p>
+<a class="button primary" href="${link(url, filters)}">Show revision ${game.revision}</a></div>`,
       { id: 'decision' },
     );
-  const hidden = html`<input type="hidden" name="revision" value="${game.revision}"><input type="hidden" name="seen_status" value="${game.audit_status}">${hiddenFields({ ...filters, cursor })}`;
+  const seen = { revision: String(game.revision), seen_status: game.audit_status };
+  const hidden = hiddenFields({ ...seen, ...filters, cursor });
+  const pass = html`<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}
+${passButton(view.pictures)}</form>`;
+  const reject = html`<form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>
+${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form>`;
   return section(
     'Decision',
-    html`<div class="decision">${viewers}<form method="post" action="${url}" id="${DECISION_FORMS.pass}"${IN_PLACE}>${hidden}${passButton(view.pictures)}</form>
-<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary><form method="post" action="${url}" id="${DECISION_FORMS.reject}" class="rows"${IN_PLACE}>${hidden}${rejectionFields(reasons)}<button class="button danger" name="act" value="reject">Reject</button></form></details></div>`,
+    html`<div class="decision">${viewers}${pass}
+<details id="rejection"><summary class="button" data-key="r" data-opens="rejection">Reject… <kbd>r</kbd></summary>
+${reject}</details></div>`,
     { aside: html`<span class="soft">on revision ${game.revision}</span>`, id: 'decision' },
   );
 };
@@ -123,50 +132,84 @@ const decisionCard = (view: GameView): SafeHtml => {
 const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | null => {
   if (revisions.length < 2) return null;
   const options = revisions.map((each) => [String(each), `revision ${each}`] as const);
-  return html`<form method="get" action="/games/${game.game_id}" ${FILTERS}>${hiddenFields(filters)}${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}<button class="button">Compare</button></form>`;
+  return html`<form method="get" action="/games/${game.game_id}" ${FILTERS}>${hiddenFields(filters)}
+${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}
+<button class="button">Compare</button></form>`;
 };
+
+const comparedNote = ({ from, to }: GameDiff): SafeHtml =>
+  html`<p class="soft compared">What is different in revision ${to} from revision ${from}.
+<del>Removed</del> and <ins>added</ins> words are marked.</p>`;
+
+/** Says that bytes behind addresses differ from those of the last decision. */
+const formerNote = ({ former: { size } }: GamePictures): SafeHtml | null =>
+  size === 0
+    ? null
+    : html`<p class="notice warn">${size === 1 ? 'A picture has' : `${size} pictures have`}
+other bytes behind the same address than the last decision saw: both are shown.</p>`;
+
+const packageSection = ({ game, mayDecide }: GameView): SafeHtml => {
+  const { game_id, game_package_url: value } = game;
+  const form = html`<form method="post" action="/games/${game_id}/package" class="form">
+${input('Address', { name: 'url', type: 'url', maxlength: 2048, value })}
+<button class="button">Set package URL</button></form>`;
+  return section('Package URL', mayDecide ? form : html`<div class="body mono">${value || '–'}</div>`);
+};
+
+const describeWait = ({ waiting }: GameView['timeline']): string | null => {
+  if (waiting === null) return null;
+  const { place, games, lane, median_wait_ms } = waiting;
+  const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
+  return `number ${place} of ${games} in the ${lane} lane${median}`;
+};
+
+const gameFacts = ({ game, timeline }: GameView): SafeHtml =>
+  section(
+    'Game',
+    facts([
+      ['Status', html`<span>${statusBadges(game)}</span>`],
+      ['Waits', describeWait(timeline)],
+      ['Application', applicationLink(game.application_id)],
+      ["Application's game_id", mono(game.application_game_id)],
+      ['Our id', mono(game.game_id)],
+      ['Revision', game.revision],
+      ['Fetched', clock(game.fetched_at)],
+    ]),
+  );
+
+/** A link to another game, or to where the lane goes on. */
+const stepLink = (url: string | undefined, label: string, key: string, inPlace = true): SafeHtml | null =>
+  url === undefined
+    ? null
+    : html`<a class="button" href="${url}" data-key="${key}"${inPlace ? IN_PLACE : null}>
+${label} <kbd>${key}</kbd></a>`;
+
+const steps = ({ mayDecide, filters, nextUrl, furtherUrl, backUrl }: GameView): SafeHtml =>
+  html`${stepLink(backUrl, 'Previous', 'k')}${stepLink(nextUrl, 'Next', 'j')}
+${stepLink(furtherUrl, 'Search further', 'j', false)}
+${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`;
 
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, filters, nextUrl, furtherUrl, backUrl, next, pictures } = view;
-  const { waiting } = timeline;
+  const { game, diff, timeline, mayDecide, filters, next, pictures } = view;
   const isCompared = diff.from !== null;
-  const packageForm = html`<form method="post" action="/games/${game.game_id}/package" class="form"><label class="field"><span>Address</span><input name="url" type="url" maxlength="2048" value="${game.game_package_url}"></label><button class="button">Set package URL</button></form>`;
   const body = html`<div class="split"><div>
-${compareForm(view)}
-${isCompared ? html`<p class="soft compared">What is different in revision ${diff.to} from revision ${diff.from}. <del>Removed</del> and <ins>added</ins> words are marked.</p>` : null}
-${pictures.former.size === 0 ? null : html`<p class="notice warn">${pictures.former.size === 1 ? 'A picture has' : `${pictures.former.size} pictures have`} other bytes behind the same address than the last decision saw: both are shown.</p>`}
+${compareForm(view)}${isCompared ? comparedNote(diff) : null}${formerNote(pictures)}
 ${diff.fields.map((field) => fieldCard(field, isCompared && diff.from !== diff.to, view))}
 ${timelineCard(timeline)}
 </div><div class="stick">
-${mayDecide && game.withdrawn_at === null ? decisionCard(view) : null}
-${section(
-  'Game',
-  facts([
-    ['Status', html`<span>${statusBadges(game)}</span>`],
-    [
-      'Waits',
-      waiting === null
-        ? null
-        : `number ${waiting.place} of ${waiting.games} in the ${waiting.lane} lane${waiting.median_wait_ms === null ? '' : `, median wait ${formatDuration(waiting.median_wait_ms)}`}`,
-    ],
-    ['Application', applicationLink(game.application_id)],
-    ["Application's game_id", mono(game.application_game_id)],
-    ['Our id', mono(game.game_id)],
-    ['Revision', game.revision],
-    ['Fetched', clock(game.fetched_at)],
-  ]),
-)}
-${section('Package URL', mayDecide ? packageForm : html`<div class="body mono">${game.game_package_url || '–'}</div>`)}
-</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}${awaitIcons([game], pictures.pictures, 'large')}`;
+${mayDecide && game.withdrawn_at === null ? decisionCard(view) : null}${gameFacts(view)}${packageSection(view)}
+</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}
+${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
     title: nameOr(game.game_name.trim(), game.application_game_id),
     focusHeading: true,
     at: filters.lane === undefined ? '/games' : '/review',
     parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
-    lead: html`<span>${statusBadges(game)}</span><a href="/applications/${game.application_id}">${game.application_id}</a>`,
-    actions: html`${backUrl === undefined ? null : html`<a class="button" href="${backUrl}" data-key="k"${IN_PLACE}>Previous <kbd>k</kbd></a>`}${nextUrl === undefined ? null : html`<a class="button" href="${nextUrl}" data-key="j"${IN_PLACE}>Next <kbd>j</kbd></a>`}${furtherUrl === undefined ? null : html`<a class="button" href="${furtherUrl}" data-key="j">Search further <kbd>j</kbd></a>`}${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true }) : null}`,
+    lead: html`<span>${statusBadges(game)}</span>
+<a href="/applications/${game.application_id}">${game.application_id}</a>`,
+    actions: steps(view),
     body,
   };
 };

@@ -74,7 +74,8 @@ const decision = laneFilters.extend({
 
 /** Other operators who look at the game now. */
 const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml =>
-  html`<p class="viewers soft" hx-get="/games/${game_id}/viewers" hx-trigger="every 20s" hx-swap="outerHTML">${viewers.length === 0 ? '' : `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`}</p>`;
+  html`<p class="viewers soft" hx-get="/games/${game_id}/viewers" hx-trigger="every 20s" hx-swap="outerHTML">
+${viewers.length > 0 && `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`}</p>`;
 
 type Params = ById<'game_id'>;
 

@@ -11,7 +11,7 @@ import type { HourRow } from '#db/queries/run-hours.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
-import { describeDelay, readPictureDelay } from '#src/console/picture-delay.ts';
+import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { runRequestList } from '#src/lists/approvals.ts';
@@ -66,6 +66,11 @@ ${section('Games landed', barChart('New games an hour, last 24 hours', labels, g
 ${section('Decisions', barChart('Decisions an hour, last 24 hours', labels, decisions, total))}
 ${section('Runs', barChart('Runs by outcome an hour, last 24 hours', labels, runs))}</div>`;
 };
+
+const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
+  delay === null || delay.cause === 'queue_unreachable'
+    ? null
+    : html`<p class="notice warn">${describeDelay(delay)}</p>`;
 
 const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
   section(
@@ -162,7 +167,7 @@ ${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', w
 ${stat('Applications in trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
 ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
-${delay === null || delay.cause === 'queue_unreachable' ? null : html`<p class="notice warn">${describeDelay(delay)}</p>`}
+${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
 ${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
 </div>

@@ -33,7 +33,8 @@ export const iconPlace = (
     icon?.sha256 != null && icon.has_thumbnail
       ? html`<img src="${thumbnailUrl(icon.sha256, ICON_WIDTHS[size])}" alt="" loading="lazy" decoding="async">`
       : firstLetter(game_name);
-  return html`<span class="picture ${size}" id="icon-${game_id}"${isLate ? html` hx-swap-oob="true"` : null} aria-hidden="true">${shown}</span>`;
+  const swap = isLate ? html` hx-swap-oob="true"` : null;
+  return html`<span class="picture ${size}" id="icon-${game_id}"${swap} aria-hidden="true">${shown}</span>`;
 };
 
 const KIB = 1_024;
@@ -60,9 +61,12 @@ const describeContent = ({
 export const isWaiting = (picture: PictureView | undefined): boolean => picture?.outcome == null;
 
 const frame = (sha256: string, alt: string): SafeHtml =>
-  html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}"><img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" decoding="async"></a>`;
+  html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}">
+<img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" decoding="async"></a>`;
 
 const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
+
+const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 'bad', changed: 'info' };
 
 /**
  * One picture with its address as text.
@@ -76,22 +80,18 @@ export const picturePlace = (
 ): SafeHtml => {
   const { outcome = null, sha256 = null, http_status = null, note = null } = picture ?? {};
   const isShown = sha256 !== null && picture?.has_thumbnail === true;
-  const reason =
-    outcome === null
-      ? change === 'removed'
-        ? 'not stored'
-        : isLate
-          ? 'not fetched yet'
-          : 'being fetched'
-      : describePicture(outcome, http_status);
+  const isRemoved = change === 'removed';
+  const awaited = isLate ? 'not fetched yet' : 'being fetched';
+  const missing = isRemoved ? 'not stored' : awaited;
+  const reason = outcome === null ? missing : describePicture(outcome, http_status);
   // The last bytes stay visible when a later request fails.
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
-  const isMarked = change !== '' && change !== 'same';
-  return html`<figure class="shot ${change}">${isShown ? frame(sha256, alt) : blank(reason)}<figcaption>${
-    isMarked ? badge(change, change === 'added' ? 'good' : change === 'removed' ? 'bad' : 'info') : null
-  }${picture === undefined || picture.bytes === null ? null : html`<span>${describeContent(picture)}</span>`}${
-    note === null ? null : html`<span class="warn">${note}</span>`
-  }${failure === null ? null : html`<span class="warn">${failure}</span>`}<span class="mono">${url}</span></figcaption></figure>`;
+  const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
+  const tone = CHANGE_TONES[change];
+  return html`<figure class="shot ${change}">${isShown ? frame(sha256, alt) : blank(reason)}<figcaption>
+${tone === undefined ? null : badge(change, tone)}
+${picture?.bytes == null ? null : html`<span>${describeContent(picture)}</span>`}
+${warn(note)}${warn(failure)}<span class="mono">${url}</span></figcaption></figure>`;
 };
 
 /** The bytes that a decision named, beside the present ones. */
@@ -116,5 +116,6 @@ export const preloadPictures = (game: Parameters<typeof addressesOf>[0], picture
     const picture = pictures.get(address);
     return picture?.sha256 != null && picture.has_thumbnail ? [picture.sha256] : [];
   });
-  return html`<div hidden data-next-pictures>${[...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 256)}" alt="">`)}</div>`;
+  const images = [...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 256)}" alt="">`);
+  return html`<div hidden data-next-pictures>${images}</div>`;
 };

@@ -73,7 +73,8 @@ const galleryForm = (run_id: string, mode: 'request' | 'withdraw', cards: SafeHt
 <div class="bulk">
 <label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
 <output data-selected></output>
-${isRequest ? reason : null}<button class="button primary" name="act" value="selected">${verb} the selected games</button>
+${isRequest ? reason : null}
+<button class="button primary" name="act" value="selected">${verb} the selected games</button>
 <button class="button danger" name="act" value="all">${verb} all of them</button></div></form>`;
 };
 
@@ -129,16 +130,15 @@ export const showWithdrawals = async (
     const use = action(`/runs/${run_id}/withdrawals`, 'Withdraw the games', { kind: 'danger', fields });
     return requestCard(row, { login, mayApprove, what: describeRequest(row), use });
   });
+  const first = games.length === GALLERY_MAX ? `, the first ${GALLERY_MAX}` : '';
+  const shown = gallery(run_id, games, mode, requestedIds, pictures);
   return html`${requests.length === 0 ? null : section('Waiting for a second person', cards)}
-${section(
-  `Games that would vanish${games.length === GALLERY_MAX ? `, the first ${GALLERY_MAX}` : ''}`,
-  html`${
-    laterRun === undefined
-      ? null
-      : html`<p class="body soft">They can no longer be withdrawn here: <a href="/runs/${laterRun}">a later run</a> has begun, and its list is newer.</p>`
-  }${gallery(run_id, games, mode, requestedIds, pictures)}`,
-)}`;
+${section(`Games that would vanish${first}`, html`${laterRun === undefined ? null : tooLate(laterRun)}${shown}`)}`;
 };
+
+const tooLate = (laterRun: string): SafeHtml =>
+  html`<p class="body soft">They can no longer be withdrawn here:
+<a href="/runs/${laterRun}">a later run</a> has begun, and its list is newer.</p>`;
 
 const form = z.object({
   act: z.enum(['selected', 'all']).default('all'),

@@ -26,7 +26,17 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
-import { ago, badge, facts, hiddenFields, html, link, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  ago,
+  badge,
+  facts,
+  hiddenFields,
+  html,
+  input,
+  link,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -53,10 +63,12 @@ const recordBody = ({ changed_fields }: Developer, record: KycFields | string | 
   return facts(
     KYC_SEALED_FIELDS.map((field) => [
       field,
-      html`<span class="mono">${record[field] === '' ? '(empty)' : record[field]}</span>${changed_fields?.includes(field) === true ? html` <span class="badge info">changed</span>` : null}`,
+      html`<span class="mono">${record[field] || '(empty)'}</span> ${changed_fields?.includes(field) ? CHANGED : null}`,
     ]),
   );
 };
+
+const CHANGED = badge('changed', 'info');
 
 type ActForm = { label: string; button: string; path: string; hint: string };
 
@@ -81,7 +93,36 @@ const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
   },
 };
 
-const reasonField = html`<label class="field grow"><span>Reason, for the audit log</span><input name="reason" required maxlength="1000"></label>`;
+const reasonField = input('Reason, for the audit log', {
+  ...{ name: 'reason', required: true, maxlength: 1_000 },
+  grow: true,
+});
+
+type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
+
+/** What an officer may request, or do alone where the rule lets one person do it. */
+const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
+  const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
+  const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
+  const url = `${developerPath(application_id)}/${path}`;
+  const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
+    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${button}</form>`;
+  if (need === 'needed') {
+    const fields = { kind, subject: `application:${application_id}`, seen: version };
+    return html`<div class="request">${title}
+${form('/requests', fields, html`<button class="button">${requestLabel}</button>`)}</div>`;
+  }
+  const why =
+    need === 'off'
+      ? 'FOUR_EYES lets one person do this alone.'
+      : 'No second person is needed: there are no two KYC officers.';
+  const fields: Record<string, string> = kind === 'cp-id' ? { cp_id: version } : {};
+  const act =
+    kind === 'reveal'
+      ? revealForm(url, view, reasonField)
+      : form(url, fields, html`<button class="button danger">${label}</button>`);
+  return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
+};
 
 /** Adds the page. */
 export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void => {
@@ -121,23 +162,11 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
           .filter(({ kind, requested_by }) => kind !== 'reveal' || requested_by === login)
           .map(({ kind }) => kind),
       );
-      const forms = acts
-        .filter(({ kind, version }) => version !== null && !requested.has(kind))
-        .map(({ kind, version, need }) => {
-          const { label, button, path, hint } = ACT_FORMS[kind];
-          const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
-          if (need === 'needed') {
-            const hidden = hiddenFields({ kind, subject, seen: version ?? undefined });
-            return html`<div class="request">${title}
-<form method="post" action="/requests" class="acts">${hidden}${reasonField}<button class="button">${button}</button></form>
-</div>`;
-          }
-          const alone = html`<p class="notice warn">${need === 'off' ? 'FOUR_EYES lets one person do this alone.' : 'No second person is needed: there are no two KYC officers.'}</p>`;
-          if (kind === 'reveal')
-            return html`<div class="request">${title}${alone}${revealForm(`${at}/reveal`, view, reasonField)}</div>`;
-          const cpId = kind === 'cp-id' ? html`<input type="hidden" name="cp_id" value="${version}">` : null;
-          return html`<div class="request">${title}${alone}<form method="post" action="${at}/${path}" class="acts">${cpId}${reasonField}<button class="button danger">${label}</button></form></div>`;
-        });
+      const forms = acts.flatMap(({ kind, version, need }) =>
+        version == null || requested.has(kind)
+          ? []
+          : [actForm({ kind, version, need }, application_id, view)],
+      );
       const versions = listTable(kycVersionList, former, {
         linkTo,
         cells: { 'changed fields': ({ changed_fields }) => fieldNames(changed_fields) },

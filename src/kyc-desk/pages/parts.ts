@@ -2,7 +2,7 @@
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
-import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
+import { action, badge, html, input, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list.ts';
 import { requestCard } from '#src/site/requests.ts';
 
@@ -46,11 +46,15 @@ export const revealForm = (
   fields: SafeHtml,
 ): SafeHtml => {
   if (!has_password && signInAgain === null)
-    return html`<p class="hint">A reveal takes your password, and you have none. Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
+    return html`<p class="hint">A reveal takes your password, and you have none. Another operator can run
+<code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
   if (!has_password && !confirmed)
-    return html`<p class="hint">Sign in again before you reveal a record.</p><p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
-  const password = html`<label class="field"><span>Your password, again</span><input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`;
-  return html`<form method="post" action="${url}" class="acts">${fields}${has_password ? password : null}<button class="button danger">Reveal for two minutes</button></form>`;
+    return html`<p class="hint">Sign in again before you reveal a record.</p>
+<p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
+  const password = { name: 'password', type: 'password', autocomplete: 'current-password', maxlength: 256 };
+  return html`<form method="post" action="${url}" class="acts">${fields}
+${has_password ? input('Your password, again', { ...password, required: true }) : null}
+<button class="button danger">Reveal for two minutes</button></form>`;
 };
 
 /** An open request, with what this operator may do about it. */

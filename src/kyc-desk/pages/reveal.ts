@@ -19,7 +19,8 @@ export const sendReveal = (
   const body =
     record === null
       ? section('Record', html`<div class="empty"><p>No record is stored.</p></div>`)
-      : html`<div class="countdown" role="img" aria-label="This page closes by itself after two minutes"><span></span></div>
+      : html`<div class="countdown" role="img" aria-label="This page closes by itself after two minutes">
+<span></span></div>
 <div data-revealed>${section(
           'Record, in clear',
           facts([
