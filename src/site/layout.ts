@@ -97,7 +97,7 @@ type PageFrame = {
 
 const CURRENT = html` aria-current="page"`;
 
-const placeItem = ([path, label, icon]: Surroundings['places'][number], at: string): SafeHtml =>
+const placeItem = ([path, label, icon]: PageFrame['places'][number], at: string): SafeHtml =>
   html`<li><a href="${path}"${path === at ? CURRENT : null}>
 <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`;
 
