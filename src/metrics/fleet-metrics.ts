@@ -6,6 +6,7 @@ import { countConnections } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
+import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { countWrapsByKey } from '#db/queries/wrapped-keys.ts';
@@ -60,7 +61,7 @@ const FLEET_GAUGES: Record<string, [help: string, value: (fleet: Fleet) => numbe
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
  * with `max without (instance, role)`, because each series also has the role of its process. If the database does not
- * answer, `catalogue_database_up` is 0 and the others are absent.
+ * accept writes, `catalogue_database_up` is 0, and if it does not answer and the others are absent.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>
@@ -81,7 +82,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   const ping = cached(0, WAIT_MS, async () => {
     const start = performance.now();
-    await sql`select 1`;
+    await probeWrites(sql);
     return (performance.now() - start) / 1_000;
   });
 
@@ -109,8 +110,8 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     });
 
   const isUp = async () => ((await ping()) === undefined ? 0 : 1);
-  gauge('catalogue_database_up', 'Whether Postgres answers (1) or not (0).', [], isUp, (up) => up);
-  const pingHelp = 'Duration of one statement, connecting included.';
+  gauge('catalogue_database_up', 'Whether Postgres accepts writes (1) or not (0).', [], isUp, (up) => up);
+  const pingHelp = 'Duration of the probe that writes, connecting included.';
   gauge('catalogue_database_ping_seconds', pingHelp, [], ping, (pingSeconds) => pingSeconds);
   gauge(
     'catalogue_database_connections',

@@ -1,32 +1,34 @@
 import type { Queue } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
 import { cached } from '#src/metrics/cached.ts';
+import type { QueueBackend } from '#src/queue/backend.ts';
 
 /** Cached: PostgreSQL counts jobs row by row. */
 const COUNTS_MS = 5_000;
 const WAIT_MS = 2_000;
 
 /**
- * Adds the number of jobs in each queue, and whether the queue answers. `bullmq_job_count` is the name of BullMQ's own
+ * Adds the number of jobs in each queue, and whether the queue accepts writes. `bullmq_job_count` is the name of BullMQ's own
  * export, which promtool rejects because its headings repeat for each queue.
- * @param ping rejects while the queue is unreachable
+ * @param backend its `ping` rejects while the queue is unreachable, its `probe` also while it accepts no writes
  */
 export const addQueueMetrics = (
   registry: Registry,
   queues: readonly Queue[],
-  ping: () => Promise<void>,
+  backend: Pick<QueueBackend, 'ping' | 'probe'>,
 ): void => {
   const registers = [registry];
-  const up = cached(0, WAIT_MS, () => ping().then(() => true));
+  const answers = cached(0, WAIT_MS, () => backend.ping().then(() => true));
+  const accepts = cached(0, WAIT_MS, () => backend.probe().then(() => true));
   const counts = cached(COUNTS_MS, WAIT_MS, () =>
     Promise.all(queues.map(async (queue) => ({ queue: queue.name, jobs: await queue.getJobCounts() }))),
   );
   new Gauge({
     name: 'catalogue_queue_up',
-    help: 'Whether the queue (Redis, or Postgres without it) answers (1) or not (0).',
+    help: 'Whether the queue (Redis, or Postgres without it) accepts writes (1) or not (0).',
     registers,
     async collect() {
-      this.set((await up()) === true ? 1 : 0);
+      this.set((await accepts()) === true ? 1 : 0);
     },
   });
   new Gauge({
@@ -35,7 +37,7 @@ export const addQueueMetrics = (
     labelNames: ['queue', 'state'],
     registers,
     async collect() {
-      const facts = (await up()) === true ? await counts() : undefined;
+      const facts = (await answers()) === true ? await counts() : undefined;
       this.reset();
       for (const { queue, jobs } of facts ?? []) {
         for (const [state, count] of Object.entries(jobs)) this.set({ queue, state }, count);

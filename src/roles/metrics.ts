@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { probeWrites } from '#db/queries/probe.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { buildMetricsApp } from '#src/metrics/app.ts';
@@ -38,9 +39,9 @@ export const startMetrics = async (
   );
   const { registry } = started.use(createProcessMetrics(role));
   addFleetMetrics(registry, sql);
-  addQueueMetrics(registry, producer.queues(), backend.ping);
+  addQueueMetrics(registry, producer.queues(), backend);
   const findUnreachable = async (): Promise<string | undefined> => {
-    await Promise.all([sql`select 1`, backend.ping()]);
+    await Promise.all([probeWrites(sql), backend.probe()]);
     return fault();
   };
   const app = await buildMetricsApp({ registry, findUnreachable, logger });

@@ -23,6 +23,23 @@ const KINDS: Record<string, string> = {
   no_detail: 'The list names this game, but its detail is null.',
   not_requested: 'The batch ended before this game.',
   cp_id_changed: 'The cp_id of the KYC record changed.',
+  too_many_games: 'The application has as many games as it may have.',
+};
+
+/** Faults of the platform: the application need not do anything. */
+const OWN_KINDS: Record<string, string> = {
+  no_key: 'No key to seal with is set.',
+  unknown_key: 'A key that sealed its token or record is not set.',
+  does_not_open: 'Its sealed token or record does not open with the keys that are set.',
+  unbound_token: 'Its token is not sealed for its addresses.',
+  unknown_version: 'Its token or record was sealed by a later release.',
+  key_service: 'The key service refused, or did not answer.',
+  internal: 'The database or the queue failed.',
+};
+
+const explainKind = (kind: string): string => {
+  const own = OWN_KINDS[kind];
+  return own === undefined ? (KINDS[kind] ?? `Failed: ${kind}.`) : `A fault of the platform: ${own}`;
 };
 
 const CODES: Record<string, string> = {
@@ -48,5 +65,5 @@ export const explainFailure = ({
     .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)
     .join(', ');
   const where = fields === '' ? operation : `${operation}: ${fields}`;
-  return html`${KINDS[kind] ?? `Failed: ${kind}.`}<br><small>${where}</small>`;
+  return html`${explainKind(kind)}<br><small>${where}</small>`;
 };

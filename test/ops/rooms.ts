@@ -266,6 +266,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/cli': {
     imports: [
       'src/errors.ts',
+      'src/server-faults.ts',
       'src/lib',
       'src/contract',
       'src/rules',

@@ -8,6 +8,7 @@ import {
   UNKNOWN_DATABASE,
 } from '#db/sqlstate.ts';
 import { CatalogueError, isUnreachable, type NamedThing, NotFoundError, safeMessage } from '#src/errors.ts';
+import { findServerFault } from '#src/server-faults.ts';
 
 const URL_OF_PROCESS = 'DATABASE_URL, or the DATABASE_URL_… of this process';
 
@@ -26,6 +27,8 @@ type ServerOfError = { hostname?: string; address?: string; port?: number };
 /** The message that a command prints for an error: the cause and what to do next. */
 export const explainError = (error: Error): string => {
   if (error instanceof CatalogueError) return error.message;
+  const fault = findServerFault(error);
+  if (fault !== undefined) return `Failed because ${fault.what} (${fault.code}). ${fault.next}`;
   if (isPostgresError(error))
     return [`Postgres reported an error: ${error.message} (${error.code}).`, NEXT_STEPS[error.code] ?? '']
       .join(' ')
@@ -36,8 +39,6 @@ export const explainError = (error: Error): string => {
     const server = where === undefined ? 'A server' : `The server at ${where}`;
     return `${server} is unreachable (${code}): check ${URL_OF_PROCESS}, and REDIS_URL, and that the servers run.`;
   }
-  if (error.name === 'MaxRetriesPerRequestError')
-    return 'Redis is unreachable: check REDIS_URL, and that the server runs.';
   return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
 };
 

@@ -1,0 +1,68 @@
+// A server that answers and accepts no writes: gauges, /readyz and commands say so, and say what to do.
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { explainError } from '#src/cli/kit/explain-error.ts';
+import { readConfig } from '#src/config.ts';
+import { coerceError } from '#src/errors.ts';
+import { deliverEvent } from '#src/ingest/specs.ts';
+import { openFoundation } from '#src/roles/foundation.ts';
+import { startMetrics } from '#src/roles/metrics.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { scrape } from '#test/support/role-process.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const logger = pino({ level: 'silent' });
+
+/** The metrics server of a process, with a Redis of its own. */
+const aProcess = async (databaseUrl: string) => {
+  const redis = await startRedisServer();
+  onTestFinished(() => redis[Symbol.asyncDispose]());
+  const config = readConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redis.url, METRICS_PORT: '0' });
+  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'worker', fault: () => undefined });
+  onTestFinished(metrics.stop);
+  const read = async () => {
+    const samples = await scrape(`${metrics.address}/metrics`);
+    const ready = await fetch(`${metrics.address}/readyz`);
+    return {
+      queueUp: samples.get('catalogue_queue_up{role="worker"}'),
+      databaseUp: samples.get('catalogue_database_up{role="worker"}'),
+      ready: ready.status,
+      text: await ready.text(),
+    };
+  };
+  return { redis, config, read };
+};
+
+test('a Redis whose memory is full is not up, though it answers, and a command names it', async () => {
+  const { redis, config, read } = await aProcess(database.databaseUrl);
+  expect(await read()).toMatchObject({ queueUp: 1, databaseUp: 1, ready: 200 });
+  const admin = new Redis(redis.url);
+  onTestFinished(() => admin.disconnect());
+  await admin.config('SET', 'maxmemory', '1mb');
+  expect(await read()).toMatchObject({
+    queueUp: 0,
+    databaseUp: 1,
+    ready: 503,
+    text: 'not ready: the memory of Redis is full (OOM)\n',
+  });
+  const options = { role: 'producer', name: 'test', maxConnections: 1, logger } as const;
+  await using foundation = openFoundation(config, database.databaseUrl, options);
+  const refused = await foundation.producer
+    .add(deliverEvent, { application_id: 'acme' })
+    .catch((thrown: unknown) => explainError(coerceError(thrown)));
+  expect(refused).toBe(
+    'Failed because the memory of Redis is full (OOM). Raise maxmemory. catalogue queue status shows which queue is long.',
+  );
+  await admin.config('SET', 'maxmemory', '0');
+  expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });
+});
+
+test('a Postgres that is read-only is not up, though it answers', async () => {
+  const url = new URL(database.databaseUrl);
+  url.searchParams.set('default_transaction_read_only', 'on');
+  const { read } = await aProcess(url.href);
+  expect(await read()).toMatchObject({ queueUp: 1, databaseUp: 0, ready: 503 });
+  expect((await read()).text).toContain('Postgres is read-only (25006)');
+});
