@@ -73,9 +73,12 @@ const decision = laneFilters.extend({
 });
 
 /** Other operators who look at the game now. */
-const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml =>
-  html`<p class="viewers soft" hx-get="/games/${game_id}/viewers" hx-trigger="every 20s" hx-swap="outerHTML">
-${viewers.length > 0 && `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`}</p>`;
+const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml => {
+  const look = viewers.length === 1 ? 'looks' : 'look';
+  const text = viewers.length === 0 ? '' : `${viewers.join(', ')} also ${look} at this game.`;
+  const url = `/games/${game_id}/viewers`;
+  return html`<p class="viewers soft" hx-get="${url}" hx-trigger="every 20s" hx-swap="outerHTML">${text}</p>`;
+};
 
 type Params = ById<'game_id'>;
 
