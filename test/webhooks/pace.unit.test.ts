@@ -34,7 +34,13 @@ test.each([
   ['bytes', { bytes: 100_000, ms: 0 }],
   ['time', { bytes: 0, ms: 100 }],
 ])('applications that cost much share the pace of the process: %s', async (_, cost) => {
-  const pace = createProcessPace({ ...LIMITS, bytesOfOne: 1_000_000, bytes: 1_000_000, shareOfOne: 1, share: 1 });
+  const pace = createProcessPace({
+    ...LIMITS,
+    bytesOfOne: 1_000_000,
+    bytes: 1_000_000,
+    shareOfOne: 1,
+    share: 1,
+  });
   const from = performance.now();
   for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, cost);
   await Promise.all(['a', 'b', 'c', 'd'].map((id) => pace.wait(id, live())));
