@@ -163,7 +163,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   operators: {
     console: 'select, insert, update',
     kyc_desk:
-      'select, insert (login, name, roles, oidc_subject), update (name, roles, password_hash, last_sign_in_at)',
+      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, password_hash, counts_at, last_sign_in_at)',
     operator: 'select, insert, update',
   },
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },

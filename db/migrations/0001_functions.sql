@@ -549,16 +549,21 @@ as $$
   end
 $$;
 
--- Keeps requests about KYC records apart: the KYC desk writes those and no `withdrawals`, the console `withdrawals` only.
+-- Keeps requests apart: the console writes `withdrawals`, the KYC desk those about records. An administrator requests an
+-- officer at the console, and an officer approves it at the desk: neither process makes an officer alone.
 create function approvals_of_kyc() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
 declare
   roles constant text[] := process_roles();
-  writer constant text := case when new.kind = 'withdrawals' then 'catalogue_console' else 'catalogue_kyc_desk' end;
+  writers constant text[] := case
+    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    else array['catalogue_console', 'catalogue_kyc_desk']
+  end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && array[writer, 'catalogue_operator'] then
+  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
     raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
@@ -700,6 +705,44 @@ create trigger operator_sessions_site before insert or update on operator_sessio
   for each row execute function bind_to_site();
 create trigger oidc_flows_site before insert or update on oidc_flows
   for each row execute function bind_to_site();
+
+-- From when an operator with these roles counts as the second person. `at_once` is of the command line: it makes the first
+-- two who have a role.
+create function second_person_from(of_login text, with_roles text[], at_once boolean) returns timestamptz
+language sql stable
+set search_path = public, pg_temp
+as $$
+  select case when at_once and not exists (
+    select from unnest(with_roles) as role
+    where role in ('kyc_officer', 'reviewer') and 2 <= (
+      select count(*) from operators
+      where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
+    then now() else now() + interval '1 day' end
+$$;
+
+-- The sites make nobody count earlier.
+create function count_after_a_day() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  if tg_op = 'INSERT' or exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+    new.counts_at := greatest(new.counts_at, now() + interval '1 day');
+  else
+    new.counts_at := greatest(new.counts_at, old.counts_at);
+  end if;
+  return new;
+end
+$$;
+
+create trigger operators_count before insert or update of roles, counts_at on operators
+  for each row execute function count_after_a_day();
 
 -- The KYC desk adds officers who sign in by OIDC and gives those the role, takes any role from them, and sets passwords of
 -- officers. Nobody gets another role by it.

@@ -26,6 +26,10 @@ const columns = (sql: Queryable) => sql`
 
 const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and expires_at > now()`;
 
+/** Whether this operator has been one for long enough to be the second person. */
+const countsNow = (sql: Queryable, login: unknown) => sql`
+  exists (select from operators o where o.login = ${login as string} and o.counts_at <= now())`;
+
 /** Whether this is an active operator with one of these roles. */
 const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
   exists (select from operators o
@@ -47,8 +51,8 @@ export const couldTwoOperators = (
            or exists (select from approvals where kind = ${kind})`);
 
 /**
- * What a request is about, as it is now: the id of the current record, the refused cp_id, or how many games would be
- * withdrawn. Null: there is nothing left to do.
+ * What a request is about, as it is now: the id of the current record, the refused cp_id, how many games would be
+ * withdrawn, or the roles of an operator. Null: there is nothing left to do.
  */
 export const findVersion = async (
   sql: Queryable,
@@ -64,6 +68,9 @@ export const findVersion = async (
             where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
               and not exists (select from sync_runs later
                               where later.application_id = r.application_id and later.run_number > r.run_number)) now`,
+    officer: sql`
+      select coalesce((select array_to_string(roles, ',') || ' ' || status from operators where login = ${id}), 'new')
+             as version`,
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     erase: sql`
@@ -109,7 +116,7 @@ export const approveRequest = (
     update approvals
     set approved_by = ${by}, approved_at = now(), expires_at = now() + ${USE_WITHIN_MINUTES} * interval '1 minute'
     where approval_id = ${approval_id} and version = ${version} and requested_by <> ${by} and approved_at is null
-      and ${isOpen(tx)} and ${mayNow(tx, by, roles)}
+      and ${isOpen(tx)} and ${mayNow(tx, by, roles)} and ${countsNow(tx, by)}
     returning ${columns(tx)}`);
 
 /**
@@ -126,6 +133,7 @@ export const useRequest = (
     where approval_id = ${use.approval_id} and kind = ${use.kind} and subject = ${use.subject}
       and version = ${use.version} and requested_by = ${use.by} and approved_by <> ${use.by} and ${isOpen(tx)}
       and ${mayNow(tx, tx`a.requested_by`, roles.request)} and ${mayNow(tx, tx`a.approved_by`, roles.approve)}
+      and ${countsNow(tx, tx`a.approved_by`)}
     returning ${columns(tx)}`);
 
 /** Ends a request that is not used. @returns false if it had ended */

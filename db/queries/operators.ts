@@ -14,15 +14,33 @@ export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject'> & {
   open_sessions: number;
 };
 
-/** Adds an operator. @returns false if the login or the `oidc_subject` is already in use */
+/** Roles with which an operator can be the second person. `second_person_from` repeats them. */
+export const SECOND_PERSONS: readonly Role[] = ['kyc_officer', 'reviewer'];
+
+/** Adds an operator. @param operator.atOnce see `startCounting` @returns false if the login or the `oidc_subject` is already in use */
 export const insertOperator = (
   sql: Queryable,
-  operator: { login: string; name: string; roles: readonly Role[]; oidc_subject?: string },
+  operator: { login: string; name: string; roles: readonly Role[]; oidc_subject?: string; atOnce?: boolean },
 ): Promise<boolean> =>
   isOneRow(sql`
-    insert into operators (login, name, roles, oidc_subject)
-    values (${operator.login}, ${operator.name}, ${operator.roles as Role[]}, ${operator.oidc_subject ?? null})
+    insert into operators (login, name, roles, oidc_subject, counts_at)
+    values (${operator.login}, ${operator.name}, ${operator.roles as Role[]}, ${operator.oidc_subject ?? null},
+            second_person_from(${operator.login}, ${operator.roles as Role[]}, ${operator.atOnce ?? false}))
     on conflict do nothing`);
+
+/**
+ * Lets an operator count as the second person, for these roles, from a day on.
+ * @param atOnce from now on, unless two others who have the role count already
+ */
+export const startCounting = async (
+  sql: Queryable,
+  login: string,
+  roles: readonly Role[],
+  atOnce: boolean,
+): Promise<void> => {
+  await sql`
+    update operators set counts_at = second_person_from(login, ${roles as Role[]}, ${atOnce}) where login = ${login}`;
+};
 
 export const findOperator = (sql: Queryable, login: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where login = ${login}`);

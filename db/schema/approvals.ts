@@ -3,11 +3,16 @@ import { check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-o
 import { moment } from '#db/schema/columns.ts';
 import { operators } from '#db/schema/identity.ts';
 import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import type { Role } from '#src/contract/roles.ts';
 
 /** What was requested beyond kind and subject. */
 export type RequestedGames = {
   /** Games of a suspect run; absent: all of them. */
   game_ids?: string[];
+  /** What an administrator does to make somebody an officer. */
+  act?: 'add' | 'roles' | 'link';
+  name?: string;
+  roles?: Role[];
 };
 
 /**
@@ -20,9 +25,9 @@ export const approvals = pgTable(
   {
     approval_id: uuid().primaryKey(),
     kind: text({ enum: APPROVAL_KINDS }).notNull(),
-    /** `application:<id>` or `run:<id>`, as in the audit log. */
+    /** `application:<id>`, `run:<id>` or `operator:<login>`, as in the audit log. */
     subject: text().notNull(),
-    /** What the requester saw: id of the record, the refused cp_id, or the number of vanishing games. */
+    /** What the requester saw: id of the record, the refused cp_id, the number of vanishing games, or the roles of the operator. */
     version: text().notNull(),
     requested: jsonb().$type<RequestedGames>().notNull().default({}),
     reason: text().notNull(),
@@ -43,7 +48,7 @@ export const approvals = pgTable(
       .on(table.kind, table.subject, table.requested_by)
       .where(sql`${table.used_at} is null and ${table.closed_at} is null`),
     index('approvals_requested_at').on(table.requested_at),
-    check('approvals_kind', sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals')`),
+    check('approvals_kind', sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer')`),
     check('approvals_two_persons', sql`${table.approved_by} <> ${table.requested_by}`),
     check('approvals_approved', sql`(${table.approved_at} is null) = (${table.approved_by} is null)`),
     check('approvals_in_time', sql`${table.approved_at} <= ${table.requested_at} + interval '1 hour'`),

@@ -16,6 +16,8 @@ export const operators = pgTable(
     /** `<issuer> <sub>` of an operator who signs in by OIDC. */
     oidc_subject: text().unique(),
     created_at: moment('created_at').notNull().defaultNow(),
+    /** From when the operator may be the second person: a day after a role or a link made it possible. */
+    counts_at: moment('counts_at').notNull().defaultNow(),
     last_sign_in_at: moment('last_sign_in_at'),
   },
   (table) => [
@@ -68,7 +70,7 @@ export const signInLinks = pgTable(
 
 /** Sign-ins that were tried, by network address and by login: every console process counts here. */
 export const signInAttempts = pgTable('sign_in_attempts', {
-  /** `address:…`, `login:…`, `portal:…`, `token:…`, `oidc:…` or `refusals:unknown`. */
+  /** `address:…`, `login:…`, `browser:…`, `confirm:…`, `portal:…`, `token:…`, `oidc:…` or `refusals:unknown`. */
   attempt_key: text().primaryKey(),
   attempts: integer().notNull(),
   window_ends_at: moment('window_ends_at').notNull(),

@@ -17,6 +17,8 @@ export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 
 /** Longest wait for Redis; then this process counts the call. */
 const REDIS_WAIT_MS = 250;
 
+const NAMESPACE = 'catalogue-api-rate:';
+
 /** Tokens whose calls this process counts. The least recently used one is forgotten. */
 const TOKENS_MAX = 10_000;
 
@@ -46,10 +48,15 @@ export const createRateLimit = async (
     timeWindow: timeWindowMs,
     keyGenerator: tokenOf,
     redis,
-    nameSpace: 'catalogue-api-rate:',
+    nameSpace: NAMESPACE,
     // An error of Redis is thrown, so that this process counts the call.
     skipOnError: false,
-    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(ttl),
+    errorResponseBuilder: (request, { ttl }) => {
+      if (ttl > 0 && ttl <= timeWindowMs) return tooManyRequests(ttl);
+      // Whoever writes to Redis could refuse a token for ever by a counter that does not expire.
+      redis?.pexpire(`${NAMESPACE}${tokenOf(request)}`, timeWindowMs).catch(() => {});
+      return new Error('the counter of the token has no expiry of ours');
+    },
   });
   const limit = app.rateLimit() as onRequestAsyncHookHandler;
   if (redis === undefined) return limit;

@@ -22,6 +22,8 @@ import {
   insertOperator,
   lockOperatorBySubject,
   type OperatorRow,
+  SECOND_PERSONS,
+  startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
@@ -95,6 +97,8 @@ const updateKnown = async (
   name = formerName,
 ): Promise<void> => {
   await updateOperator(tx, login, { roles, name });
+  const added = SECOND_PERSONS.filter((role) => roles.includes(role) && !from.includes(role));
+  if (added.length > 0) await startCounting(tx, login, added, false);
   if (from.join() === roles.join()) return;
   await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });
 };

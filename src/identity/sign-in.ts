@@ -23,22 +23,28 @@ import type { AuditAction } from '#src/contract/audit.ts';
 import type { Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
-import { createSecret, hashSecret } from '#src/identity/secrets.ts';
+import { browserProof, createSecret, hashSecret, isSameText } from '#src/identity/secrets.ts';
 
-/** Attempts of one address, and of one login, within the window. A success deletes both counts. */
+/** Attempts of one address, of one known browser, and confirmations of one operator, within the window. */
 const ATTEMPTS_MAX = 10;
+/** Sign-ins of one login from unknown browsers at any address: ten addresses must try before others are refused. */
+const LOGIN_ATTEMPTS_MAX = 100;
 const WINDOW_MS = 15 * 60_000;
 
 type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
 export type ConfirmationResult = { kind: 'confirmed' } | SignInRefusal;
-/** `session` is the secret of the new session, for the cookie. */
-export type SignInResult = { kind: 'signed_in'; session: string; login: string } | SignInRefusal;
+/** `session` is the secret of the new session, and `browser` what makes the browser known, each for its cookie. */
+export type SignInResult =
+  | { kind: 'signed_in'; session: string; login: string; browser: string }
+  | SignInRefusal;
 
-/** Where somebody signs in, and the address of the browser. */
-export type Visit = { site: Site; address: string };
+/** Where somebody signs in, the address of the browser, and what makes it known to an operator (`browserProof`). */
+export type Visit = { site: Site; address: string; browser?: string | undefined };
 
 const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
 const loginKey = (login: string): string => `login:${login}`;
+const browserKey = (login: string): string => `browser:${login}`;
+const confirmKey = (login: string): string => `confirm:${login}`;
 
 /** Writes what happened to an operator at a sign-in. */
 export const recordOperator = (
@@ -109,19 +115,38 @@ export const countAttempt = async (
 /** A login that may exist: visible ASCII. Other texts are neither looked up nor counted. */
 const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
 
-/** Signs in by password. At most 10 attempts fail in 15 minutes, for each address (IPv6: /64) and each login. */
+/**
+ * Counts a sign-in of an unknown browser. A refused address does not count for the login, or it alone could lock the
+ * operator out.
+ */
+const countUnknown = async (sql: Queryable, address: string, login: string | undefined): Promise<number> => {
+  const waitSeconds = await countAttempt(sql, [addressKey(address)]);
+  if (waitSeconds > 0 || login === undefined) return waitSeconds;
+  return countAttempt(sql, [loginKey(login)], LOGIN_ATTEMPTS_MAX);
+};
+
+/**
+ * Signs in by password. At most 10 attempts fail in 15 minutes for each address (IPv6: /64), and 100 for each login. A
+ * browser in which the operator has signed in before has 10 attempts of its own.
+ */
 export const signInByPassword = async (
   sql: Database,
   typed: { login: string; password: string },
-  { site, address }: Visit,
+  { site, address, browser }: Visit,
 ): Promise<SignInResult> => {
   const login = typed.login.trim().toLowerCase();
   const isPossible = POSSIBLE_LOGIN.test(login);
-  const keys = [addressKey(address), ...(isPossible ? [loginKey(login)] : [])];
-  const waitSeconds = await countAttempt(sql, keys);
-  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   const operator = isPossible ? await findOperator(sql, login) : undefined;
-  const matches = await verifyPassword(typed.password, operator?.password_hash ?? null);
+  const password_hash = operator?.password_hash ?? null;
+  const isKnown =
+    browser !== undefined &&
+    password_hash !== null &&
+    isSameText(browser, browserProof(login, password_hash));
+  const waitSeconds = isKnown
+    ? await countAttempt(sql, [browserKey(login)])
+    : await countUnknown(sql, address, isPossible ? login : undefined);
+  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
+  const matches = await verifyPassword(typed.password, password_hash);
   if (operator === undefined) {
     await recordRefusal(sql, null, 'unknown login', address);
     return { kind: 'refused' };
@@ -137,11 +162,11 @@ export const signInByPassword = async (
       await recordRefusal(tx, operator.login, 'the password or the operator was changed meanwhile', address);
       return undefined;
     }
-    await forgetAttempts(tx, keys);
+    await forgetAttempts(tx, isKnown ? [browserKey(login)] : [addressKey(address), loginKey(login)]);
     return openSession(tx, { login: operator.login, by: 'password', site, address });
   });
   if (session === undefined) return { kind: 'refused' };
-  return { kind: 'signed_in', session, login: operator.login };
+  return { kind: 'signed_in', session, login, browser: browserProof(login, password_hash ?? '') };
 };
 
 /** Reads by which method `confirmOperator` confirms the operator of this session. */
@@ -151,16 +176,15 @@ export const readConfirmationMethod = (
 ): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
 
 /**
- * Verifies the password of an operator who is signed in. Wrong ones count with those of the sign-in. The caller writes a
- * refusal to the audit log.
+ * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so nobody without a session
+ * can stop it. The caller writes a refusal to the audit log.
  */
 export const tryPassword = async (
   sql: Queryable,
   { login, password_hash }: { login: string; password_hash: string },
   password: string,
-  address: string,
 ): Promise<ConfirmationResult> => {
-  const keys = [addressKey(address), loginKey(login)];
+  const keys = [confirmKey(login)];
   const waitSeconds = await countAttempt(sql, keys);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   if (!(await verifyPassword(password, password_hash))) return { kind: 'refused' };
@@ -169,8 +193,7 @@ export const tryPassword = async (
 };
 
 /**
- * Confirms who uses a session, before a KYC record is revealed. An operator with a password gives it again; wrong ones
- * count with those of the sign-in. Any other operator must have signed in at the OIDC provider within five minutes, and
+ * Confirms who uses a session, before a KYC record is revealed or an operator is changed. An operator with a password gives it again. Any other operator must have signed in at the OIDC provider within five minutes, and
  * one such sign-in confirms once.
  */
 export const confirmOperator = async (
@@ -182,8 +205,8 @@ export const confirmOperator = async (
   const password_hash = operator?.password_hash ?? null;
   if (password_hash === null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
-  const tried = await tryPassword(sql, { login, password_hash }, password, address);
-  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password for a reveal', address);
+  const tried = await tryPassword(sql, { login, password_hash }, password);
+  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password to confirm', address);
   return tried;
 };
 
@@ -222,7 +245,7 @@ export const signInByLink = async (
       await updateOperator(tx, login, { password_hash });
       // Sessions of the former password end.
       await deleteSessionsOf(tx, login);
-      await forgetAttempts(tx, [loginKey(login)]);
+      await forgetAttempts(tx, [loginKey(login), confirmKey(login)]);
     }
     const session = await openSession(tx, { login, by: 'link', site, address });
     // Entries of the audit log come last: they lock it until the commit.

@@ -5,17 +5,20 @@ import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { SCHEDULES } from '#src/contract/words.ts';
 import { type AnySpec, defineSpec } from '#src/queue/job.ts';
 
+/** Longer than any id of an application: who writes to Redis puts no megabytes into a log. */
+const application_id = z.string().max(100);
+
 /** A schedule is due: opens a run, or adds a KYC job. */
 export const tick = defineSpec({
   name: 'tick',
-  payload: z.object({ application_id: z.string(), schedule: z.enum(SCHEDULES) }),
+  payload: z.object({ application_id, schedule: z.enum(SCHEDULES) }),
   // Retried for two to four minutes, because the next tick may come a day later.
   options: { attempts: 8, backoffMs: 2_000, concurrency: 20 },
   title: ({ application_id, schedule }) => `${application_id} ${schedule}`,
 });
 
 const page = z.object({
-  application_id: z.string(),
+  application_id,
   run_id: z.uuid(),
   fence: z.int(),
   page_num: z.int().min(1),
@@ -46,7 +49,7 @@ export const queryGameDetail = defineSpec({
 /** One application's KYC record. */
 export const queryCpKyc = defineSpec({
   name: 'query-cp-kyc',
-  payload: z.object({ application_id: z.string() }),
+  payload: z.object({ application_id }),
   // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
   options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
   title: ({ application_id }) => `${application_id} kyc`,
@@ -58,7 +61,7 @@ export const PULL_MAX = PAGE_SIZE_MAX;
 /** The requested details of an application, outside any run. */
 export const pullGameDetail = defineSpec({
   name: 'pull-game-detail',
-  payload: z.object({ application_id: z.string() }),
+  payload: z.object({ application_id }),
   // Attempts of a game, counted in the database: the queue may be lost. A job waits for its application nearly all of its
   // time: those that do not answer must leave room for others.
   options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },
@@ -68,7 +71,7 @@ export const pullGameDetail = defineSpec({
 /** Events of one application that are due. */
 export const deliverEvent = defineSpec({
   name: 'deliver-event',
-  payload: z.object({ application_id: z.string() }),
+  payload: z.object({ application_id }),
   // Attempts and their waits are in the database (src/rules/deliveries.ts): the queue may be lost. A job waits for its
   // receiver nearly all of its time, and receivers that do not answer must leave room for others.
   options: { attempts: 1, backoffMs: 0, concurrency: 200 },

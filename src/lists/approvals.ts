@@ -13,11 +13,23 @@ const WHAT: Record<ApprovalKind, string> = {
   erase: 'Erase every version of the record',
   'cp-id': 'Accept the new cp_id',
   withdrawals: 'Accept withdrawals',
+  officer: 'Make a KYC officer',
+};
+
+const OFFICER = {
+  add: 'Add the operator',
+  roles: 'Give the operator',
+  link: 'Open the sign-in of the officer',
 };
 
 /** What a request would do. */
-export const describeRequest = ({ kind, version }: ApprovalRow): string =>
-  kind === 'cp-id' ? `${WHAT[kind]} ${version}` : WHAT[kind];
+export const describeRequest = (row: ApprovalRow): string => {
+  const { kind, version, requested } = row;
+  if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
+  if (kind !== 'officer' || requested.act === undefined) return WHAT[kind];
+  const roles = requested.roles?.join(', ').replaceAll('_', ' ');
+  return [OFFICER[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
+};
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
 

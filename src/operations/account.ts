@@ -61,8 +61,7 @@ const PASSWORD_MAX = 1_024;
 const password = z.string().max(PASSWORD_MAX);
 
 /**
- * The session gets a new secret; every other session and every sign-in link of the operator ends. A wrong current
- * password counts with those of the sign-in. The lock on the operator lets one guess be verified at a time.
+ * The session gets a new secret; every other session and every sign-in link of the operator ends. The lock on the operator lets one guess be verified at a time.
  */
 export const changePassword = defineOperation({
   name: 'operator.password',
@@ -81,7 +80,7 @@ export const changePassword = defineOperation({
       );
     const problem = await problemOf(operator, typed);
     if (problem !== undefined) return { kind: 'weak', problem, address };
-    const tried = await tryPassword(tx, { login, password_hash }, typed.current, address);
+    const tried = await tryPassword(tx, { login, password_hash }, typed.current);
     if (tried.kind !== 'confirmed') return { ...tried, address };
     await updateOperator(tx, login, { password_hash: await hashPassword(typed.password) });
     const secret = createSecret();

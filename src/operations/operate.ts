@@ -74,7 +74,7 @@ const approve = async <Schema extends z.ZodType>(
   { caller, subject, approval_id, fourEyes }: Run,
 ) => {
   if (secondPerson === undefined) return ONE_PERSON;
-  const version = await secondPerson.lockVersion(tx, input);
+  const version = await secondPerson.lockVersion(tx, input, caller);
   if (version !== null) {
     const use = { kind: secondPerson.kind, subject, version, actor: caller.actor };
     return requireSecondPerson(tx, { fourEyes, approval_id }, use);

@@ -78,7 +78,7 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   secondPerson?: {
     kind: ApprovalKind;
     /** Locks what is approved and reads its version. Null: there is nothing to do, and so nothing to approve. */
-    lockVersion(tx: Queryable, input: z.infer<Schema>): Promise<string | null>;
+    lockVersion(tx: Queryable, input: z.infer<Schema>, caller: Caller): Promise<string | null>;
   };
   /** One of its statements may take minutes, because it withdraws millions of games. */
   isLong?: true;

@@ -1,13 +1,23 @@
 /** What an administrator does to operators. */
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
-import { insertOperator, lockOperator, type OperatorRow, updateOperator } from '#db/queries/operators.ts';
+import { type ApprovalRow, findVersion } from '#db/queries/approvals.ts';
+import {
+  insertOperator,
+  lockOperator,
+  type OperatorRow,
+  SECOND_PERSONS,
+  startCounting,
+  updateOperator,
+} from '#db/queries/operators.ts';
 import { deleteLinksOf, deleteSessionsOf } from '#db/queries/sign-in.ts';
 import { displayName } from '#src/contract/application-settings.ts';
 import { login, roles } from '#src/contract/operators.ts';
+import type { Role } from '#src/contract/roles.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import { createLink } from '#src/identity/links.ts';
-import { type Context, defineOperation } from '#src/operations/operation.ts';
+import { type Caller, type Context, defineOperation } from '#src/operations/operation.ts';
+import { ApprovalError } from '#src/operations/second-person.ts';
 
 export const operatorSubject = (operator: { login: string }): string => `operator:${operator.login}`;
 
@@ -26,6 +36,42 @@ const signOut = async (tx: Queryable, name: string): Promise<number> => {
   return sessions;
 };
 
+/** The command line and the platform itself make the first two officers, who count at once. */
+const isOwner = ({ actor }: Pick<Caller, 'actor'>): boolean => actor.actor_kind !== 'operator';
+
+/**
+ * What makes somebody a KYC officer takes one: an administrator requests it at the console, an officer approves it at the
+ * desk. The command line is the owner's.
+ */
+const byOfficer = <Input extends { login: string }>(
+  makesOfficer: (input: Input, before: OperatorRow | undefined) => boolean,
+) => ({
+  kind: 'officer' as const,
+  lockVersion: async (tx: Queryable, input: Input, caller: Caller): Promise<string | null> => {
+    const before = await lockOperator(tx, input.login);
+    if (isOwner(caller) || !makesOfficer(input, before)) return null;
+    return findVersion(tx, 'officer', operatorSubject(input));
+  },
+});
+
+/** @throws ApprovalError if something else was approved */
+const requireApproved = (
+  approval: ApprovalRow | undefined,
+  act: 'add' | 'roles' | 'link',
+  roles: readonly Role[] = [],
+): void => {
+  if (approval === undefined) return;
+  const { requested } = approval;
+  if (requested.act !== act || (requested.roles ?? []).toSorted().join() !== [...roles].toSorted().join())
+    throw new ApprovalError('Something else was approved for this operator: request this too.');
+};
+
+type Given = { login: string; roles: Role[] };
+const isOfficer = (roles: readonly Role[] | undefined): boolean => roles?.includes('kyc_officer') === true;
+/** Those of the roles that are new and can be a second person. */
+const newSecondPerson = (roles: readonly Role[], before: readonly Role[]): Role[] =>
+  SECOND_PERSONS.filter((role) => roles.includes(role) && !before.includes(role));
+
 export const addOperator = defineOperation({
   name: 'operator.add',
   title: 'Add an operator who signs in by password',
@@ -33,8 +79,10 @@ export const addOperator = defineOperation({
   /** `name`: what pages show; absent: the login. */
   input: oneOperator.extend({ name: displayName.optional(), roles }),
   subject: operatorSubject,
-  run: async (tx, { login, name = login, roles }) => {
-    if (!(await insertOperator(tx, { login, name, roles })))
+  secondPerson: byOfficer(({ roles }: Given, before) => before === undefined && isOfficer(roles)),
+  run: async (tx, { login, name = login, roles }, { caller, approval }) => {
+    requireApproved(approval, 'add', roles);
+    if (!(await insertOperator(tx, { login, name, roles, atOnce: isOwner(caller) })))
       throw new UsageError(
         `There is already an operator ${login}: change it with operator roles, or choose another login.`,
       );
@@ -51,11 +99,16 @@ export const linkOperator = defineOperation({
   /** `sets_password` false: opening the link signs in. */
   input: oneOperator.extend({ sets_password: z.boolean().default(true) }),
   subject: operatorSubject,
-  run: async (tx, { login, sets_password }) => {
+  secondPerson: byOfficer((_, before) => isOfficer(before?.roles)),
+  run: async (tx, { login, sets_password }, { caller, approval }) => {
+    requireApproved(approval, 'link');
     const operator = await requireOperator(tx, login);
     if (operator.status === 'disabled') throw new UsageError(`${login} is disabled: it cannot sign in.`);
     if (operator.oidc_subject !== null)
       throw new UsageError(`${login} signs in at the OIDC provider: it needs no link.`);
+    // Whoever opens the link is a new person to the others.
+    if (newSecondPerson(operator.roles, []).length > 0)
+      await startCounting(tx, login, operator.roles, isOwner(caller));
     return { login, secret: await createLink(tx, login, sets_password) };
   },
 });
@@ -67,11 +120,15 @@ export const setRoles = defineOperation({
   right: 'manage_operators',
   input: oneOperator.extend({ roles }),
   subject: operatorSubject,
-  run: async (tx, { login, roles }) => {
+  secondPerson: byOfficer(({ roles }: Given, before) => isOfficer(roles) && !isOfficer(before?.roles)),
+  run: async (tx, { login, roles }, { caller, approval }) => {
+    requireApproved(approval, 'roles', roles);
     const before = await requireOperator(tx, login);
     if (before.oidc_subject !== null)
       throw new UsageError(`The roles of ${login} come from the OIDC provider, at each sign-in.`);
     await updateOperator(tx, login, { roles });
+    const added = newSecondPerson(roles, before.roles);
+    if (added.length > 0) await startCounting(tx, login, added, isOwner(caller));
     return { login, roles, before: before.roles };
   },
   log: ({ before: from, roles: to }) => ({ details: { from, to } }),

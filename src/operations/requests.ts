@@ -12,6 +12,7 @@ import {
   findVersion,
   insertApproval,
 } from '#db/queries/approvals.ts';
+import { displayName } from '#src/contract/application-settings.ts';
 import {
   APPROVAL_KINDS,
   APPROVAL_RIGHTS,
@@ -19,6 +20,7 @@ import {
   type ApprovalKind,
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
+import { roles } from '#src/contract/operators.ts';
 import { namesOfRoles } from '#src/contract/roles.ts';
 import { storableText } from '#src/contract/text.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -39,6 +41,14 @@ const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   erase: 'There is no record to erase.',
   'cp-id': 'No other cp_id waits to be accepted.',
   withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
+  officer: 'There is nothing to approve.',
+};
+
+const APPLICATION = /^application:[a-z0-9-]{1,63}$/;
+/** Of the kinds that are not about an application. */
+const SUBJECTS: Partial<Record<ApprovalKind, RegExp>> = {
+  withdrawals: /^run:[0-9a-f]{8}-[0-9a-f-]{27}$/,
+  officer: /^operator:[a-z0-9][a-z0-9._@+-]{0,99}$/,
 };
 
 export const requestApproval = defineOperation({
@@ -49,26 +59,24 @@ export const requestApproval = defineOperation({
   input: z
     .object({
       kind: z.enum(APPROVAL_KINDS),
-      /** What the action is about, as in the audit log: `application:<id>`, or `run:<id>` for withdrawals. */
-      subject: z
-        .string()
-        .toLowerCase()
-        .regex(/^(application:[a-z0-9-]{1,63}|run:[0-9a-f-]{36})$/, 'has not the form <kind>:<id>'),
+      /** What the action is about, as in the audit log. */
+      subject: z.string().toLowerCase(),
+      /** Of an officer: what the administrator does. */
+      act: z.enum(['add', 'roles', 'link']).optional(),
+      name: displayName.optional(),
+      roles: roles.optional(),
       /** Games of a suspect run; absent: all of them. */
       game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
       /** The version that the page showed: refused if it has changed since. Absent: the present version. */
       seen: z.string().optional(),
       reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
     })
-    .refine(
-      ({ kind, subject }) => (kind === 'withdrawals') === z.guid().safeParse(subject.slice(4)).success,
-      {
-        path: ['subject'],
-        message: 'is of another kind than the request',
-      },
-    ),
+    .refine(({ kind, subject }) => (SUBJECTS[kind] ?? APPLICATION).test(subject), {
+      path: ['subject'],
+      message: 'has not the form <kind>:<id>, or is of another kind than the request',
+    }),
   subject: ({ subject }) => subject,
-  run: async (tx, { kind, subject, game_ids, seen, reason }, { caller }) => {
+  run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
     const version = await findVersion(tx, kind, subject);
     if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)
@@ -80,7 +88,7 @@ export const requestApproval = defineOperation({
       kind,
       subject,
       version,
-      requested: game_ids === undefined ? {} : { game_ids },
+      requested,
       reason,
       requested_by: caller.actor.actor,
     });
@@ -131,7 +139,10 @@ export const approve = defineOperation({
     const approved = await approveRequest(tx, { approval_id, by, version }, roles);
     if (approved !== undefined) return { row: approved, isStale: false };
     const why = explainNotWaiting(await requireRequest(tx, input));
-    throw new ApprovalError(why ?? `It takes the role ${namesOfRoles(roles)} to approve this.`);
+    throw new ApprovalError(
+      why ??
+        `It takes the role ${namesOfRoles(roles)} to approve this, for a day: who was given the role, or a sign-in link, counts from the next day on.`,
+    );
   },
   log: ({ row, isStale, isClosed }) => {
     if (!isStale) return noteRequest(row);

@@ -49,7 +49,11 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
 
 /** Where to request an approval, as the end of a sentence. */
 const placeOf = (kind: ApprovalKind): string =>
-  kind === 'withdrawals' ? 'on the page of the run in the console' : 'at the KYC desk';
+  kind === 'withdrawals'
+    ? 'on the page of the run in the console'
+    : kind === 'officer'
+      ? 'on the page of the operators in the console'
+      : 'at the KYC desk';
 
 /** Why a request cannot be used for this, by this person. */
 const explain = (

@@ -148,6 +148,16 @@ export const startRunner = <Deps>(
   };
 };
 
+/** Of a payload that does not fit, which may be of any size. */
+const ISSUES_SHOWN = 10;
+const FIELD_SHOWN = 100;
+
+/** A payload for the log: of lists, how many. */
+const withCounts = (payload: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(payload).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
+  );
+
 type Context<Deps> = { deps: Deps; clock: TrustedClock; logger: Logger; shutdown: AbortSignal };
 
 const runJob = async <Deps>(
@@ -159,7 +169,10 @@ const runJob = async <Deps>(
 ): Promise<unknown> => {
   const parsed = spec.payload.safeParse(job.data);
   if (!parsed.success) {
-    const fields = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ');
+    const fields = parsed.error.issues
+      .slice(0, ISSUES_SHOWN)
+      .map((issue) => issue.path.join('.').slice(0, FIELD_SHOWN))
+      .join(', ');
     throw new UnrecoverableError(`payload does not fit ${spec.name}: ${fields}`);
   }
   const log = logger.child({ job: spec.name, job_id: job.id });
@@ -193,7 +206,11 @@ const runJob = async <Deps>(
       throw new WaitingError();
     }
     const error = coerceError(thrown);
-    const failed = { ...(parsed.data as object), attempt: job.attemptsMade + 1, error: safeMessage(error) };
+    const failed = {
+      ...withCounts(parsed.data as object),
+      attempt: job.attemptsMade + 1,
+      error: safeMessage(error),
+    };
     log.warn(failed, 'job failed');
     throw storedError(error);
   }

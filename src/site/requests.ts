@@ -60,6 +60,9 @@ const FORM_MAX_BYTES = 64 * 1024;
 type Actions = {
   /** Those that the site handles. One right is enough to request all of them, and one to approve. */
   kinds: readonly [ApprovalKind, ...ApprovalKind[]];
+  /** Those of the other site that are approved, or cancelled, here. */
+  alsoApproves?: ApprovalKind;
+  alsoCancels?: ApprovalKind;
   /** The page of what a request is about. */
   pageOf: (subject: string) => string;
 };
@@ -68,7 +71,7 @@ type Actions = {
 export const addRequestActions = (
   app: FastifyInstance,
   options: SiteOptions,
-  { kinds, pageOf }: Actions,
+  { kinds, alsoApproves = kinds[0], alsoCancels = kinds[0], pageOf }: Actions,
 ): void => {
   const rights = APPROVAL_RIGHTS[kinds[0]];
   const kind = z.enum(kinds);
@@ -92,12 +95,13 @@ export const addRequestActions = (
     });
   });
 
-  const params = z.object({ approval_id: z.string(), kind });
+  type Given = { approval_id: string; kind: ApprovalKind };
   const addAction = (
     name: string,
-    right: Right,
-    work: (request: FastifyRequest, given: z.infer<typeof params>) => Promise<string>,
+    { right, also }: { right: Right; also: ApprovalKind },
+    work: (request: FastifyRequest, given: Given) => Promise<string>,
   ): void => {
+    const params = z.object({ approval_id: z.string(), kind: z.enum([...kinds, also]) });
     app.post(`/requests/:kind/:approval_id/${name}`, { config: { right } }, async (request, reply) => {
       const given = params.parse(request.params);
       const id = z.guid().safeParse(given.approval_id).data;
@@ -106,15 +110,16 @@ export const addRequestActions = (
       return redirectAfter(reply, url, () => work(request, given));
     });
   };
-  addAction('approve', rights.approve, async (request, given) => {
+  const approval = { right: rights.approve, also: alsoApproves };
+  addAction('approve', approval, async (request, given) => {
     const { requested_by } = await operateFor(request, options, approve, given);
     return `Approved. ${requested_by} has ${USE_WITHIN_MINUTES} minutes to do it, once.`;
   });
-  addAction('cancel', rights.request, async (request, given) => {
+  addAction('cancel', { right: rights.request, also: alsoCancels }, async (request, given) => {
     await operateFor(request, options, cancelRequest, given);
     return 'The request has ended.';
   });
-  addAction('decline', rights.approve, async (request, given) => {
+  addAction('decline', approval, async (request, given) => {
     await operateFor(request, options, declineRequest, given);
     return 'The request has ended.';
   });

@@ -14,6 +14,9 @@ import type { SiteOptions } from '#src/site/options.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
+/** In the browsers that operators have signed in with: sign-ins of others do not stop theirs. */
+const BROWSER = { console: 'catalogue_browser', kyc_desk: 'catalogue_desk_browser' };
+const BROWSER_S = 365 * 86_400;
 const FLOW = { console: 'catalogue_oidc', kyc_desk: 'catalogue_desk_oidc' };
 
 /** The secret of the session. */
@@ -106,13 +109,17 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   /** Gives the browser its new session and leads it on; the session that it had ends. Without one, its link has ended. */
   const enter = async (
     reply: FastifyReply,
-    entered: { session: string } | undefined,
+    entered: { session: string; browser?: string } | undefined,
     next: string,
   ): Promise<FastifyReply> => {
     if (entered === undefined) return sendPlain(reply.code(410), 'This link has ended', endedLink);
     const former = readSessionCookie(reply.request);
     if (former !== undefined) await signOut(sql, former);
-    return setSessionCookie(reply, entered.session).redirect(next, 303);
+    setSessionCookie(reply, entered.session);
+    const { browser } = entered;
+    if (browser !== undefined)
+      setCookie(reply, BROWSER[site], browser, { maxAge: BROWSER_S, sameSite: 'strict' });
+    return reply.redirect(next, 303);
   };
 
   app.get<{ Querystring: { next?: string; link?: string } }>('/sign-in', open, async (request, reply) => {
@@ -147,7 +154,8 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
         return sendLinkForm(reply.code(422), secret, login, next, error.message);
       }
     }
-    const result = await signInByPassword(sql, { login, password }, { site, address: request.ip });
+    const visit = { site, address: request.ip, browser: readCookie(request, BROWSER[site]) };
+    const result = await signInByPassword(sql, { login, password }, visit);
     if (result.kind === 'signed_in') return enter(reply, result, next);
     if (result.kind === 'refused')
       return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, inject, test } from 'vitest';
 import { LIST, post, startApi, type TestApi } from '#test/support/api.ts';
 import { addToken } from '#test/support/factories.ts';
+import { until } from '#test/support/until.ts';
 
 const list = (token: string, on: TestApi) => post(on.url, LIST, token, { audit_status: 'pending' });
 
@@ -48,6 +49,24 @@ describe('the rate limit', () => {
     expect(limited.logged.join('')).not.toContain(one.token);
     await limited.close();
   });
+
+  test.skipIf(inject('redisUrl') === null)(
+    'a counter in Redis that somebody set without an expiry refuses a token until its window ends, and no longer',
+    async () => {
+      const redis = new Redis(inject('redisUrl') ?? '');
+      redis.on('error', () => {});
+      const limited = await startApi({ rateLimit: { max: 3, timeWindowMs: 60_000 }, redis });
+      const { token, token_id } = await addToken(limited.sql, null);
+      const key = `catalogue-api-rate:${token_id}`;
+      await redis.set(key, 1e9);
+      // The process counts the call, and gives the counter an expiry.
+      expect((await list(token, limited)).status).toBe(200);
+      await until('the counter expires', async () => (await redis.pttl(key)) > 0);
+      expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
+      redis.disconnect();
+      await limited.close();
+    },
+  );
 
   test.skipIf(inject('redisUrl') === null)(
     'is shared by the whole fleet over Redis, and applies to each process while Redis is unreachable',

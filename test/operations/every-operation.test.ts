@@ -78,9 +78,9 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'approval.cancel': request,
   'approval.decline': request,
   'approval.void': request,
-  'operator.add': { login: 'new', roles: ['viewer'] },
+  'operator.add': { login: 'new', roles: ['kyc_officer'] },
   'operator.link': { login: 'olga' },
-  'operator.roles': { login: 'olga', roles: ['viewer'] },
+  'operator.roles': { login: 'vera', roles: ['kyc_officer'] },
   'operator.disable': { login: 'olga' },
   'operator.enable': { login: 'olga' },
   'operator.sign_out': { login: 'olga' },
@@ -100,7 +100,7 @@ beforeAll(async () => {
   await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
   suspect = run.run_id;
   await sql`insert into vanishing_games (run_id, game_id) values (${suspect}, ${game.game_id})`;
-  await addOperators(sql, { olga: [...ROLES], lee: [...ROLES] });
+  await addOperators(sql, { olga: [...ROLES], lee: [...ROLES], vera: ['viewer'] });
 });
 
 const platform = () => testPlatform(database.sql, { keys: async () => keys });
@@ -156,7 +156,7 @@ it('writes approval.refuse and nothing else where the second person is missing',
   const { sql } = database;
   const takesTwo = [...operations.values()].filter(({ secondPerson }) => secondPerson !== undefined);
   const kinds = takesTwo.map(({ secondPerson }) => secondPerson?.kind);
-  expect(kinds.toSorted()).toEqual([...APPROVAL_KINDS].toSorted());
+  expect(new Set(kinds)).toEqual(new Set(APPROVAL_KINDS));
   const tried: (readonly [AnyOperation, approval_id: string | undefined])[] = [
     ...takesTwo.flatMap((each) => [[each, undefined] as const, [each, ID] as const]),
     [startAcceptingRun as AnyOperation, undefined],

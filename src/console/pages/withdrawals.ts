@@ -164,7 +164,9 @@ export const addWithdrawals = (app: FastifyInstance, options: ConsoleOptions): v
   );
   addRequestActions(app, options, {
     kinds: KINDS,
-    pageOf: (subject) => pageOfRun(subject.slice('run:'.length)),
+    alsoCancels: 'officer',
+    pageOf: (subject) =>
+      subject.startsWith('operator:') ? '/operators' : pageOfRun(subject.slice('run:'.length)),
   });
 };
 

@@ -3,16 +3,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { confirmOperator } from '#src/identity/sign-in.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
 import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
 import { acceptCpId, eraseKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
-import { operatorOf, redirectAfter, redirectOnRefusal } from '#src/site/answers.ts';
+import { redirectAfter, redirectOnRefusal } from '#src/site/answers.ts';
+import { confirm, PROOF_MAX } from '#src/site/confirm.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ById } from '#src/site/query.ts';
 import { addRequestActions } from '#src/site/requests.ts';
-import { readSessionCookie } from '#src/site/sign-in.ts';
 
 /** Room for the longest form in any script: a character takes up to nine bytes in a form. */
 const FORM_MAX_BYTES = 32 * 1024;
@@ -21,7 +20,7 @@ const FORM_MAX_BYTES = 32 * 1024;
 const form = z.object({
   approval: z.string().optional(),
   reason: z.string().optional(),
-  password: z.string().max(1_024).default(''),
+  password: z.string().max(PROOF_MAX).default(''),
   cp_id: z.string().default(''),
 });
 
@@ -40,28 +39,11 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
     return { given: { application_id, approval_id, reason }, password, cp_id };
   };
 
-  /** @throws CatalogueError unless the operator proves again who it is */
-  const confirm = async (request: Request, password: string): Promise<void> => {
-    const session = readSessionCookie(request) ?? '';
-    const { login } = operatorOf(request);
-    const proof = await confirmOperator(options.sql, { session, login, password }, request.ip);
-    if (proof.kind === 'too_many')
-      throw new CatalogueError(
-        `Too many wrong passwords: retry in ${Math.ceil(proof.waitSeconds / 60)} min.`,
-      );
-    if (proof.kind === 'refused')
-      throw new CatalogueError(
-        password === ''
-          ? 'Not revealed: your fresh sign-in is older than five minutes. Sign in again.'
-          : 'Not revealed: the password is wrong.',
-      );
-  };
-
   app.post<ById<'application_id'>>('/developers/:application_id/reveal', officer, (request, reply) => {
     const here = developerPath(request.params.application_id);
     return redirectOnRefusal(reply, here, async () => {
       const { given, password } = readForm(request);
-      await confirm(request, password);
+      await confirm(request, options, password, 'Not revealed');
       const view = await operateFor(request, options, revealKycRecord, given);
       return sendReveal(reply, view, { here, revealMs: options.revealMs });
     });
@@ -84,6 +66,8 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   addRequestActions(app, options, {
     kinds: KYC_APPROVAL_KINDS,
-    pageOf: (subject) => developerPath(subject.slice('application:'.length)),
+    alsoApproves: 'officer',
+    pageOf: (subject) =>
+      subject.startsWith('operator:') ? '/requests' : developerPath(subject.slice('application:'.length)),
   });
 };

@@ -5,7 +5,6 @@ import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper } from '#db/queries/kyc-list.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
-import { readConfirmationMethod } from '#src/identity/sign-in.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -15,7 +14,6 @@ import {
   developerPath,
   fieldNames,
   linkTo,
-  type ProofView,
   removedBadge,
   revealForm,
 } from '#src/kyc-desk/pages/parts.ts';
@@ -26,19 +24,9 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
-import {
-  ago,
-  badge,
-  facts,
-  hiddenFields,
-  html,
-  input,
-  link,
-  type SafeHtml,
-  section,
-} from '#src/site/html.ts';
+import { type ProofView, readProof } from '#src/site/confirm.ts';
+import { ago, badge, facts, hiddenFields, html, input, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
-import { readSessionCookie } from '#src/site/sign-in.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const FORMER_SHOWN = 50;
@@ -138,24 +126,18 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, method, ...acts] = await Promise.all([
+      const [record, former, requests, entries, view, ...acts] = await Promise.all([
         readMasked(options, application_id),
         readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
-        readConfirmationMethod(sql, readSessionCookie(request) ?? ''),
+        readProof(request, options, at),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),
           need: await readNeed(sql, fourEyes, kind),
         })),
       ]);
-      const view: ProofView = {
-        login,
-        has_password: method?.has_password ?? true,
-        confirmed: method?.confirmed ?? false,
-        signInAgain: options.oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
-      };
       // Each action is requested once, but every officer needs a reveal of their own.
       const requested = new Set<ApprovalKind>(
         requests

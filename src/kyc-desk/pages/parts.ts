@@ -2,7 +2,8 @@
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
-import { action, badge, html, input, type SafeHtml } from '#src/site/html.ts';
+import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
+import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list.ts';
 import { requestCard } from '#src/site/requests.ts';
 
@@ -20,7 +21,7 @@ export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml |
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
 
-/** The desk's pages of subjects: each is a developer's. */
+/** The desk's pages of subjects: developers have one. */
 export const linkTo: LinkTo = (subject) => (subject.to === 'application' ? developerPath(subject.id) : null);
 
 /** Links to developers, with commas between them. */
@@ -30,32 +31,11 @@ export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
 /** Which application a request is about. */
 export const applicationIdOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
 
-/** How an operator proves again who it is, in the form of a reveal. */
-export type ProofView = {
-  login: string;
-  has_password: boolean;
-  confirmed: boolean;
-  /** Null: without a provider there is no other proof than a password. */
-  signInAgain: string | null;
-};
-
 /** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
-export const revealForm = (
-  url: string,
-  { login, has_password, confirmed, signInAgain }: ProofView,
-  fields: SafeHtml,
-): SafeHtml => {
-  if (!has_password && signInAgain === null)
-    return html`<p class="hint">A reveal takes your password, and you have none. Another operator can run
-<code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
-  if (!has_password && !confirmed)
-    return html`<p class="hint">Sign in again before you reveal a record.</p>
-<p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
-  const password = { name: 'password', type: 'password', autocomplete: 'current-password', maxlength: 256 };
-  return html`<form method="post" action="${url}" class="acts">${fields}
-${has_password ? input('Your password, again', { ...password, required: true }) : null}
+export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): SafeHtml =>
+  missingProof(proof, 'A reveal') ??
+  html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
 <button class="button danger">Reveal for two minutes</button></form>`;
-};
 
 /** An open request, with what this operator may do about it. */
 export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {

@@ -83,7 +83,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -401,6 +401,7 @@ create table operators (
   password_hash text,
   oidc_subject text,
   created_at timestamp with time zone default now() not null,
+  counts_at timestamp with time zone default now() not null,
   last_sign_in_at timestamp with time zone,
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
@@ -631,8 +632,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"5e46dbb444e6a011f7133638f601c1c6eb8abb88794b5de5fe0ff41991ecce68","created_at":1795509821388}'),
-  ('{"id":2,"hash":"d7336cc21b6a18cb4cbbdffde5e840ee6805b15191b9bcef9431020c33816512","created_at":1795509822667}')
+  ('{"id":1,"hash":"ec9e3961393910c9d529725d6dfebb9b659e6d43dac356147d399df09dd8c57b","created_at":1795509821388}'),
+  ('{"id":2,"hash":"aebfc969caf9bcbf2d9a772e5f90faf50cfd62d1a7a35b2333555d46727c2228","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -648,7 +649,7 @@ insert into applications select r.* from (values
 ) as v (row), json_populate_record(null::applications, row::json) as r;
 
 insert into approvals select r.* from (values
-  ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","requested":{},"reason":"a request","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":"lee","approved_at":"2026-01-01T00:00:00+00:00","used_at":null,"closed_at":null,"closed_as":null}')
+  ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","requested":{},"reason":"a request","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":null,"approved_at":null,"used_at":null,"closed_at":null,"closed_as":null}')
 ) as v (row), json_populate_record(null::approvals, row::json) as r;
 
 insert into audit_head select r.* from (values
@@ -806,8 +807,8 @@ insert into operator_sessions select r.* from (values
 ) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
 
 insert into operators select r.* from (values
-  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
-  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
+  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
+  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
 ) as v (row), json_populate_record(null::operators, row::json) as r;
 
 insert into picture_changes select r.* from (values
@@ -932,9 +933,13 @@ CREATE OR REPLACE FUNCTION approvals_of_kyc()
 AS $function$
 declare
   roles constant text[] := process_roles();
-  writer constant text := case when new.kind = 'withdrawals' then 'catalogue_console' else 'catalogue_kyc_desk' end;
+  writers constant text[] := case
+    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    else array['catalogue_console', 'catalogue_kyc_desk']
+  end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && array[writer, 'catalogue_operator'] then
+  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
     raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
@@ -1094,6 +1099,27 @@ begin
     'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
     'audit_status', former.audit_status));
   return carried;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_after_a_day()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  if tg_op = 'INSERT' or exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+    new.counts_at := greatest(new.counts_at, now() + interval '1 day');
+  else
+    new.counts_at := greatest(new.counts_at, old.counts_at);
+  end if;
+  return new;
 end
 $function$;
 
@@ -1475,6 +1501,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION second_person_from(of_login text, with_roles text[], at_once boolean)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select case when at_once and not exists (
+    select from unnest(with_roles) as role
+    where role in ('kyc_officer', 'reviewer') and 2 <= (
+      select count(*) from operators
+      where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
+    then now() else now() + interval '1 day' end
+$function$;
+
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
  RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
  LANGUAGE sql
@@ -1698,6 +1738,10 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, counts_at ON operators
+  FOR EACH ROW
+  EXECUTE FUNCTION count_after_a_day();
+
 CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
   FOR EACH ROW
   EXECUTE FUNCTION operators_of_desk();
@@ -1780,7 +1824,7 @@ grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_oper
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select, insert (login, name, oidc_subject, roles), update (last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
 grant select, insert, update on operators to catalogue_console, catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;

@@ -1,0 +1,70 @@
+/** The forms of `/operators`. Each takes the password again, or a fresh sign-in. */
+import type { ApprovalRow } from '#db/queries/approvals.ts';
+import type { Operator } from '#db/queries/operators.ts';
+import { ROLES, type Role } from '#src/contract/roles.ts';
+import { describeRequest } from '#src/lists/approvals.ts';
+import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
+import { hiddenFields, html, type SafeHtml } from '#src/site/html.ts';
+import { requestCard } from '#src/site/requests.ts';
+
+const CHANGE = 'A change of operators';
+
+const words = (text: string): string => text.replaceAll('_', ' ');
+
+// `autocomplete`: a browser that goes back restores boxes by their place, where another operator is now.
+const roleBox = (role: Role, isChecked: boolean): SafeHtml =>
+  html`<label><input type="checkbox" autocomplete="off" name="role" value="${role}"${isChecked ? CHECKED : null}>
+${words(role)}</label>`;
+
+const CHECKED = html` checked`;
+
+const roleBoxes = (checked: readonly Role[]): SafeHtml =>
+  html`<div class="checks">${ROLES.map((role) => roleBox(role, checked.includes(role)))}</div>`;
+
+/** What makes an officer is requested: the reason is for the one who approves it. */
+const REASON = html`<label class="field"><span>Reason, if this makes a KYC officer</span>
+<input name="reason" maxlength="1000" autocomplete="off"></label>`;
+
+const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
+  html`<button class="button ${kind}" name="act" value="${name}">${label}</button>`;
+
+const manageForm = ({ login, roles, status, signs_in_by }: Operator, proof: ProofView): SafeHtml => {
+  const isOidc = signs_in_by === 'oidc';
+  const isActive = status === 'active';
+  const rolesPart = isOidc
+    ? html`<p class="soft">The roles come from the OIDC provider.</p>${proofField(proof)}`
+    : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}
+${act('Set roles', 'roles', '')}`;
+  return html`<form method="post" action="/operators" class="rows">${hiddenFields({ login })}${rolesPart}
+<div class="actions">${isOidc || !isActive ? null : act('New sign-in link', 'link')}${act('Sign out', 'sign_out')}
+${isActive ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable')}</div></form>`;
+};
+
+export const manageCell = (operator: Operator, proof: ProofView): SafeHtml =>
+  html`<details><summary>Manage<span class="hidden"> ${operator.login}</span></summary>
+${missingProof(proof, CHANGE) ?? manageForm(operator, proof)}</details>`;
+
+export const addForm = (proof: ProofView): SafeHtml =>
+  missingProof(proof, CHANGE) ??
+  html`<form method="post" action="/operators" class="form">${hiddenFields({ act: 'add' })}
+<label class="field"><span>Login</span>
+<input name="login" required autocapitalize="none" spellcheck="false" autocomplete="off"></label>
+<label class="field"><span>Name</span><input name="name" autocomplete="off"></label>
+<fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>${REASON}${proofField(proof)}
+<button class="button primary">Add operator</button></form>`;
+
+/** A request for an officer, with what its administrator does once it is approved. */
+export const officerCard = (row: ApprovalRow, proof: ProofView): SafeHtml => {
+  const { act = 'link', name, roles = [] } = row.requested;
+  const login = row.subject.slice('operator:'.length);
+  const use = html`<form method="post" action="/operators" class="acts">
+${hiddenFields({ act, login, name, approval: row.approval_id })}
+${roles.map((role) => html`<input type="hidden" name="role" value="${role}">`)}
+${proofField(proof)}<button class="button primary">Do it now</button></form>`;
+  return requestCard(row, {
+    login: proof.login,
+    mayApprove: false,
+    what: describeRequest(row),
+    use: missingProof(proof, CHANGE) ?? use,
+  });
+};

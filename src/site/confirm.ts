@@ -1,0 +1,73 @@
+/** How an operator proves again who it is, in the form of what takes it: by the password, or by a fresh sign-in. */
+import type { FastifyRequest } from 'fastify';
+import { CatalogueError } from '#src/errors.ts';
+import { confirmOperator, readConfirmationMethod } from '#src/identity/sign-in.ts';
+import { operatorOf } from '#src/site/answers.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
+import type { SiteOptions } from '#src/site/options.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
+
+export const PROOF_MAX = 1_024;
+
+export type ProofView = {
+  login: string;
+  has_password: boolean;
+  confirmed: boolean;
+  /** Null: without a provider there is no other proof than a password. */
+  signInAgain: string | null;
+};
+
+/** @param at the page that a fresh sign-in leads back to */
+export const readProof = async (
+  request: FastifyRequest,
+  { sql, oidc }: Pick<SiteOptions, 'sql' | 'oidc'>,
+  at: string,
+): Promise<ProofView> => {
+  const method = await readConfirmationMethod(sql, readSessionCookie(request) ?? '');
+  return {
+    login: operatorOf(request).login,
+    has_password: method?.has_password ?? true,
+    confirmed: method?.confirmed ?? false,
+    signInAgain: oidc === null ? null : link('/sign-in/oidc', { next: at, again: '1' }),
+  };
+};
+
+/** What comes instead of a form: how to get a proof. Null if the form can be sent. @param what as a subject: `A reveal` */
+export const missingProof = (
+  { login, has_password, confirmed, signInAgain }: ProofView,
+  what: string,
+): SafeHtml | null => {
+  if (has_password || confirmed) return null;
+  if (signInAgain === null)
+    return html`<p class="hint">${what} takes your password, and you have none.
+Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
+  return html`<p class="hint">${what} takes a fresh sign-in.</p>
+<p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
+};
+
+/** The field of the password, for operators who have one. */
+export const proofField = ({ has_password }: ProofView): SafeHtml | null =>
+  has_password
+    ? html`<label class="field"><span>Your password, again</span>
+<input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`
+    : null;
+
+/** @param not what did not happen: `Not revealed` @throws CatalogueError unless the operator proves again who it is */
+export const confirm = async (
+  request: FastifyRequest,
+  { sql }: Pick<SiteOptions, 'sql'>,
+  password: string,
+  not: string,
+): Promise<void> => {
+  const session = readSessionCookie(request) ?? '';
+  const { login } = operatorOf(request);
+  const proof = await confirmOperator(sql, { session, login, password }, request.ip);
+  if (proof.kind === 'too_many')
+    throw new CatalogueError(`Too many wrong passwords: retry in ${Math.ceil(proof.waitSeconds / 60)} min.`);
+  if (proof.kind === 'refused')
+    throw new CatalogueError(
+      password === ''
+        ? `${not}: your fresh sign-in is older than five minutes. Sign in again.`
+        : `${not}: the password is wrong.`,
+    );
+};

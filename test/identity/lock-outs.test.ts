@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addTestOperator, PASSWORD, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let console: TestConsole;
+beforeAll(async () => {
+  console = await startTestConsole(database, { trustedProxies: ['127.0.0.1'] });
+  await addTestOperator(database.sql, 'kai', 'kyc_officer');
+});
+afterAll(() => console.stop());
+beforeEach(() => database.sql`delete from sign_in_attempts`);
+
+const post = (path: string, form: Record<string, string>, address: string, cookie = '') =>
+  fetch(new URL(path, console.url), {
+    method: 'POST',
+    headers: { cookie, 'x-forwarded-for': address },
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+const signIn = (password: string, address: string, cookie = '') =>
+  post('/sign-in', { login: 'kai', password }, address, cookie);
+const cookiesOf = (answer: Response): string =>
+  answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
+
+test('somebody at one address locks nobody out elsewhere, however often they try', async () => {
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 130; tries += 1) statuses.push((await signIn('wrong', '192.0.2.1')).status);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+  expect((await signIn(PASSWORD, '192.0.2.2')).status).toBe(303);
+});
+
+test('many addresses lock out unknown browsers only: not a known one, and not the confirmations of who is signed in', async () => {
+  const entered = await signIn(PASSWORD, '192.0.2.9');
+  const cookies = cookiesOf(entered);
+  const session = cookies.split('; ').find((cookie) => cookie.startsWith('catalogue_session=')) ?? '';
+  const known = cookies.split('; ').find((cookie) => cookie.startsWith('catalogue_browser=')) ?? '';
+  await database.sql`
+    insert into sign_in_attempts (attempt_key, attempts, window_ends_at)
+    values ('login:kai', 100, now() + interval '10 minutes')`;
+  expect((await signIn(PASSWORD, '192.0.2.3')).status).toBe(429);
+  expect((await signIn(PASSWORD, '192.0.2.3', 'catalogue_browser=forged')).status).toBe(429);
+  expect((await signIn(PASSWORD, '192.0.2.3', known)).status).toBe(303);
+  const changed = await post(
+    '/account/password',
+    { current: 'wrong', password: 'seven quiet herons leap' },
+    '192.0.2.9',
+    session,
+  );
+  expect(changed.status).toBe(422);
+});
+
+test('a known browser has ten attempts too', async () => {
+  const known = cookiesOf(await signIn(PASSWORD, '192.0.2.9'));
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 12; tries += 1)
+    statuses.push((await signIn('wrong', `192.0.2.${tries}`, known)).status);
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+});

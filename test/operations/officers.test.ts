@@ -1,0 +1,148 @@
+import { beforeEach, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { type FourEyes, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { signInByLink } from '#src/identity/sign-in.ts';
+import { operate } from '#src/operations/operate.ts';
+import { addOperator, linkOperator, setRoles } from '#src/operations/operators.ts';
+import { approve, requestApproval } from '#src/operations/requests.ts';
+import { ApprovalError } from '#src/operations/second-person.ts';
+import { addTestOperator } from '#test/support/console.ts';
+import { addApplication, testKeys } from '#test/support/factories.ts';
+import { PLANTED, store } from '#test/support/kyc.ts';
+import { KIM, operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const platform = () => testPlatform(database.sql);
+const adam = operatorCaller('adam', 'admin');
+const officer = (login: string) => operatorCaller(login, 'kyc_officer');
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate operators, applications, approvals cascade`;
+  await addApplication(sql, 'acme');
+  await store(sql, testKeys, 'acme', PLANTED);
+  await addTestOperator(sql, 'adam', 'admin');
+  for (const login of ['kim', 'kai']) await addTestOperator(sql, login, 'kyc_officer');
+  await addTestOperator(sql, 'olga', 'reviewer');
+});
+
+const request = (login: string, asked: object, caller = adam) =>
+  operate(
+    requestApproval,
+    { kind: 'officer', subject: `operator:${login}`, reason: 'joins', ...asked },
+    caller,
+    platform(),
+  );
+const approveIt = (approval_id: string, login: string, kind: 'officer' | 'reveal' = 'officer') =>
+  operate(approve, { approval_id, kind }, officer(login), platform());
+const PUPPET = { login: 'puppet', roles: ['kyc_officer' as const] };
+
+test('an administrator alone makes no officer, in none of three ways', async () => {
+  await expect(operate(addOperator, PUPPET, adam, platform())).rejects.toThrow(ApprovalError);
+  await expect(
+    operate(setRoles, { login: 'adam', roles: ['admin', 'kyc_officer'] }, adam, platform()),
+  ).rejects.toThrow(ApprovalError);
+  await expect(operate(linkOperator, { login: 'kim' }, adam, platform())).rejects.toThrow(ApprovalError);
+  expect(await database.sql`select from operators where login = 'puppet'`).toHaveLength(0);
+  expect(await database.sql`select from sign_in_links where login = 'kim'`).toHaveLength(1);
+  const refused = await listAudit(database.sql, { action: 'approval.refuse', limit: 9 });
+  expect(refused.map(({ actor, subject }) => [actor, subject])).toEqual([
+    ['adam', 'operator:kim'],
+    ['adam', 'operator:adam'],
+    ['adam', 'operator:puppet'],
+  ]);
+});
+
+test('other roles, and links of others, take no officer', async () => {
+  await operate(addOperator, { login: 'vera', roles: ['viewer'] }, adam, platform());
+  await operate(setRoles, { login: 'vera', roles: ['reviewer'] }, adam, platform());
+  await operate(linkOperator, { login: 'vera' }, adam, platform());
+  // An officer keeps the role when another one is added.
+  await operate(setRoles, { login: 'kim', roles: ['kyc_officer', 'viewer'] }, adam, platform());
+});
+
+test('an officer approves it, and what was approved is done once; the new officer approves nothing for a day', async () => {
+  const { sql } = database;
+  const asked = await request('puppet', { act: 'add', roles: PUPPET.roles });
+  const { approval_id } = asked;
+  await expect(operate(addOperator, { ...PUPPET, approval_id }, adam, platform())).rejects.toThrow(
+    'not approved yet',
+  );
+  await expect(approveIt(approval_id, 'adam')).rejects.toThrow('You requested this yourself');
+  await expect(approveIt(approval_id, 'olga')).rejects.toThrow('takes the role kyc officer');
+  await approveIt(approval_id, 'kim');
+  const more = { ...PUPPET, roles: ['kyc_officer' as const, 'admin' as const], approval_id };
+  await expect(operate(addOperator, more, adam, platform())).rejects.toThrow('Something else was approved');
+  await operate(addOperator, { ...PUPPET, approval_id }, adam, platform());
+  await expect(
+    operate(addOperator, { ...PUPPET, login: 'puppet2', approval_id }, adam, platform()),
+  ).rejects.toThrow(ApprovalError);
+
+  const reveal = { kind: 'reveal' as const, subject: 'application:acme', reason: 'ticket' };
+  const wanted = await operate(requestApproval, reveal, officer('kim'), platform());
+  await expect(approveIt(wanted.approval_id, 'puppet', 'reveal')).rejects.toThrow('for a day');
+  await sql`update operators set counts_at = counts_at - interval '1 day' where login = 'puppet'`;
+  expect(await approveIt(wanted.approval_id, 'puppet', 'reveal')).toMatchObject({ approved_by: 'puppet' });
+});
+
+test('a new link makes an officer a new person: it approves nothing for a day, and an approval given ends', async () => {
+  const reveal = { kind: 'reveal' as const, subject: 'application:acme', reason: 'ticket' };
+  const wanted = await operate(requestApproval, reveal, officer('kim'), platform());
+  const { approval_id } = await request('kai', { act: 'link' });
+  await approveIt(approval_id, 'kim');
+  const { secret } = await operate(linkOperator, { login: 'kai', approval_id }, adam, platform());
+  await signInByLink(database.sql, secret, 'seven quiet herons leap', {
+    site: 'kyc_desk',
+    address: '192.0.2.1',
+  });
+  await expect(approveIt(wanted.approval_id, 'kai', 'reveal')).rejects.toThrow('for a day');
+});
+
+test('a new reviewer accepts no withdrawals as the second person for a day', async () => {
+  await operate(addOperator, { login: 'rita', roles: ['reviewer'] }, adam, platform());
+  const [row] =
+    await database.sql`select counts_at > now() + interval '23 hours' as later from operators where login = 'rita'`;
+  expect(row).toEqual({ later: true });
+});
+
+test('the first two officers of the command line count at once, the third from the next day on', async () => {
+  const { sql } = database;
+  await sql`truncate operators cascade`;
+  for (const login of ['one', 'two', 'three'])
+    await operate(addOperator, { login, roles: ['kyc_officer'] }, KIM, testPlatform(sql));
+  expect(await sql`select login, counts_at <= now() as counts from operators order by created_at`).toEqual([
+    { login: 'one', counts: true },
+    { login: 'two', counts: true },
+    { login: 'three', counts: false },
+  ]);
+  // A lost password of one of two: the command line opens the sign-in, and the two still count.
+  await operate(linkOperator, { login: 'two' }, KIM, testPlatform(sql));
+  expect(await sql`select from operators where counts_at <= now()`).toHaveLength(2);
+});
+
+test('neither site makes an officer count, or approve an officer, alone', async () => {
+  const console = database.as('console');
+  await console`insert into operators (login, name, roles) values ('puppet', 'P', '{kyc_officer}')`;
+  await console`update operators set counts_at = now() - interval '1 hour'`;
+  await console`update operators set roles = '{kyc_officer}' where login = 'olga'`;
+  const late =
+    await database.sql`select login from operators where counts_at > now() + interval '23 hours' order by 1`;
+  expect(late.map(({ login }) => login)).toEqual(['olga', 'puppet']);
+  const { approval_id } = await request('eve', { act: 'add', roles: ['kyc_officer'] });
+  await expect(
+    console`update approvals set approved_by = 'kim', approved_at = now() where approval_id = ${approval_id}`,
+  ).rejects.toThrow('may not write requests of the kind officer');
+  const desk = database.as('kyc_desk');
+  await expect(
+    desk`insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
+         values (gen_random_uuid(), 'officer', 'operator:eve', 'new', 'x', 'adam', now() + interval '1 hour')`,
+  ).rejects.toThrow('may not write requests of the kind officer');
+});
+
+test('where FOUR_EYES does not name it, one administrator makes officers, who count after a day', async () => {
+  const fourEyes: FourEyes = { kinds: KYC_APPROVAL_KINDS, onceTwo: false };
+  await operate(addOperator, PUPPET, adam, testPlatform(database.sql, { fourEyes }));
+  const [entry] = await listAudit(database.sql, { action: 'operator.add', limit: 1 });
+  expect(entry?.details).toMatchObject({ second_person: 'none: FOUR_EYES' });
+});
