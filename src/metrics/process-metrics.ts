@@ -5,7 +5,9 @@ import { DETAIL_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { createApplicationLabels } from '#src/metrics/application-labels.ts';
 import { webhookCalled } from '#src/metrics/webhook-calls.ts';
+import { STORE_ERROR_CODES } from '#src/picture-store/errors.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
+import { pictureStoreFailed } from '#src/pictures/picture-store-failed.ts';
 
 /** At most this many applications have their own series in one process. */
 const APPLICATIONS_MAX = 100;
@@ -72,6 +74,14 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     'Passed games that returned to pending because a picture has other bytes than the decision names.',
   );
 
+  const storeHelp = 'Failures of the store of pictures (PICTURE_STORE), by code.';
+  const storeFailures = counterFrom0(
+    'catalogue_picture_store_failures_total',
+    storeHelp,
+    'code',
+    STORE_ERROR_CODES,
+  );
+
   /** The labels "operation outcome" of each application's series. */
   const series = new Map<string, Set<string>>();
   const removeSeries = (application_id: string): void => {
@@ -103,6 +113,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
       pictures[purpose].inc({ outcome });
       drifted.inc(driftedGames);
     }),
+    pictureStoreFailed.subscribe(({ code }) => storeFailures.inc({ code })),
   ];
   return {
     registry,

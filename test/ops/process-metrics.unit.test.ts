@@ -3,6 +3,7 @@ import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { observeWebhooks } from '#src/metrics/webhook-calls.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
+import { pictureStoreFailed } from '#src/pictures/picture-store-failed.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { loopback, targetAt } from '#test/support/webhooks.ts';
@@ -74,6 +75,14 @@ test('requests for pictures and the games that they return to review are counted
     'catalogue_pictures_drifted_total{role="test"} 2',
   ])
     expect(text).toContain(`${line}\n`);
+});
+
+test('failures of the store of pictures are counted from 0, by code', async () => {
+  using metrics = createProcessMetrics('test');
+  pictureStoreFailed.publish({ code: 'full' });
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('catalogue_picture_store_failures_total{code="full",role="test"} 1\n');
+  expect(text).toContain('catalogue_picture_store_failures_total{code="unreachable",role="test"} 0\n');
 });
 
 test('metrics that are disposed of count no more', async () => {

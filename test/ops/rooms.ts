@@ -207,6 +207,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/egress',
       'src/webhooks',
       'src/queue',
+      'src/picture-store',
       'src/pictures',
       'src/tracing',
       'src/ingest',

@@ -11,7 +11,7 @@ import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import type { PictureStore } from '#src/picture-store/store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
-import { createPictureKeeper } from '#src/pictures/keeper.ts';
+import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { DETAIL, post, startApi, type TestApi } from '#test/support/api.ts';
@@ -28,6 +28,8 @@ export type StoreWorld = {
   stopServer: () => Promise<void>;
   /** Messages of the media process. */
   warnings: string[];
+  media: Database;
+  keeper: PictureKeeper;
   /** Lands `<id>` with an icon and two pictures, at `/<id>/0.png` and so on. */
   land: (id: string) => Promise<string>;
   serve: (id: string, seeds: readonly number[]) => Promise<Buffer[]>;
@@ -100,6 +102,8 @@ export const openStoreWorld = async (
     server,
     stopServer,
     warnings,
+    media,
+    keeper,
     land: async (id) => {
       const [icon = '', ...others] = [0, 1, 2].map((n) => `${server.url}/${id}/${n}.png`);
       const game = fetchedGame({

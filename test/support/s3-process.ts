@@ -10,4 +10,4 @@ const server = new S3rver({
   configureBuckets: [{ name: bucket, configs: [] }],
 });
 const address = await server.run();
-process.send?.({ port: address.port });
+if (process.connected) process.send?.({ port: address.port });
