@@ -23,7 +23,7 @@ const BATCH = 20_000;
 const FIRST: Link = { entry_id: 0, hash: '00'.repeat(32) };
 
 /** Follows the chain from the first entry to the head. */
-const findFault = async (sql: Queryable, head: Link): Promise<Fault | null> => {
+const findBrokenLink = async (sql: Queryable, head: Link): Promise<Fault | null> => {
   let last = FIRST;
   for (let rows = BATCH; rows === BATCH; ) {
     const part = await readChainPart(sql, last, head.entry_id, BATCH);
@@ -49,7 +49,7 @@ const findFault = async (sql: Queryable, head: Link): Promise<Fault | null> => {
 export const verifyAudit = async (sql: Queryable, anchor?: Link): Promise<AuditVerdict> => {
   const head = await findAuditHead(sql);
   if (head === undefined) return { entries: 0, head: '', broken: { entry_id: 0, problem: 'removed' } };
-  let broken = await findFault(sql, head);
+  let broken = await findBrokenLink(sql, head);
   if (broken === null && anchor !== undefined && !(await hasLink(sql, anchor)))
     broken = { entry_id: anchor.entry_id, problem: 'rewritten' };
   return { entries: head.entry_id, head: head.hash, broken };

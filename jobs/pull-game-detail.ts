@@ -52,7 +52,7 @@ export const pullGameDetailJob = defineJob(
     for (let isFull = true; isFull && performance.now() < endMs; ) {
       const requests = await listRequestedGames(sql, application_id, limit, STORAGE.bytesPerDay);
       if (requests.length === 0) break;
-      const turn = await pullGames(context, application, requests);
+      const turn = await pullDetails(context, application, requests);
       if (turn === undefined) return NO_APPLICATION;
       for (const counter of DETAIL_COUNTERS) all[counter] += turn.counts[counter];
       isFull = turn.isDone && requests.length === limit;
@@ -62,7 +62,7 @@ export const pullGameDetailJob = defineJob(
 );
 
 /** @returns what was written, and whether every request has its result; undefined if the application is removed */
-const pullGames = async (
+const pullDetails = async (
   { deps, signal }: JobContext,
   application: ApplicationRow,
   requests: readonly GameRequest[],

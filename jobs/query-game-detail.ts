@@ -11,7 +11,7 @@ import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
 import { defineJob } from '#src/queue/job.ts';
-import { findFault, isAnswered, isDetailWebhookDown } from '#src/rules/down.ts';
+import { findRunFault, isAnswered, isDetailWebhookDown } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
 
 /** The details of one page of one run (application-side game.queryDetail, section 4.5): called, checked, written. */
@@ -60,7 +60,7 @@ export const queryGameDetailJob = defineJob(
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
     if (isLast && page.kind === 'listed' && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;
-      await failRun(deps, fence, reason, findFault(failures.map(({ error }) => error)));
+      await failRun(deps, fence, reason, findRunFault(failures.map(({ error }) => error)));
       throw new PermanentError(reason);
     }
     if (open > 0) {

@@ -20,7 +20,7 @@ import {
   STALE_FENCE,
 } from '#src/ingest/steps.ts';
 import { defineJob, type JobResult } from '#src/queue/job.ts';
-import { findFault, maySkipPage } from '#src/rules/down.ts';
+import { findRunFault, maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
 
 /**
@@ -71,7 +71,7 @@ const listPages = async (context: JobContext, step: RunStep): Promise<JobResult>
   do {
     const isFirstPage = totals.pages === 0;
     const startedAt = performance.now();
-    const response = await fetchPage(context, cursor, isFirstPage ? step.clock : undefined);
+    const response = await callGameList(context, cursor, isFirstPage ? step.clock : undefined);
     if (response === undefined) return totals;
     page = await recordPage(deps, cursor, response);
     if (page === undefined) return { ...totals, ...STALE_FENCE };
@@ -109,7 +109,7 @@ const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
  *   changed since this job began.
  * @returns undefined when a new job retries the page, or the page was skipped because it cannot be read
  */
-const fetchPage = async (
+const callGameList = async (
   context: JobContext,
   { application, run, previous }: ListCursor,
   clock: (() => Date) | undefined,
@@ -146,7 +146,7 @@ const fetchPage = async (
       reason = `${previous.reason}; ${reason}`;
     }
     if (isRefusal || lastAttempt)
-      await failRun(deps, run, reason, findFault(failure === undefined ? [] : [failure]));
+      await failRun(deps, run, reason, findRunFault(failure === undefined ? [] : [failure]));
     throw isRefusal ? new PermanentError(reason) : error;
   }
 };

@@ -24,7 +24,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
     const isFailure = result.outcome !== undefined && isPassing(result.outcome);
-    await scheduleCheck(sql, picture_id, nextCheckMs(isFailure, recheckMs));
+    await scheduleCheck(sql, picture_id, nextCheckMs(isFailure, recheckMs, Math.random()));
     if (result.outcome !== undefined) requested += 1;
     drifted += games.length;
   };

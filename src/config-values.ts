@@ -111,7 +111,7 @@ export const databaseUrl = z
     }
   });
 
-export const httpUrl = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+export const httpUrlSetting = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
   error: 'is not an address such as https://console.example',
   abort: true,
 });

@@ -8,7 +8,7 @@ import {
   databaseUrl,
   duration,
   flag,
-  httpUrl,
+  httpUrlSetting,
   integer,
   isCidr,
   isLoopbackHost,
@@ -48,12 +48,12 @@ const environmentSchema = z.object({
   API_PORT: port(8080),
   CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
   CONSOLE_PORT: port(8081),
-  CONSOLE_URL: httpUrl.optional(),
+  CONSOLE_URL: httpUrlSetting.optional(),
   CONSOLE_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
   KYC_DESK_HOST: z.string().min(1).default('127.0.0.1'),
   KYC_DESK_PORT: port(8082),
-  KYC_DESK_URL: httpUrl.optional(),
-  OIDC_ISSUER: httpUrl
+  KYC_DESK_URL: httpUrlSetting.optional(),
+  OIDC_ISSUER: httpUrlSetting
     .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'is not an https address')
     .optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
@@ -78,9 +78,9 @@ const environmentSchema = z.object({
   PICTURE_RECHECK: duration('7d', 1_000),
   PICTURE_MAX_BYTES: integer(10 * MIB, 1, 10 * MIB),
   PICTURE_STORE: parsed(parseStoreLocation).optional(),
-  PICTURE_STORE_ENDPOINT: httpUrl.optional(),
-  PICTURE_PUBLIC_URL: httpUrl.optional(),
-  WEBHOOK_PROXY: httpUrl.optional(),
+  PICTURE_STORE_ENDPOINT: httpUrlSetting.optional(),
+  PICTURE_PUBLIC_URL: httpUrlSetting.optional(),
+  WEBHOOK_PROXY: httpUrlSetting.optional(),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
   CATALOGUE_HOME: z

@@ -12,7 +12,7 @@ export type ApiGameSummary = Pick<GameRow, 'game_id' | 'game_name' | 'audit_time
 
 /** `page_num` counts from 1. */
 export type PageRequest = { scope: Scope; audit_status: AuditStatus; page_num: number; page_size: number };
-export type GamePage = { total: number; list: ApiGameSummary[] };
+export type ApiGamePage = { total: number; list: ApiGameSummary[] };
 
 /**
  * Reads one page of games by `game_id` ascending, and the number of all games with this status. Withdrawn
@@ -21,7 +21,7 @@ export type GamePage = { total: number; list: ApiGameSummary[] };
 export const selectGamePage = async (
   sql: Queryable,
   { scope, audit_status, page_num, page_size }: PageRequest,
-): Promise<GamePage> => {
+): Promise<ApiGamePage> => {
   const application_id = scope ?? '';
   // `= any (array[…])` keeps the column in the sort order, so that only the index that has this order fits. With `=`
   // the planner may choose the primary key and read the games of other statuses.

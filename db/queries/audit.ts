@@ -31,7 +31,7 @@ export type AuditEntry = Actor & {
 /** Indexed columns are cut to these lengths, in characters. */
 const ACTOR_MAX = 200;
 const SUBJECT_MAX = 600;
-const REASON_MAX = 4_000;
+const KEPT_REASON_MAX = 4_000;
 
 /** Replaces what Postgres cannot store: U+0000 and lone surrogates. */
 const storable = (text: string, max = Number.POSITIVE_INFINITY): string =>
@@ -49,7 +49,7 @@ export const recordAudit = async (tx: Queryable, entries: readonly AuditEntry[])
     os_user: os_user ?? null,
     action,
     subject: storable(subject, SUBJECT_MAX),
-    reason: reason ? storable(reason, REASON_MAX) : null,
+    reason: reason ? storable(reason, KEPT_REASON_MAX) : null,
     details: details ?? {},
   }));
   const json = JSON.stringify(rows, (_key, value) => (typeof value === 'string' ? storable(value) : value));

@@ -23,7 +23,7 @@ export type GameItem = Pick<
 
 /** A `game_id` begins with the time at which the game was first seen. */
 export const GAME_SORTS = ['first_seen'] as const;
-type GamePage = ListPage<(typeof GAME_SORTS)[number]>;
+type GameListPage = ListPage<(typeof GAME_SORTS)[number]>;
 
 export type GameFilter = {
   audit_status?: AuditStatus | undefined;
@@ -92,7 +92,7 @@ type FoundGame = GameItem & { last_id: string | null; scanned: number };
 const scanGames = async (
   sql: Queryable,
   { search, application_id, audit_status }: GameFilter,
-  page: GamePage,
+  page: GameListPage,
 ) => {
   const { descending, after, limit } = page;
   // One game more than the page shows whether there is a next page.
@@ -147,7 +147,7 @@ const hasId = (search: string, { game_id, application_game_id }: GameItem): bool
 const searchGames = async (
   sql: Queryable,
   filter: GameFilter & { search: string },
-  page: GamePage,
+  page: GameListPage,
 ): Promise<Listed<GameItem>> => {
   const { after, limit } = page;
   const isAmongIds = after === undefined || after[0] === 'id';
@@ -172,7 +172,7 @@ const searchGames = async (
 export const listGamePage = async (
   sql: Queryable,
   filter: GameFilter,
-  page: GamePage,
+  page: GameListPage,
 ): Promise<Listed<GameItem>> => {
   const { search, application_id } = filter;
   // White space alone is an id of an application, or nothing.

@@ -146,8 +146,8 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
 };
 
 /**
- * Counts the games of the new lane before a game, of all applications: from the counters up to its 128 milliseconds,
- * then from the index.
+ * Counts the games of the new lane before a game, of all applications. Uses the counters for whole intervals of 128 ms
+ * before the game, and the index for the rest of its interval.
  */
 export const countBeforeInNewLane = (sql: Queryable, game_id: string): Promise<number> =>
   onlyValue(sql<{ before: number }[]>`

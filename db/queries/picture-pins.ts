@@ -46,9 +46,9 @@ const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise
 };
 
 /**
- * Binds decisions to the bytes of their games' pictures, in the transaction of the decisions: the last bytes that were
- * fetched; none if the last request failed and there were none before; and for an address without a request,
- * the first bytes that arrive. Each picture is due for a check at once: a fresh one costs no request.
+ * Stores which picture bytes each decision saw, in the transaction of the decisions. These are the last bytes that were
+ * fetched. An address that was never fetched gets the first bytes that arrive; one that failed without earlier bytes gets
+ * none. Each picture is due for a check at once; the check of a fresh picture costs no request.
  */
 export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): Promise<void> => {
   const places = await listPlaces(tx, audit_ids);
@@ -83,7 +83,7 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
 };
 
 /** A pin's decision is the one that stands on its game, and the game is live. */
-const standsOnPassed = (sql: Queryable) => sql`
+const isOfPassedGame = (sql: Queryable) => sql`
   g.audit_status = 'passed' and g.withdrawn_at is null
   and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
@@ -105,7 +105,7 @@ export const fillPins = async (sql: Queryable, picture_id: string): Promise<void
 const drifted = (sql: Queryable, picture_id: string) => sql`
   pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
     join games g on g.game_id = a.game_id
-  where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256 and ${standsOnPassed(sql)}`;
+  where now_is.picture_id = ${picture_id} and p.sha256 <> now_is.sha256 and ${isOfPassedGame(sql)}`;
 
 /** Lists games that `returnDriftedGames` returns to `pending`, at most `limit`. */
 export const listDriftedGames = (sql: Queryable, picture_id: string, limit: number): Promise<string[]> =>
@@ -159,7 +159,7 @@ export const takeDuePictures = async (
         select g.application_id, (case when p.is_icon then g.game_icon else g.game_store_pic end)[p.place + 1] as url
         from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
         where p.picture_id = due.picture_id and a.revision = g.revision
-          and (p.sha256 is null or ${standsOnPassed(sql)})
+          and (p.sha256 is null or ${isOfPassedGame(sql)})
         order by a.audit_id desc limit 1
       ) pinned on true
     ), taken as (

@@ -3,7 +3,7 @@ import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { firstRow } from '#db/rows.ts';
 
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
-export type Holder = { application_id: string; name: string; token_id: string; token_name: string };
+export type PortalUser = { application_id: string; name: string; token_id: string; token_name: string };
 
 /** Adds a session, and deletes the expired ones. */
 export const insertPortalSession = async (tx: Queryable, session_hash: Buffer, token_id: string) => {
@@ -16,7 +16,7 @@ export const insertPortalSession = async (tx: Queryable, session_hash: Buffer, t
  * @param touch records that the session is used; false for requests that a page sends by itself
  */
 export const findPortalSession = (sql: Queryable, session_hash: Buffer, touch: boolean) =>
-  firstRow(sql<Holder[]>`
+  firstRow(sql<PortalUser[]>`
     with session as (
       select s.session_hash, s.seen_at, a.application_id, a.name, t.token_id, t.name as token_name
       from portal_sessions s join api_tokens t using (token_id) join applications a using (application_id)

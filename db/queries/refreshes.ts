@@ -95,9 +95,9 @@ export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number
     order by next_at nulls first limit ${limit}`;
 
 /** A request as it was read: one that is repeated later has another time. */
-export type RefreshRequest = { application_game_id: string; is_full: boolean; requested_at: string };
+export type GameRefresh = { application_game_id: string; is_full: boolean; requested_at: string };
 /** The request of a game. `age_ms`: how long it waits. */
-export type GameRequest = RefreshRequest & { attempts: number; age_ms: number };
+export type GameRequest = GameRefresh & { attempts: number; age_ms: number };
 
 /** Games that may be pulled now: those of operators first, then the longest waiting. */
 export const listRequestedGames = (
@@ -116,7 +116,7 @@ export const listRequestedGames = (
 
 /** The request of an application's whole list. */
 export const findRequestedList = (sql: Queryable, application_id: string) =>
-  firstRow(sql<RefreshRequest[]>`
+  firstRow(sql<GameRefresh[]>`
     select application_game_id, is_full, requested_at::text from refresh_requests
     where application_id = ${application_id} and application_game_id = ${WHOLE_LIST}`);
 
@@ -124,7 +124,7 @@ export const findRequestedList = (sql: Queryable, application_id: string) =>
 export const deleteRefreshes = async (
   tx: Queryable,
   application_id: string,
-  requests: readonly RefreshRequest[],
+  requests: readonly GameRefresh[],
 ): Promise<void> => {
   await tx`
     delete from refresh_requests r

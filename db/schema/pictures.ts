@@ -109,8 +109,8 @@ export const picturePins = pgTable(
 );
 
 /**
- * By which rule of identities the pins of an application have their pictures. When the rule is another one, the media
- * process identifies them anew (src/pictures/identify-pins.ts).
+ * The rule of identities by which the pins of an application have their pictures. After a change of the rule, the media
+ * process identifies the pins again (src/pictures/identify-pins.ts).
  */
 export const pictureRules = pgTable('picture_rules', {
   application_id: text().primaryKey(),

@@ -39,7 +39,7 @@ export const callerOf = (request: FastifyRequest): Caller => {
  * The application of the caller's token.
  * @throws ApiError applicationOnly for an operator's token
  */
-export const applicationOf = (request: FastifyRequest): string => {
+export const callerApplicationId = (request: FastifyRequest): string => {
   const { application_id } = callerOf(request);
   if (application_id === null) throw new ApiError('applicationOnly');
   return application_id;

@@ -3,7 +3,7 @@ import type { Database } from '#db/client.ts';
 import { findPosition, listEventsAfter } from '#db/queries/events.ts';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { ApiError } from '#src/api/api-error.ts';
-import { applicationOf } from '#src/api/authenticate.ts';
+import { callerApplicationId } from '#src/api/authenticate.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
@@ -32,7 +32,7 @@ export const addEventRoutes = (
     LIST_EVENTS_PATH,
     { onRequest, schema: { body: listEventsRequestSchema, response: { 200: listEventsResponseSchema } } },
     async (request) => {
-      const application_id = applicationOf(request);
+      const application_id = callerApplicationId(request);
       const { after, limit } = request.body;
       // First: a delivery may have named an event that no reader has listed yet.
       await placeEvents(sql);
@@ -52,7 +52,7 @@ export const addEventRoutes = (
       schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
     },
     async (request) => {
-      const accepted = await insertRefreshes(sql, applicationOf(request), request.body.game_ids);
+      const accepted = await insertRefreshes(sql, callerApplicationId(request), request.body.game_ids);
       if (accepted === undefined)
         throw new ApiError('tooManyRefreshes', undefined, { headers: { 'retry-after': '60' } });
       return success({ accepted });

@@ -67,8 +67,8 @@ export const wrapConnector =
     });
 
 /**
- * A client of undici, which is one connection at a time. It tells each request that it is the one which serves it: undici
- * itself does not say which connection that is.
+ * A client of undici with one connection at a time. Requests read the connection that serves them here, because undici
+ * does not expose it.
  */
 export class SenderClient extends Client {
   /** From the start of a request on, the connection that serves it. */

@@ -158,8 +158,8 @@ const startExchange = (
   };
 
   /**
-   * A rest that the paused connection would hold anyway is read at once: a connection that its server closes loses what
-   * it holds.
+   * Reads the remaining bytes now if they fit in the socket buffer, because undici drops buffered bytes when the server
+   * closes a paused connection.
    */
   const waitForMemory = async (controller: Dispatcher.DispatchController): Promise<void> => {
     if (admitLarge === undefined) return;

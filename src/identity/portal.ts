@@ -5,8 +5,8 @@ import { recordAudit } from '#db/queries/audit.ts';
 import {
   deletePortalSession,
   findPortalSession,
-  type Holder,
   insertPortalSession,
+  type PortalUser,
 } from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
@@ -68,7 +68,7 @@ export const readPortalSession = async (
   sql: Database,
   session: string | undefined,
   touch: boolean,
-): Promise<Holder | undefined> =>
+): Promise<PortalUser | undefined> =>
   session === undefined ? undefined : findPortalSession(sql, hashSecret(session), touch);
 
 export const signOutOfPortal = (sql: Database, session: string): Promise<void> =>

@@ -57,7 +57,7 @@ export const recordOperator = (
 
 /**
  * Opens a session in this transaction, and deletes what has expired.
- * @param signIn.confirmed the OIDC provider asked for the credentials just now
+ * @param signIn.confirmed the OIDC provider has just checked the credentials
  * @returns the secret of the session, for the cookie
  */
 export const openSession = async (

@@ -7,7 +7,7 @@ import type { Producer } from '#src/queue/producer.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { AnswerMemory } from '#src/webhooks/answer-memory.ts';
 import type { WebhookClient } from '#src/webhooks/client.ts';
-import type { Pace } from '#src/webhooks/pace.ts';
+import type { ProcessPace } from '#src/webhooks/pace.ts';
 
 /** How long KYC records are kept, in milliseconds. */
 type KycRetention = {
@@ -23,7 +23,7 @@ export type JobDependencies = RunEndings & {
   /** What `webhooks` has read and the jobs have not written. */
   memory: AnswerMemory;
   /** What responses may cost; `webhooks` waits for it. */
-  pace: Pace;
+  pace: ProcessPace;
   producer: Producer;
   /** Opens the application's access token. */
   openTarget: (application: TargetRow) => Promise<ApplicationTarget>;

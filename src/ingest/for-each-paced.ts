@@ -31,7 +31,7 @@ export const createJobPace = (
 
 /** A job takes at most this much of the rate at once: then other jobs of the application have their turn. */
 export const TURN_MS = 2_000;
-/** The calls of a turn, however short it is, may begin until this long after its start: applications may be slow. */
+/** A turn's calls may begin until 500 ms after the longest turn ends, because earlier calls may be slow. */
 const USABLE_MS = TURN_MS + 500;
 /** Shorter waits are skipped: timers are not more precise. */
 const TICK_MS = 2;

@@ -11,8 +11,8 @@ import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 import { pageBytes } from '#src/rules/run-budget.ts';
-import { createStopwatch, type Pace } from '#src/webhooks/pace.ts';
-import { isTurnSpent, takeTurn } from '#src/webhooks/turns.ts';
+import { createStopwatch, type ProcessPace } from '#src/webhooks/pace.ts';
+import { isTurnSpent, takeEventLoopTurn } from '#src/webhooks/turns.ts';
 
 type PreviousPage = Pick<StoredPage, 'kind' | 'reason' | 'row_count' | 'application_game_ids'>;
 
@@ -65,16 +65,16 @@ const findNamedBefore = async (
 
 /** Validates the rows of a page in turns of the event loop, and charges the application for them. */
 const readRows = async (
-  pace: Pace,
+  pace: ProcessPace,
   applicationId: string,
   rows: ApplicationGameList['list'],
 ): Promise<ReadPage> => {
-  await takeTurn();
+  await takeEventLoopTurn();
   const watch = createStopwatch();
   watch.start();
   const pause = async () => {
     watch.stop();
-    await takeTurn();
+    await takeEventLoopTurn();
     watch.start();
   };
   const page = await readPage(rows, isTurnSpent, pause);

@@ -174,10 +174,10 @@ const reconcileScheduler = async (
   const existing = await queue.getJobScheduler(id);
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
-    const fault = await findFault(watched, existing);
+    const fault = await findScheduleFault(watched, existing);
     const agrees = existing.every === timing.every && existing.offset === timing.offset;
     if (agrees && fault === undefined) return undefined;
-    // An update moves a late scheduler to its next tick. It does not move one that is ahead: that one is set anew.
+    // An update moves a late scheduler to its next tick. One that is ahead is not moved, so it is removed and created.
     if (fault === 'ahead') {
       await queue.removeJobScheduler(id);
       // A tick's job id contains its planned time. Ticks that ran too early must not block the ids of the next ones.
@@ -194,7 +194,7 @@ const reconcileScheduler = async (
  * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
  *   Ticks that were taken too early wait for their time (jobs/tick.ts): while one waits, the schedule is in time.
  */
-const findFault = async (
+const findScheduleFault = async (
   { queue, now, readJobs, readDelayed, signal }: WatchedQueue,
   { key, next = now, every = 0 }: JobSchedulerJson,
 ): Promise<'late' | 'ahead' | undefined> => {

@@ -62,8 +62,8 @@ export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] 
 };
 
 /**
- * Writes each batch as it comes. A batch whose write fails is written with the next one; the last write throws, and so
- * does one that leaves no room for further answers.
+ * Writes each batch as it comes. A failed write is retried together with the next batch. Throws if the last write fails,
+ * or if unwritten answers fill the memory.
  * @param answers counts what is unwritten
  * @param write returns undefined when nothing may be written any more, which ends the calls
  * @returns undefined when `write` did

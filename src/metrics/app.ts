@@ -6,7 +6,7 @@ import { createServer } from '#src/http/create-server.ts';
 export type MetricsAppOptions = {
   registry: Registry;
   /** Resolves to why the process cannot work, or rejects; resolves to undefined if it can. */
-  findFault: () => Promise<string | undefined>;
+  findUnreachable: () => Promise<string | undefined>;
   logger: FastifyBaseLogger;
 };
 
@@ -20,7 +20,7 @@ const BOUNDS = { bodyMaxBytes: 1_024, connectionsMax: 100 };
  */
 export const buildMetricsApp = async ({
   registry,
-  findFault,
+  findUnreachable,
   logger,
 }: MetricsAppOptions): Promise<FastifyInstance> => {
   // Less than Prometheus's default scrape timeout, 10 s.
@@ -31,7 +31,7 @@ export const buildMetricsApp = async ({
   });
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    const fault = await findFault().catch((thrown: unknown) => safeMessage(coerceError(thrown)));
+    const fault = await findUnreachable().catch((thrown: unknown) => safeMessage(coerceError(thrown)));
     return fault === undefined ? 'ready\n' : reply.code(503).send(`not ready: ${fault}\n`);
   });
   await app.ready();

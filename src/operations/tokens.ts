@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { insertToken, revokeToken } from '#db/queries/tokens.ts';
 import { applicationId, displayName, duration } from '#src/contract/application-settings.ts';
 import { NotFoundError } from '#src/errors.ts';
+import { createApiToken } from '#src/identity/create-api-token.ts';
 import { defineOperation } from '#src/operations/operation.ts';
-import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
+import { hashApiToken } from '#src/rules/api-token.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

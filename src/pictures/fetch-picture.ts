@@ -34,7 +34,7 @@ export type FetchOptions = {
 const HEADERS = {
   'user-agent': 'game-catalogue',
   accept: 'image/avif,image/webp,image/png,image/jpeg,image/gif',
-  // A compressed image is hardly smaller, and what is not decompressed is no bomb.
+  // Compression hardly makes an image smaller, and a body that is not decompressed cannot be a bomb.
   'accept-encoding': 'identity',
 };
 

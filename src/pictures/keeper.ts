@@ -55,7 +55,7 @@ export const createPictureKeeper = ({
   const isMisplaced = ({ stored, belongs, is_old }: Content): boolean =>
     stored !== null && (belongs === null ? stored === 'passed' || is_old : stored !== belongs);
 
-  /** Deletes bytes that the database names no more: a process that is killed in between leaves a file too many. */
+  /** Deletes bytes that no row names any longer. A process that is killed in between leaves one file too many. */
   const deleteOne = async (content: Content): Promise<void> => {
     const { sha256, stored } = content;
     if (stored === null) return;

@@ -1,7 +1,7 @@
 /** `/portal/sign-in`, `/portal/sign-out`, and who is signed in at the portal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Holder } from '#db/queries/portal-sessions.ts';
+import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
 import type { Caller } from '#src/operations/operation.ts';
@@ -15,7 +15,7 @@ import { isPolling } from '#src/site/site.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in; null outside the portal and on its public pages. */
-    holder: Holder | null;
+    holder: PortalUser | null;
   }
 }
 
@@ -40,7 +40,7 @@ ${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', sp
 };
 
 /** The holder of the session of a request that passed the check. */
-export const holderOf = (request: FastifyRequest): Holder => {
+export const holderOf = (request: FastifyRequest): PortalUser => {
   if (request.holder === null) throw new Error('this route is public: it has no holder');
   return request.holder;
 };

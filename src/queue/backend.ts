@@ -146,12 +146,12 @@ const createRecoveringBackend: typeof createPostgresBackend = (name, options, mo
 const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
 
 /**
- * Every statement of BullMQ has an index. In a backlog the statistics are of another time, and by them PostgreSQL reads
- * all jobs whenever a worker takes one.
+ * Switches sequential scans off, because after a backlog builds up stale statistics make Postgres choose one for each
+ * fetch of a job. Every statement of BullMQ has an index.
  */
 const BY_INDEX = '-c enable_seqscan=off';
 
-/** As of the tables' own statements (db/client.ts). A migration has no limit. */
+/** The timeout of a statement, as in db/client.ts. Migrations have none. */
 const STATEMENT_MS = 60_000;
 
 const openPostgres = (options: BackendOptions): QueueBackend => {

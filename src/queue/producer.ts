@@ -37,7 +37,7 @@ export type Producer = {
   close: () => Promise<void>;
 };
 
-/** Between two looks at a job that others are merged into. */
+/** Delay between two reads of a job that others are merged into. */
 const LOOK_UP_MS = 10_000;
 
 /** Backoff after this many attempts. */

@@ -13,7 +13,7 @@ import { CALL_TIMEOUT_MS, STORAGE } from '#src/rules/budgets.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { createAnswerMemory } from '#src/webhooks/answer-memory.ts';
 import { createWebhookClient } from '#src/webhooks/client.ts';
-import { createPace } from '#src/webhooks/pace.ts';
+import { createProcessPace } from '#src/webhooks/pace.ts';
 
 export type JobResources = { sql: Database; producer: Producer; keys: KeyRing };
 
@@ -28,7 +28,7 @@ export const createJobDependencies = (
   config: Pick<Config, 'webhooks' | 'pictures' | 'kycRetention' | 'auditTimeZone'>,
   { sql, producer, keys }: JobResources,
   started: AsyncDisposableStack,
-  { pace = createPace(), pageCap = STORAGE.pages, callTimeoutMs = CALL_TIMEOUT_MS }: JobLimits = {},
+  { pace = createProcessPace(), pageCap = STORAGE.pages, callTimeoutMs = CALL_TIMEOUT_MS }: JobLimits = {},
 ): JobDependencies => {
   const egress = createEgressPolicy(config.webhooks);
   const memory = createAnswerMemory();

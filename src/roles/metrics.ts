@@ -40,11 +40,11 @@ export const startMetrics = async (
   const { registry } = started.use(createProcessMetrics(role));
   addFleetMetrics(registry, sql);
   addQueueMetrics(registry, producer.queues(), backend);
-  const findFault = async (): Promise<string | undefined> => {
+  const findUnreachable = async (): Promise<string | undefined> => {
     await Promise.all([probeWrites(sql), backend.probe()]);
     return fault();
   };
-  const app = await buildMetricsApp({ registry, findFault, logger });
+  const app = await buildMetricsApp({ registry, findUnreachable, logger });
   started.defer(() => stopListening(app));
   const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
     if (!(error instanceof UsageError)) throw error;

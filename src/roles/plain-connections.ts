@@ -9,7 +9,7 @@ const leavesMachine = (url: string): boolean => {
 const isVerified = (databaseUrl: string): boolean => /[?&]sslmode=verify-full(&|$)/.test(databaseUrl);
 
 /** The warnings about connections of this process that leave the machine without TLS (OWASP ASVS 12.3.1). */
-export const warnOfPlainConnections = (databaseUrl: string, redisUrl: string | undefined): string[] => {
+export const plainConnectionWarnings = (databaseUrl: string, redisUrl: string | undefined): string[] => {
   const warnings: string[] = [];
   if (leavesMachine(databaseUrl) && !isVerified(databaseUrl))
     warnings.push(

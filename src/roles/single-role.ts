@@ -4,7 +4,7 @@ import { requireCurrentSchema } from '#db/schema-version.ts';
 import type { Config } from '#src/config.ts';
 import { compareClock } from '#src/roles/compare-clock.ts';
 import { STARTING, startMetrics } from '#src/roles/metrics.ts';
-import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
+import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { startTracing } from '#src/tracing/start.ts';
 
@@ -36,7 +36,7 @@ export const startSingleRole = async (
 ): Promise<{ role: Role; metrics: string; stop: () => Promise<void> }> => {
   await using started = new AsyncDisposableStack();
   started.use(await startTracing(config.tracing));
-  for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
+  for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await checkDatabase(databaseUrl, logger);
   let role: Role | undefined;
   let stopping = false;

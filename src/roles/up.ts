@@ -6,7 +6,7 @@ import { startKycDesk } from '#src/roles/kyc-desk.ts';
 import { startMedia } from '#src/roles/media.ts';
 import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
-import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
+import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { checkDatabase } from '#src/roles/single-role.ts';
 import { startWorker } from '#src/roles/worker.ts';
@@ -45,7 +45,7 @@ export const startEverything = async (
     databaseUrl = instance.databaseUrl;
     lost = instance.lost.then(() => 'the embedded Postgres ended');
   }
-  for (const warning of warnOfPlainConnections(databaseUrl, config.redisUrl)) logger.warn(warning);
+  for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
   await checkDatabase(databaseUrl, logger);
   await beforeRoles(databaseUrl);

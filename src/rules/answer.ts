@@ -121,7 +121,7 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };
 
-/** A reason without its advice: for who reads it on the page of the run, after the decision, or without that right. */
+/** The reason without the advice to accept the run, for readers who cannot or need not accept it. */
 export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
 
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {

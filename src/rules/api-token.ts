@@ -1,9 +1,10 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** Marks the token as ours, for people and for scanners that look for leaked secrets. */
 const PREFIX = 'gct_';
-const RANDOM_BYTES = 32;
+/** Random bytes of a token. */
+export const API_TOKEN_BYTES = 32;
 const CHECKSUM_BYTES = 4;
 /** The prefix, 32 random bytes and 4 bytes of checksum, the latter two in base64url. */
 const SHAPE = /^gct_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$/;
@@ -14,9 +15,9 @@ const checksumOf = (body: string): string => {
   return bytes.toString('base64url');
 };
 
-/** Creates an API token. Its CRC-32 detects typing errors. */
-export const createApiToken = (): string => {
-  const body = PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
+/** Writes an API token. Its CRC-32 detects typing errors. @param random `API_TOKEN_BYTES` bytes */
+export const formatApiToken = (random: Buffer): string => {
+  const body = PREFIX + random.toString('base64url');
   return body + checksumOf(body);
 };
 

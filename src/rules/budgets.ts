@@ -18,7 +18,7 @@ export const MAX_BODY_BYTES: Record<Operation, number> = {
 
 /** What a response may have around its body. */
 export const WIRE = {
-  /** Bytes that a connection receives for one call: those of the largest body, and as many besides. */
+  /** Most bytes received for one call: twice the largest body, for headers and framing. */
   bytes: 8 * MIB,
   /** Interim (1xx) responses before the response itself. */
   interimResponses: 16,
@@ -52,7 +52,7 @@ export const MAX_JSON_VALUES = 100_000;
  * Work on responses that one turn of the event loop may do, in milliseconds. One step of it may take longer: at most
  * the parsing of 4 MiB, or the validation of one detail (0.1 s).
  */
-export const TURN_MS = 20;
+export const EVENT_LOOP_TURN_MS = 20;
 
 /**
  * Bytes of answers that one process keeps in memory. A worker of 512 MiB is built on these: text takes up to twice its
@@ -83,7 +83,7 @@ export const PACE = {
   /** Parts of the event loop's time. */
   shareOfOne: 0.05,
   share: 0.15,
-  /** Work that an application need not wait for: a process that is not scheduled for a moment is not its fault. */
+  /** Free work of an application, so that scheduling delays of this process are not charged to it. */
   creditMs: 50,
   /** No call waits longer than this for the responses before it. */
   maxWaitMs: 60_000,

@@ -20,7 +20,7 @@ export const isAnswered = ({ transport, status, retryAfterMs }: CallFailure): bo
 const UNREACHABLE: ReadonlySet<string> = new Set(['name_not_found', 'connect_failed', 'timeout']);
 
 /** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
-export const findFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {
+export const findRunFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {
   if (failures.length === 0) return 'none';
   return failures.every(({ code }) => UNREACHABLE.has(code)) ? 'unreachable' : 'application';
 };

@@ -29,7 +29,7 @@ export const freshMs = (isFailure: boolean, recheckMs: number): number =>
  * that were decided together spread. A failure that may pass is repeated within an hour.
  * @param random from 0 to 1
  */
-export const nextCheckMs = (isFailure: boolean, recheckMs: number, random = Math.random()): number =>
+export const nextCheckMs = (isFailure: boolean, recheckMs: number, random: number): number =>
   Math.min(recheckMs, isFailure ? FRESH_MS : recheckMs) * (0.8 + 0.2 * random);
 
 /**

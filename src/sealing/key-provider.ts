@@ -16,9 +16,9 @@ export type KeyProvider = {
 
 /** The keys of a process. */
 export type KeyRing = {
-  /** For KYC records: the first seals, all open. Empty: this process has no key for records. */
+  /** Keys for KYC records. The first seals, all open. Empty: this process has no key for records. */
   readonly records: readonly KeyProvider[];
-  /** For access tokens and event secrets: the first seals; these and the keys for records open. */
+  /** Keys for access tokens and event secrets. The first seals; all of them and the keys for records open. */
   readonly tokens: readonly KeyProvider[];
 };
 

@@ -6,7 +6,7 @@ const OVERHEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
 /** The record that a sealed value belongs to. */
 export type SealedRecord = { table: string; record_id: string };
-/** The only place where a sealed value opens. `boundTo`: what else must be the same there as when it was sealed. */
+/** Where a value was sealed; it opens nowhere else. `boundTo`: further values that must be equal when it is opened. */
 export type SealedPlace = SealedRecord & { column: string; boundTo?: readonly string[] };
 
 /** Versions of the byte format (docs/kyc.md), the first byte of a sealed value. */

@@ -44,7 +44,7 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** Over https: a year of https alone. The host of a site, and hosts below it, serve nothing over http. */
+/** HSTS for one year, with subdomains: none of them may serve http. */
 export const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
 
 export const HTML = 'text/html; charset=utf-8';

@@ -14,7 +14,7 @@ const UNITS: [limitS: number, unitS: number, short: string][] = [
 ];
 
 /** A duration in one unit, such as `4 min`, that no line break divides. @param ms negative counts as 0 */
-export const formatAge = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [, unit, short] = UNITS.find(([limit]) => seconds < limit) ?? [seconds, 86_400, 'd'];
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
@@ -26,7 +26,7 @@ const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' '
 export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {
   if (time === null || time === undefined) return NONE;
   const ms = now - time.getTime();
-  const text = ms >= 0 ? `${formatAge(ms)} ago` : `in ${formatAge(-ms)}`;
+  const text = ms >= 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
 };
 
@@ -92,7 +92,7 @@ const NAMED_MAX = 60;
 export const nameInText = (name: string): string =>
   nameOr(name.replaceAll(DIRECTION_CONTROLS, '').slice(0, NAMED_MAX).toWellFormed());
 
-/** The name of a game in a link. Without a name, a muted placeholder: an empty link has no height and cannot be read out. */
+/** The name of a game in a link. A muted placeholder replaces an empty name, because an empty link is invisible. */
 export const gameName = (name: string): SafeHtml | string => {
   const shown = nameOr(name);
   return shown === name ? name : html`<span class="none">${shown}</span>`;

@@ -84,7 +84,7 @@ export type Page = {
 };
 
 /** What is around the pages of a person who is signed in. */
-type Surroundings = {
+type PageFrame = {
   name: string;
   /** Of the paths of its overview and of signing out: "" for the root. */
   base: string;
@@ -97,7 +97,7 @@ type Surroundings = {
 
 const CURRENT = html` aria-current="page"`;
 
-const placeItem = ([path, label, icon]: Surroundings['places'][number], at: string): SafeHtml =>
+const placeItem = ([path, label, icon]: PageFrame['places'][number], at: string): SafeHtml =>
   html`<li><a href="${path}"${path === at ? CURRENT : null}>
 <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`;
 
@@ -116,7 +116,7 @@ ${actions === undefined ? null : html`<div class="actions">${actions}</div>`}</d
 /** A page for a person who is signed in. @param after below the content */
 export const framedPage = (
   page: Page,
-  { name, base, places, who, warning }: Surroundings,
+  { name, base, places, who, warning }: PageFrame,
   after: SafeHtml | null = null,
 ): SafeHtml => html`${head(page.title)}
 <body>

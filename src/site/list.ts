@@ -10,7 +10,7 @@ import {
   ago,
   badge,
   clock,
-  formatAge,
+  formatDuration,
   gameName,
   html,
   link,
@@ -34,7 +34,7 @@ const showValue = <Row>({ kind, value }: Column<Row>, row: Row): Shown | null =>
   if (shown === null || shown === '') return null;
   if (shown instanceof Date) return kind === 'age' ? ago(shown) : clock(shown);
   if (typeof shown === 'number') {
-    if (kind === 'duration') return formatAge(shown);
+    if (kind === 'duration') return formatDuration(shown);
     return shown === 0 ? html`<span class="none">0</span>` : number(shown);
   }
   if (kind === 'status') return badge(shown);

@@ -32,9 +32,9 @@ export type AnswerMemory = {
 type Waiting = { applicationId: string; bytes: number; enter: () => void };
 
 /**
- * Bounds the bytes of answers that this process reads and has not written. Answers of ordinary size never wait; a large
- * one waits until there is room, and its application may not have more than one page's worth of them at once.
- * Applications that send large answers slowly share a part of the room, so that they cannot take all of it.
+ * Bounds the bytes of answers that this process reads and has not written. Answers of ordinary size never wait. A large
+ * answer waits until memory is free, and one application holds at most one page's worth of large answers. Applications
+ * that send large answers slowly share a smaller part of the memory, so that they cannot take all of it.
  */
 export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory => {
   let unwritten = 0;

@@ -15,7 +15,7 @@ import { createHttpPost } from '#src/egress/http-post.ts';
 import type { HttpPostOptions } from '#src/egress/post.ts';
 import { CALL_TIMEOUT_MS, MAX_BODY_BYTES, WIRE } from '#src/rules/budgets.ts';
 import { type AnswerMemory, createAnswerMemory } from '#src/webhooks/answer-memory.ts';
-import { createPace, createStopwatch, type Pace } from '#src/webhooks/pace.ts';
+import { createProcessPace, createStopwatch, type ProcessPace } from '#src/webhooks/pace.ts';
 import { readData, readEnvelope } from '#src/webhooks/read-response.ts';
 
 /** Addresses and token of one application. */
@@ -56,11 +56,11 @@ const kycRecordOrNull = kycRecordSchema.nullable();
  * response that is large, or that takes this process long to read, the application's next call is delayed (pace.ts).
  */
 export const createWebhookClient = (
-  options: HttpPostOptions & { memory?: AnswerMemory; pace?: Pace },
+  options: HttpPostOptions & { memory?: AnswerMemory; pace?: ProcessPace },
 ): WebhookClient => {
   const http = createHttpPost(options);
   const memory = options.memory ?? createAnswerMemory();
-  const pace = options.pace ?? createPace();
+  const pace = options.pace ?? createProcessPace();
   const { callTimeoutMs = CALL_TIMEOUT_MS } = options;
 
   const call = async <Schema extends z.ZodType>(

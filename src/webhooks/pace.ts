@@ -5,7 +5,7 @@ import { MEMORY, PACE } from '#src/rules/budgets.ts';
 export type Cost = { bytes: number; ms: number };
 
 /** How fast applications may use this process. One per process. */
-export type Pace = {
+export type ProcessPace = {
   /** Resolves when the application has waited for what its responses cost, or the signal aborts. */
   wait: (applicationId: string, signal: AbortSignal) => Promise<void>;
   /** Delays the application's next call by the time that this cost is worth. */
@@ -15,18 +15,17 @@ export type Pace = {
 /**
  * Paces applications whose responses are larger than `MEMORY.ordinaryBytes` or take longer than `PACE.ordinaryMs`: each
  * may use `bytesOfOne` bytes a second and `shareOfOne` of the event loop, all of them together `bytes` and `share`.
- * Applications with ordinary responses are paced by their `rate` alone, so they do not notice the others. An ordinary
- * response takes long, too, when the process is not scheduled or collects garbage in the middle of it; therefore an
- * application waits only for what exceeds `creditMs`.
+ * Applications with ordinary responses are paced by their `rate` alone, so they do not notice the others. The first
+ * `creditMs` of work are free, because garbage collection or a busy machine can make any response slow.
  */
-export const createPace = (limits: typeof PACE = PACE): Pace => {
-  /** When each application has paid for its responses, in milliseconds of the monotonic clock. */
+export const createProcessPace = (limits: typeof PACE = PACE): ProcessPace => {
+  /** Until when each application must wait, in milliseconds of the monotonic clock. */
   const paidAt = new Map<string, number>();
 
-  /** The part of a limit that each application gets which has not paid yet. */
+  /** An application's share of a limit: its own maximum, or an equal part of the total. */
   const partOf = (ofOne: number, ofAll: number): number => Math.min(ofOne, ofAll / paidAt.size);
 
-  /** How long `creditMs` takes to pay for. */
+  /** The waiting time that equals `creditMs` of work. */
   const creditWaitMs = (): number => limits.creditMs / partOf(limits.shareOfOne, limits.share);
 
   const forgetPaid = (now: number): void => {

@@ -4,7 +4,7 @@ import { CallError } from '#src/egress/errors.ts';
 import { ACCEPT_ENCODING } from '#src/egress/http-post.ts';
 import type { PostResponse } from '#src/egress/post.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES, MEMORY } from '#src/rules/budgets.ts';
-import { takeTurn } from '#src/webhooks/turns.ts';
+import { takeEventLoopTurn } from '#src/webhooks/turns.ts';
 
 const DECODERS = {
   gzip: promisify(gunzip),
@@ -163,9 +163,9 @@ export const readJson = async (
   } finally {
     meter.charge(size);
   }
-  await takeTurn();
+  await takeEventLoopTurn();
   const text = meter.time(() => readText(response, bytes));
-  await takeTurn();
+  await takeEventLoopTurn();
   try {
     return meter.time(() => JSON.parse(text));
   } catch {

@@ -1,18 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TURN_MS } from '#src/rules/budgets.ts';
+import { EVENT_LOOP_TURN_MS } from '#src/rules/budgets.ts';
 
-/** When work on responses began in this turn of the event loop; undefined if it has not. A process has one event loop. */
+/** When this turn of the event loop began to work on responses. Module state, because a process has one event loop. */
 let startedAt: number | undefined;
 
 /** Has the work on responses taken its share of this turn of the event loop? */
-export const isTurnSpent = (): boolean => startedAt !== undefined && performance.now() - startedAt >= TURN_MS;
+export const isTurnSpent = (): boolean =>
+  startedAt !== undefined && performance.now() - startedAt >= EVENT_LOOP_TURN_MS;
 
 /**
  * Resolves when work on a response may begin: at once, or in a later turn of the event loop when this turn's work has
- * taken `TURN_MS`. Responses that arrive together are therefore processed one after another, with turns in between for
+ * taken `EVENT_LOOP_TURN_MS`. Responses that arrive together are therefore processed one after another, with turns in between for
  * timers, the renewal of job locks, and health probes.
  */
-export const takeTurn = async (): Promise<void> => {
+export const takeEventLoopTurn = async (): Promise<void> => {
   while (isTurnSpent()) await nextTurn();
   if (startedAt !== undefined) return;
   startedAt = performance.now();

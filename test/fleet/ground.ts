@@ -14,6 +14,6 @@ export const sharedGround = (): Ground => {
 /** Real servers of Redis are needed; without them these tests are skipped and say so. */
 export const withoutRedis = (title: string): boolean => {
   const missing = inject('redisUrl') === null;
-  if (missing) process.stderr.write(`${title}: not run, for there is no redis-server here\n`);
+  if (missing) process.stderr.write(`${title}: not run, because redis-server is not installed\n`);
   return missing;
 };

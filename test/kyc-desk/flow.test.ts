@@ -199,7 +199,7 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
       return documentOf(await runCli(given, env));
     };
     expect((await show()).error).toContain(
-      'It takes two persons to reveal a KYC record: ask at the KYC desk',
+      'It takes two persons to reveal a KYC record: request it at the KYC desk',
     );
     await ask(kim, 'Reveal');
     await approveAs(lee);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { warnOfPlainConnections } from '#src/roles/plain-connections.ts';
+import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
 
 const LOCAL = 'postgres://u:p@127.0.0.1/db';
 
@@ -11,7 +11,7 @@ test.each([
   ['postgres://u:p@db.example/db?sslmode=verify-full', 'rediss://:p@redis.example'],
   [LOCAL, 'rediss+cluster://:p@a.example:1,b.example:2'],
 ])('no warning: %s, %s', (databaseUrl, redisUrl) => {
-  expect(warnOfPlainConnections(databaseUrl, redisUrl)).toEqual([]);
+  expect(plainConnectionWarnings(databaseUrl, redisUrl)).toEqual([]);
 });
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   [LOCAL, 'redis+sentinel://:hidden@a.example:1,b.example:2/main', ['REDIS_URL']],
   ['postgres://u:hidden@db/db', 'redis+cluster://:hidden@a:1,b:2', ['DATABASE_URL', 'REDIS_URL']],
 ])('a warning without the password: %s, %s', (databaseUrl, redisUrl, named) => {
-  const warnings = warnOfPlainConnections(databaseUrl, redisUrl);
+  const warnings = plainConnectionWarnings(databaseUrl, redisUrl);
   expect(warnings.map((text) => text.split(' ', 1).join())).toEqual(named);
   expect(warnings.join()).not.toContain('hidden');
 });

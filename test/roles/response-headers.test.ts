@@ -37,7 +37,11 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
 
   beforeAll(async () => {
     await addTestOperator(database.sql, 'olga', 'admin');
-    metrics = await buildMetricsApp({ registry: new Registry(), findFault: async () => undefined, logger });
+    metrics = await buildMetricsApp({
+      registry: new Registry(),
+      findUnreachable: async () => undefined,
+      logger,
+    });
     await metrics.listen({ host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {

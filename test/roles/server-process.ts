@@ -22,7 +22,7 @@ const app =
         keepsPictures: false,
         logger,
       })
-    : await buildMetricsApp({ registry: new Registry(), findFault: async () => undefined, logger });
+    : await buildMetricsApp({ registry: new Registry(), findUnreachable: async () => undefined, logger });
 const { port } = new URL(await listen(app, '127.0.0.1', 0, 'PORT'));
 process.stdout.write(`${port}\n`);
 

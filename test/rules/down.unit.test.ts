@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findFault, isAnswered, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
+import { findRunFault, isAnswered, isDetailWebhookDown, maySkipPage } from '#src/rules/down.ts';
 
 describe('An answered call', () => {
   it.each([200, 301, 400, 404, 429, 500, 503])('is HTTP status %i, with or without an envelope', (status) => {
@@ -65,6 +65,6 @@ describe('the fault of a failed run', () => {
     ['application', ['tls_failed']],
     ['none', []],
   ] as const)('is %s if its calls failed with %j', (fault, codes) => {
-    expect(findFault(codes.map((code) => ({ code })))).toBe(fault);
+    expect(findRunFault(codes.map((code) => ({ code })))).toBe(fault);
   });
 });

@@ -15,10 +15,11 @@ import {
   type ApplicationGameSummary,
   EXAMPLE_DETAIL,
 } from '#src/contract/application.ts';
+import { createApiToken } from '#src/identity/create-api-token.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { openRun } from '#src/ingest/steps.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
-import { createApiToken, hashApiToken } from '#src/rules/api-token.ts';
+import { hashApiToken } from '#src/rules/api-token.ts';
 import {
   addressesEndAt,
   CONTENT,

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
 import type { JobLimits } from '#src/roles/job-dependencies.ts';
 import { PACE } from '#src/rules/budgets.ts';
-import { createPace } from '#src/webhooks/pace.ts';
+import { createProcessPace } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
 import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
@@ -68,7 +68,7 @@ export const startHostileApplication = async (
 };
 
 /** No application of a test waits for what its large responses cost: that is the subject of test/webhooks/pace. */
-const unpaced = createPace({
+const unpaced = createProcessPace({
   ...PACE,
   bytesOfOne: Infinity,
   bytes: Infinity,

@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import type { ApplicationGameList } from '#src/contract/application.ts';
 import { type ListCursor, recordPage as record } from '#src/ingest/record-page.ts';
-import { createPace } from '#src/webhooks/pace.ts';
+import { createProcessPace } from '#src/webhooks/pace.ts';
 
 /** Records a page as the job does, in a process that has done nothing before. */
 export const recordPage = (
@@ -9,4 +9,4 @@ export const recordPage = (
   cursor: ListCursor,
   response: ApplicationGameList,
   pageCap: number,
-) => record({ sql, pace: createPace(), pageCap }, cursor, response);
+) => record({ sql, pace: createProcessPace(), pageCap }, cursor, response);

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
-/** Only what hangs takes this long. */
+/** Only a test that hangs waits this long. */
 const WITHIN_MS = 240_000;
 
 /**
- * Asks again and again until the answer is there. @returns the first answer that is not undefined or false
+ * Polls until the answer is there. @returns the first answer that is not undefined or false
  * @throws after four minutes (or `withinMs`), with the words of what was waited for
  */
 export const until = async <Answer>(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPace, createStopwatch } from '#src/webhooks/pace.ts';
+import { createProcessPace, createStopwatch } from '#src/webhooks/pace.ts';
 import { isDone, live } from '#test/support/webhooks.ts';
 
 const LIMITS = {
@@ -18,7 +18,7 @@ test.each([
 ])(
   'an application waits for the %s that its responses took, and no other application does',
   async (_, cost) => {
-    const pace = createPace(LIMITS);
+    const pace = createProcessPace(LIMITS);
     pace.charge('acme', cost);
     pace.charge('ordinary', { bytes: 60_000, ms: 5 });
     const abort = new AbortController();
@@ -34,7 +34,13 @@ test.each([
   ['bytes', { bytes: 100_000, ms: 0 }],
   ['time', { bytes: 0, ms: 100 }],
 ])('applications that cost much share the pace of the process: %s', async (_, cost) => {
-  const pace = createPace({ ...LIMITS, bytesOfOne: 1_000_000, bytes: 1_000_000, shareOfOne: 1, share: 1 });
+  const pace = createProcessPace({
+    ...LIMITS,
+    bytesOfOne: 1_000_000,
+    bytes: 1_000_000,
+    shareOfOne: 1,
+    share: 1,
+  });
   const from = performance.now();
   for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, cost);
   await Promise.all(['a', 'b', 'c', 'd'].map((id) => pace.wait(id, live())));
@@ -42,7 +48,7 @@ test.each([
 });
 
 test('however many applications cost much, each waits', async () => {
-  const pace = createPace({ ...LIMITS, creditMs: 10 });
+  const pace = createProcessPace({ ...LIMITS, creditMs: 10 });
   const ids = Array.from({ length: 300 }, (_, index) => `app-${index}`);
   for (let times = 0; times < 9; times += 1) for (const id of ids) pace.charge(id, { bytes: 0, ms: 6 });
   const abort = new AbortController();
@@ -53,7 +59,7 @@ test('however many applications cost much, each waits', async () => {
 });
 
 test('an application need not wait for one response that took long by chance, also beside others that wait', async () => {
-  const pace = createPace({ ...LIMITS, creditMs: 10 });
+  const pace = createProcessPace({ ...LIMITS, creditMs: 10 });
   for (let times = 0; times < 9; times += 1) {
     for (const id of ['a', 'b', 'c', 'd']) pace.charge(id, { bytes: 0, ms: 6 });
   }

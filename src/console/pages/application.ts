@@ -21,7 +21,7 @@ import {
   clock,
   due,
   facts,
-  formatAge,
+  formatDuration,
   html,
   link,
   mono,
@@ -102,10 +102,10 @@ const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml =>
     (each) => html`<a class="stat" href="${link('/games', { application: application_id, status: each })}">
 <span>${each}</span><strong>${number(games[each])}</strong></a>`,
   );
-  const tick = nextTick === null ? '–' : formatAge(nextTick.getTime() - Date.now());
+  const tick = nextTick === null ? '–' : formatDuration(nextTick.getTime() - Date.now());
   return html`<div class="stats">${byStatus}
 <div class="stat"><span>Next tick</span><strong>${tick}</strong>
-<span>${status === 'paused' ? 'paused' : `every ${formatAge(every_ms)}`}</span></div></div>`;
+<span>${status === 'paused' ? 'paused' : `every ${formatDuration(every_ms)}`}</span></div></div>`;
 };
 
 const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
@@ -131,9 +131,9 @@ const settings = (application: ApplicationRow): SafeHtml =>
       ['query_game_list', mono(application.query_game_list_webhook)],
       ['query_game_detail', mono(application.query_game_detail_webhook)],
       ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-      ['Games every', formatAge(application.every_ms)],
-      ['KYC every', formatAge(application.kyc_every_ms)],
-      ['Details at most', `${formatAge(application.detail_max_age_ms)} old`],
+      ['Games every', formatDuration(application.every_ms)],
+      ['KYC every', formatDuration(application.kyc_every_ms)],
+      ['Details at most', `${formatDuration(application.detail_max_age_ms)} old`],
       ['Concurrency', application.concurrency],
       ['Rate', `${number(application.rate)} calls a second`],
       ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],

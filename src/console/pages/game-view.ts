@@ -24,7 +24,7 @@ import {
   clock,
   FILTERS,
   facts,
-  formatAge,
+  formatDuration,
   hiddenFields,
   html,
   IN_PLACE,
@@ -159,7 +159,7 @@ ${input('Address', { name: 'url', type: 'url', maxlength: 2048, value })}
 const describeWait = ({ waiting }: GameView['timeline']): string | null => {
   if (waiting === null) return null;
   const { place, games, lane, median_wait_ms } = waiting;
-  const median = median_wait_ms === null ? '' : `, median wait ${formatAge(median_wait_ms)}`;
+  const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
   return `number ${place} of ${games} in the ${lane} lane${median}`;
 };
 

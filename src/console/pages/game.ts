@@ -36,7 +36,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 /** A decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
 const FORM_MAX_BYTES = 144 * 1024;
 
-const NO_GAME = 'There is no game with this id.';
+const GAME_NOT_FOUND = 'There is no game with this id.';
 
 /** The next games of the lane, whose pictures are fetched while the operator looks at this one. */
 const UPCOMING = 4;
@@ -104,7 +104,12 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const game_id = toId(request.params.game_id);
     const game = game_id === undefined ? undefined : await findGame(sql, game_id);
     if (game_id === undefined || game === undefined)
-      return sendError(reply, 404, 'No such game', `${NO_GAME} Search for it by the id of its application.`);
+      return sendError(
+        reply,
+        404,
+        'No such game',
+        `${GAME_NOT_FOUND} Search for it by the id of its application.`,
+      );
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
@@ -187,7 +192,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const form = decision.parse(request.body);
       const { act, lane, application, q, cursor, seen_status, seen_pictures, reason, text, note } = form;
       const filters = { lane, application, q };
-      if (game_id === undefined) return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
+      if (game_id === undefined) return redirectWith(reply, link('/review', filters), GAME_NOT_FOUND, 'bad');
       const here = link(`/games/${game_id}`, filters);
       const seen = { games: [{ game_id, revision: form.revision, seen_pictures }], seen_status, note };
       return redirectOnRefusal(reply, here, async () => {
@@ -197,7 +202,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             : await operateFor(request, options, rejectGames, { ...seen, reason, text });
         const [decided] = games;
         if (decided === undefined || decided.result === 'unknown')
-          return redirectWith(reply, link('/review', filters), NO_GAME, 'bad');
+          return redirectWith(reply, link('/review', filters), GAME_NOT_FOUND, 'bad');
         const why = explainUndecided(decided);
         if (why !== undefined) {
           const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };
@@ -226,7 +231,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     { config: { right: 'decide' }, bodyLimit: 16 * 1024 },
     async (request, reply) => {
       const game_id = toId(request.params.game_id);
-      if (game_id === undefined) return redirectWith(reply, '/games', NO_GAME, 'bad');
+      if (game_id === undefined) return redirectWith(reply, '/games', GAME_NOT_FOUND, 'bad');
       const { url } = z.object({ url: z.string().trim() }).parse(request.body);
       const here = `/games/${game_id}`;
       return redirectAfter(reply, here, async () => {

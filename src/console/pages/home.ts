@@ -23,7 +23,7 @@ import { summariseLanes } from '#src/review/lanes.ts';
 import { sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { formatAge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { formatDuration, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -44,7 +44,7 @@ const stat = (label: string, value: number, url: string, note: string, tone = ''
 <span>${note}</span></a>`;
 
 const waitNote = (oldest: Date | null): string =>
-  oldest === null ? 'nothing waits' : `oldest ${formatAge(Date.now() - oldest.getTime())}`;
+  oldest === null ? 'nothing waits' : `oldest ${formatDuration(Date.now() - oldest.getTime())}`;
 
 const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
   const labels = hours.map(({ hour }) => `${hour.toISOString().slice(11, 16)} UTC`);

@@ -1,4 +1,4 @@
-/** `/icons`: icons that were being fetched when their page was made. The page requests them until they are there. */
+/** `/icons`: returns icons that were still being fetched when the page was rendered. The page polls it. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
@@ -15,7 +15,7 @@ type Iconed = { game_id: string; application_id: string; game_icon: readonly str
 const POLLS_MAX = 60;
 const QUICK_POLLS = 20;
 /** Games of one request: their ids stay below the length that an address may have. */
-const ASKED_MAX = 60;
+const REQUESTED_MAX = 60;
 
 const isIconWaiting = ({ application_id, game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
   url !== undefined && isWaiting(pictures.get({ application_id, url }));
@@ -29,8 +29,8 @@ export const awaitIcons = (
 ): SafeHtml[] => {
   const waiting = games.filter((game) => isIconWaiting(game, pictures)).map(({ game_id }) => game_id);
   if (polls >= POLLS_MAX) return [];
-  const parts = Array.from({ length: Math.ceil(waiting.length / ASKED_MAX) }, (_, part) =>
-    waiting.slice(part * ASKED_MAX, (part + 1) * ASKED_MAX),
+  const parts = Array.from({ length: Math.ceil(waiting.length / REQUESTED_MAX) }, (_, part) =>
+    waiting.slice(part * REQUESTED_MAX, (part + 1) * REQUESTED_MAX),
   );
   return parts.map((game_ids) => {
     const url = link('/icons', { games: game_ids.join(' '), size, polls: polls + 1 });
@@ -44,7 +44,7 @@ const END = html`<div hidden></div>`;
 const query = z.object({
   games: z
     .string()
-    .max(ASKED_MAX * 37)
+    .max(REQUESTED_MAX * 37)
     .transform((ids) => ids.split(' ').filter(isUuid))
     .catch([]),
   size: z.enum(ICON_SIZES).catch('small'),

@@ -26,7 +26,7 @@ import {
   action,
   ago,
   badge,
-  formatAge,
+  formatDuration,
   gameName,
   hiddenFields,
   html,
@@ -84,7 +84,7 @@ const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<span class="meta">waits ${formatAge(Date.now() - since.getTime())}${before}</span></div></li>`;
+<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}${before}</span></div></li>`;
 };
 
 const laneTabs = (lane: Lane, filters: LaneFilters, summary: LaneSummary): SafeHtml =>

@@ -12,7 +12,7 @@ import {
   badge,
   clock,
   facts,
-  formatAge,
+  formatDuration,
   html,
   mono,
   number,
@@ -28,7 +28,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 const PAGE = 50;
 
 const duration = ({ started_at, finished_at }: RunRow): string =>
-  formatAge((finished_at ?? new Date()).getTime() - started_at.getTime());
+  formatDuration((finished_at ?? new Date()).getTime() - started_at.getTime());
 
 const reasonNotice = ({ reason, outcome }: RunRow): SafeHtml | null =>
   reason === null ? null : html`<p class="notice ${toneOf(outcome ?? 'open')}">${withoutAdvice(reason)}</p>`;

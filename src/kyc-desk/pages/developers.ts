@@ -4,7 +4,7 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
-  applicationOf,
+  applicationIdOf,
   developerLinks,
   developerPath,
   fieldNames,
@@ -77,7 +77,7 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
       showList(sources, developerList, { path: '/', query: request.query, limit: PAGE }),
     ]);
     // A cp_id that waits for a second person is in the list of requests only.
-    const requested = new Set(requests.filter(({ kind }) => kind === 'cp-id').map(applicationOf));
+    const requested = new Set(requests.filter(({ kind }) => kind === 'cp-id').map(applicationIdOf));
     const undecided = refused.filter(({ application_id }) => !requested.has(application_id));
     const toApprove = requests.filter((row) => row.requested_by !== login && row.state === 'requested');
     const others = requests.filter((row) => !toApprove.includes(row));

@@ -29,7 +29,7 @@ export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
   ids.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`);
 
 /** Which application a request is about. */
-export const applicationOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
+export const applicationIdOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
 
 /** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
 export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): SafeHtml =>
@@ -40,7 +40,7 @@ export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): Saf
 /** An open request, with what this operator may do about it. */
 export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
   const { login } = proof;
-  const at = developerPath(applicationOf(row));
+  const at = developerPath(applicationIdOf(row));
   const approval = html`<input type="hidden" name="approval" value="${row.approval_id}">`;
   const fields = { approval: row.approval_id };
   const use =
