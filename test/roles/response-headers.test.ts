@@ -122,7 +122,7 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
       const added = await fetch(`${secure.url}/operators`, {
         method: 'POST',
         headers: { ...proxied, cookie },
-        body: new URLSearchParams({ act: 'sign_out', login: 'nobody' }),
+        body: new URLSearchParams({ act: 'sign_out', login: 'nobody', password: PASSWORD }),
         redirect: 'manual',
       });
       const [notice = ''] = added.headers.getSetCookie();
