@@ -90,7 +90,7 @@ export const approvalList = defineList({
   right: 'read_audit',
   columns: [
     ID,
-    { key: 'kind', kind: 'id' },
+    { key: 'kind', kind: 'word' },
     { key: 'subject', kind: 'id' },
     STATE,
     REQUESTED_BY,

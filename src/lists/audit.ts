@@ -71,7 +71,7 @@ export const auditList = defineList({
     AT,
     ACTOR,
     WHO,
-    { key: 'action', kind: 'id' },
+    { key: 'action', kind: 'word' },
     { key: 'subject', title: 'On', kind: 'id', link: ({ subject }) => toSubject(subject) },
     { key: 'reason', title: 'Why, and what', note: formatDetails },
   ],

@@ -10,9 +10,9 @@ import type { Producer } from '#src/queue/producer.ts';
 
 /**
  * What a value is, for its alignment and its form. `age`: a time as its distance from now. `duration`: milliseconds.
- * `status`: one of a few words, which has a colour. `id`: an id, or a word of the protocol.
+ * `status`: one of a few words, which has a colour. `id`: an id, which may be long. `word`: a word of ours, on one line.
  */
-type Kind = 'text' | 'number' | 'time' | 'age' | 'duration' | 'status' | 'id';
+type Kind = 'text' | 'number' | 'time' | 'age' | 'duration' | 'status' | 'id' | 'word';
 
 /** The subject that a cell links to; each front has its own address of it, or none. */
 export type Link =

@@ -120,7 +120,7 @@ export const runDayList = defineList({
   sorts: [],
   order: '-day',
   columns: [
-    { key: 'day', kind: 'id' },
+    { key: 'day', kind: 'word' },
     { key: 'outcome', kind: 'status' },
     { key: 'runs', kind: 'number' },
     ...RUN_COUNTERS.map((counter) => countColumn(counter, TITLES[counter])),
@@ -141,7 +141,7 @@ export const runPageList = defineList({
   order: '-page_num',
   columns: [
     { key: 'page', kind: 'id', value: ({ page_num }) => String(page_num), sort: 'page_num' },
-    { key: 'kind', kind: 'id', note: ({ reason }) => reason },
+    { key: 'kind', kind: 'word', note: ({ reason }) => reason },
     countColumn('row_count', 'Rows'),
     ...DETAIL_COUNTERS.map((counter) => ({
       ...countColumn(counter, TITLES[counter]),

@@ -25,6 +25,9 @@ import { pager, type TableColumn, type TableOptions, table } from '#src/site/tab
 /** The address of a subject on a site; null: the site has no page of it. */
 export type LinkTo = (link: Link) => string | null;
 
+/** Kinds whose first click sorts from A to Z. */
+const WORDS: readonly Column<never>['kind'][] = ['text', 'id', 'word'];
+
 const WIDTHS = { medium: 640, wide: 900, wider: 1200, widest: 1400 } as const;
 
 type Shown = SafeHtml | string;
@@ -38,7 +41,7 @@ const showValue = <Row>({ kind, value }: Column<Row>, row: Row): Shown | null =>
     return shown === 0 ? html`<span class="none">0</span>` : number(shown);
   }
   if (kind === 'status') return badge(shown);
-  return kind === 'id' ? mono(shown) : html`<span dir="auto">${gameName(shown)}</span>`;
+  return kind === 'id' || kind === 'word' ? mono(shown) : html`<span dir="auto">${gameName(shown)}</span>`;
 };
 
 const showNote = (note: string | Date | null | undefined): Shown | null => {
@@ -69,6 +72,7 @@ const toTableColumn = <Row>(column: Column<Row>, linkTo: LinkTo, heads?: Heads):
     numeric: kind === 'number' || kind === 'duration',
     cell: (row) => showCell(column, row, linkTo),
     ...(kind === 'text' && { fit: 'words' as const }),
+    ...(kind === 'word' && { fit: 'short' as const }),
     ...(label !== undefined && { fit: 'names' as const }),
     ...(width !== undefined && { minWidth: WIDTHS[width] }),
     ...(sort !== undefined && heads !== undefined && { sort: heads(sort, kind) }),
@@ -195,7 +199,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   const heads: Heads = (by, kind) => {
     const isSorted = page.sort === by;
     // Of figures and times, people look for the largest and the latest.
-    const isDescending = isSorted ? !page.descending : kind !== 'text' && kind !== 'id' && order !== by;
+    const isDescending = isSorted ? !page.descending : !WORDS.includes(kind) && order !== by;
     const direction = page.descending ? 'descending' : 'ascending';
     return {
       url: here({ sort: `${isDescending ? '-' : ''}${by}` }),

@@ -22,6 +22,7 @@ beforeAll(async () => {
 const TYPES = {
   text: 'string',
   id: 'string',
+  word: 'string',
   status: 'string',
   number: 'number',
   duration: 'number',
