@@ -96,12 +96,13 @@ export const openS3Store = (
       guard(async () => {
         const name = nameOfPicture(picture);
         const from = at(to === 'passed' ? 'seen' : 'passed', name);
-        if (!(await exists(to, name)))
-          await client
-            .send(new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` }))
-            .catch((error: ServiceError) => {
-              throw isNotFound(error) ? new StoreError('missing', where, name) : error;
-            });
+        // Copies also over what is there: a server that was killed may have written a part of it.
+        await client
+          .send(new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` }))
+          .catch(async (error: ServiceError) => {
+            if (!isNotFound(error)) throw error;
+            if (!(await exists(to, name))) throw new StoreError('missing', where, name);
+          });
         await client.send(new DeleteObjectCommand(from));
       }),
     read: (area, name) =>
