@@ -58,6 +58,7 @@ const sample = (isWrong: boolean, scrapes: number): string => {
     ['catalogue_pictures_drifted_total', bad],
     ['catalogue_pictures_rechecked_total{outcome="unchanged"}', scrapes * 10],
     ['catalogue_pictures_rechecked_total{outcome="timeout"}', bad * 10],
+    ['catalogue_picture_store_failures_total{code="full"}', bad],
     ['catalogue_failures_open{operation="query_cp_kyc",kind="invalid_data"}', pick(1, 0)],
     ['catalogue_failures_open{operation="query_cp_kyc",kind="unknown_key"}', pick(1, 0)],
     ['catalogue_event_webhooks{status="off"}', pick(1, 0)],
