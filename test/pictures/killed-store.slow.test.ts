@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { claimPicture, recordResult, saveContent } from '#db/queries/picture-fetches.ts';
 import { passGames } from '#src/operations/decisions.ts';
@@ -49,8 +49,13 @@ const look = async ({ media, keeper }: StoreWorld, { url, bytes }: Picture): Pro
 
 test('a thousand pictures, and a bucket whose server is killed at random: nothing is lost that a decision names', async () => {
   const s3 = await startS3Server();
+  onTestFinished(() => s3.close());
   const store = s3.open();
   const world = await openStoreWorld(store, { publicUrl: 'https://pictures.example' });
+  onTestFinished(async () => {
+    store.close();
+    await world.close();
+  });
   const { sql } = world.api;
   const random = randomOf('killed');
   let isOver = false;
@@ -64,6 +69,10 @@ test('a thousand pictures, and a bucket whose server is killed at random: nothin
       await s3.start();
     }
   })();
+  onTestFinished(async () => {
+    isOver = true;
+    await killing;
+  });
 
   // A PNG may have anything after its end: so each picture has bytes of its own.
   const png = await aPicture(1, 'png', { width: 64, height: 64 });
@@ -128,7 +137,4 @@ test('a thousand pictures, and a bucket whose server is killed at random: nothin
   // What a killed server wrote and did not confirm may be there twice, and the next repair deletes it.
   const orphans = (await Array.fromAsync(findOrphaned({ sql, store, signal }))).flat();
   expect(orphans.length).toBeLessThan(PICTURES / 100);
-  store.close();
-  await world.close();
-  await s3.close();
 });
