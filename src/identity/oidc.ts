@@ -27,19 +27,16 @@ import {
   updateOperator,
 } from '#db/queries/operators.ts';
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
-import { ROLES, type Role, type Site } from '#src/contract/roles.ts';
+import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { isFresh, loginOf, type RoleSettings, rolesOf } from '#src/identity/oidc-claims.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import { countAttempt, openSession, recordOperator, recordRefusal } from '#src/identity/sign-in.ts';
 
-export type OidcSettings = {
+export type OidcSettings = RoleSettings & {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** The claim that holds groups: an array of strings, or one string. */
-  rolesClaim: string;
-  /** The roles of each group. */
-  roles: ReadonlyMap<string, readonly Role[]>;
 };
 
 const FLOW_LIFETIME_MS = 10 * 60_000;
@@ -48,8 +45,6 @@ const BEGINS_MAX = 100;
 /** Expired rows are deleted this often while sign-ins begin. */
 const CLEAN_EVERY_MS = 60_000;
 const TIMEOUT_S = 10;
-/** From the credentials to the return; allows for clocks that differ. */
-const FRESH_S = 120;
 const CALLBACK_PATH = '/sign-in/oidc/callback';
 
 /** Roles that come with a sign-in are set by the provider. */
@@ -64,29 +59,6 @@ const authenticateBy = (secret: string): ClientAuth => {
     const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
     return (takesPost ? post : basic)(server, ...request);
   };
-};
-
-/** @returns the roles of these claims, in the order of `ROLES` */
-const rolesOf = ({ rolesClaim, roles }: OidcSettings, claims: Record<string, unknown>): Role[] => {
-  const groups = [claims[rolesClaim]].flat().filter((group) => typeof group === 'string');
-  const mapped = new Set(groups.flatMap((group) => roles.get(group) ?? []));
-  return ROLES.filter((role) => mapped.has(role));
-};
-
-/** Has the provider just checked the credentials (OpenID Connect Core 1.0, section 2)? @param auth_time in seconds */
-const isFresh = (auth_time: unknown): boolean =>
-  typeof auth_time === 'number' && Math.abs(Date.now() / 1_000 - auth_time) < FRESH_S;
-
-/** The login of a new operator: the email address or name that the provider gives, else its subject. */
-const loginOf = (claims: Record<string, unknown>): string => {
-  const named = [claims.email, claims.preferred_username, claims.sub].find(
-    (claim) => typeof claim === 'string',
-  );
-  return (named ?? '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._@+-]/g, '-')
-    .replace(/^[^a-z0-9]+/, '')
-    .slice(0, 100);
 };
 
 /** Updates the roles and the name of a known operator. A change of roles is written to the audit log. */

@@ -1,22 +1,19 @@
-/** Sessions of operators: sign-in by password or one-time link, confirmation, sign-out. Sign-in by OIDC is in oidc.ts. */
+/** Sessions of operators: sign-in by password or one-time link, and sign-out. Sign-in by OIDC is in oidc.ts. */
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Database, Queryable } from '#db/client.ts';
 import { type Actor, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import {
-  type ConfirmationMethod,
   countAttempts,
   deleteExpired,
   deleteSession,
   deleteSessionsOf,
-  findConfirmationMethod,
   findLink,
   findSession,
   forgetAttempts,
   insertSession,
   type Link,
   type SignedIn,
-  takeConfirmation,
   takeLink,
 } from '#db/queries/sign-in.ts';
 import type { AuditAction } from '#src/contract/audit.ts';
@@ -31,8 +28,7 @@ const ATTEMPTS_MAX = 10;
 const LOGIN_ATTEMPTS_MAX = 100;
 const WINDOW_MS = 15 * 60_000;
 
-type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
-export type ConfirmationResult = { kind: 'confirmed' } | SignInRefusal;
+export type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
 /** `session` is the secret of the new session, and `browser` what makes the browser known, each for its cookie. */
 export type SignInResult =
   | { kind: 'signed_in'; session: string; login: string; browser: string }
@@ -44,7 +40,7 @@ export type Visit = { site: Site; address: string; browser?: string | undefined 
 const addressKey = (address: string): string => `address:${normalizeIP(address)}`;
 const loginKey = (login: string): string => `login:${login}`;
 const browserKey = (login: string): string => `browser:${login}`;
-const confirmKey = (login: string): string => `confirm:${login}`;
+export const confirmKey = (login: string): string => `confirm:${login}`;
 
 /** Writes what happened to an operator at a sign-in. */
 export const recordOperator = (
@@ -167,47 +163,6 @@ export const signInByPassword = async (
   });
   if (session === undefined) return { kind: 'refused' };
   return { kind: 'signed_in', session, login, browser: browserProof(login, password_hash ?? '') };
-};
-
-/** Reads by which method `confirmOperator` confirms the operator of this session. */
-export const readConfirmationMethod = (
-  sql: Queryable,
-  session: string,
-): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
-
-/**
- * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so nobody without a session
- * can stop it. The caller writes a refusal to the audit log.
- */
-export const tryPassword = async (
-  sql: Queryable,
-  { login, password_hash }: { login: string; password_hash: string },
-  password: string,
-): Promise<ConfirmationResult> => {
-  const keys = [confirmKey(login)];
-  const waitSeconds = await countAttempt(sql, keys);
-  if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
-  if (!(await verifyPassword(password, password_hash))) return { kind: 'refused' };
-  await forgetAttempts(sql, keys);
-  return { kind: 'confirmed' };
-};
-
-/**
- * Confirms who uses a session, before a KYC record is revealed or an operator is changed. An operator with a password gives it again. Any other operator must have signed in at the OIDC provider within five minutes, and
- * one such sign-in confirms once.
- */
-export const confirmOperator = async (
-  sql: Database,
-  { session, login, password }: { session: string; login: string; password: string },
-  address: string,
-): Promise<ConfirmationResult> => {
-  const operator = await findOperator(sql, login);
-  const password_hash = operator?.password_hash ?? null;
-  if (password_hash === null)
-    return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
-  const tried = await tryPassword(sql, { login, password_hash }, password);
-  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password to confirm', address);
-  return tried;
 };
 
 /** Finds a one-time link. @returns undefined if it was used, has expired or never existed, or its operator is disabled */

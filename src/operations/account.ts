@@ -10,9 +10,9 @@ import {
   replaceSessionHash,
 } from '#db/queries/sign-in.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { tryPassword } from '#src/identity/confirm.ts';
 import { hashPassword, requireGoodPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { tryPassword } from '#src/identity/sign-in.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { operatorSubject } from '#src/operations/operators.ts';
 

@@ -1,7 +1,7 @@
 /** How an operator proves again who it is, in the form of what takes it: by the password, or by a fresh sign-in. */
 import type { FastifyRequest } from 'fastify';
 import { CatalogueError } from '#src/errors.ts';
-import { confirmOperator, readConfirmationMethod } from '#src/identity/sign-in.ts';
+import { confirmOperator, readConfirmationMethod } from '#src/identity/confirm.ts';
 import { operatorOf } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
