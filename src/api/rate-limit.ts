@@ -53,7 +53,7 @@ export const createRateLimit = async (
     skipOnError: false,
     errorResponseBuilder: (request, { ttl }) => {
       if (ttl > 0 && ttl <= timeWindowMs) return tooManyRequests(ttl);
-      // Whoever writes to Redis could refuse a token for ever by a counter that does not expire.
+      // A counter without expiry, which anybody who writes to Redis could set, would refuse a token for ever.
       redis?.pexpire(`${NAMESPACE}${tokenOf(request)}`, timeWindowMs).catch(() => {});
       return new Error('the counter of the token has no expiry of ours');
     },

@@ -65,8 +65,8 @@ export type CallErrorDetails = {
 };
 
 /**
- * The error of a call to a server of an application: a webhook, an event or a picture. Its message contains codes and numbers only: no `cause`, header, body or URL,
- * because an error of the HTTP client may carry the bearer token.
+ * The error of a call to a server of an application: a webhook, an event or a picture. Its message contains codes and numbers
+ * only. It has no `cause`, header, body or URL, because an error of the HTTP client may carry the bearer token.
  */
 export class CallError extends Error {
   override readonly name = 'CallError';

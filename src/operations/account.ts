@@ -61,7 +61,8 @@ const PASSWORD_MAX = 1_024;
 const password = z.string().max(PASSWORD_MAX);
 
 /**
- * The session gets a new secret; every other session and every sign-in link of the operator ends. The lock on the operator lets one guess be verified at a time.
+ * Changes the password. The session gets a new secret; every other session and every sign-in link of the operator ends. The
+ * lock on the operator lets one guess be verified at a time.
  */
 export const changePassword = defineOperation({
   name: 'operator.password',

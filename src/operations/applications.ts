@@ -109,7 +109,7 @@ export const addApplication = defineOperation({
     rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
     volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
     ...eventsWebhook,
-    /** Whoever had the id of a removed application has it again: its games, decisions and events return. */
+    /** The former owner of a removed application's id gets it again: its games, decisions and events return. */
     same_owner: z.boolean().default(false),
   }),
   subject: applicationSubject,

@@ -106,7 +106,7 @@ export const linkOperator = defineOperation({
     if (operator.status === 'disabled') throw new UsageError(`${login} is disabled: it cannot sign in.`);
     if (operator.oidc_subject !== null)
       throw new UsageError(`${login} signs in at the OIDC provider: it needs no link.`);
-    // Whoever opens the link is a new person to the others.
+    // The person who opens the link is new to the others.
     if (newSecondPerson(operator.roles, []).length > 0)
       await startCounting(tx, login, operator.roles, isOwner(caller));
     return { login, secret: await createLink(tx, login, sets_password) };
