@@ -92,7 +92,7 @@ const askOnce = (
 
 /**
  * Decodes pictures in one other process, which starts with the first picture. The process ends with a picture that
- * crashes it or takes longer than `decodeMs`, and the next picture starts another.
+ * crashes it or takes longer than `decodeMs`. If it had decoded others before, a new process decodes that picture once more.
  */
 export const createDecoder = ({
   decodeMs = PICTURE_BOUNDS.decodeMs,
@@ -126,13 +126,15 @@ export const createDecoder = ({
   const decodeNow = async (request: DecodeRequest): Promise<Decoded> => {
     if (closed) return { outcome: 'undecodable' };
     clearTimeout(idle);
+    const isUsed = child !== undefined;
     child ??= start();
     const current = child;
     const reply = await askOnce(current, request, decodeMs);
     if (reply === undefined) {
       if (!closed) lost += 1;
       if (child === current) end();
-      return { outcome: 'undecodable' };
+      // A process keeps memory of earlier pictures, so its end says nothing of this one: a new process decodes it once more.
+      return isUsed ? decodeNow(request) : { outcome: 'undecodable' };
     }
     if (reply.rss > RSS_MAX_BYTES) end();
     idle = setTimeout(end, IDLE_MS).unref();

@@ -4,7 +4,7 @@ import { createDecoder } from '#src/pictures/decoder.ts';
 import { aPicture } from '#test/support/pictures.ts';
 import { until } from '#test/support/until.ts';
 
-test('a decoder that is killed costs one picture, and the next one starts another', async () => {
+test('a decoder that is killed costs no picture: another decodes what it could not', async () => {
   const decoder = createDecoder();
   onTestFinished(decoder.close);
   const good = { bytes: await aPicture(1), format: 'png' as const };
@@ -14,7 +14,7 @@ test('a decoder that is killed costs one picture, and the next one starts anothe
   const results = [1, 2, 3].map(() => decoder.decode(good));
   process.kill(first, 'SIGKILL');
   const outcomes = (await Promise.all(results)).map(({ outcome }) => outcome);
-  expect(outcomes.toSorted()).toEqual(['shown', 'shown', 'undecodable']);
+  expect(outcomes).toEqual(['shown', 'shown', 'shown']);
   expect(decoder.lost()).toBe(1);
   expect(decoder.pid()).not.toBe(first);
 });
