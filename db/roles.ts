@@ -45,6 +45,11 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select, insert, update',
     operator: 'select',
   },
+  application_holds: {
+    ...READ_BY_ALL,
+    console: 'select, insert, delete',
+    operator: 'select, insert, delete',
+  },
   applications: {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
@@ -78,6 +83,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
   },
+  // `migrate` writes it.
+  decision_rules: READ_BY_ALL,
   detail_turns: { worker: 'select, insert, update' },
   event_deliveries: {
     worker: EVERYTHING,
@@ -127,6 +134,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator:
       'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
   },
+  held_games: { console: 'select, insert, delete', operator: 'select, insert, delete' },
   ingest_failures: {
     worker: EVERYTHING,
     api: FLEET_OF_FAILURES,
@@ -157,6 +165,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select',
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
+  },
+  // Triggers end verdicts, with the rights of their owner.
+  kyc_verdicts: {
+    console: 'select',
+    kyc_desk: 'select, insert, update (ended_at, ended_as)',
+    operator: 'select, insert, update (ended_at, ended_as)',
   },
   oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
   operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
@@ -225,10 +239,17 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'audit_log_chain()': [],
+  'bind_verdict()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
+  'check_pass()': [],
   'count_games()': [],
+  'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
   'fold_game_counts()': [],
+  'follow_erased_record()': [],
+  'follow_kyc_record()': [],
+  'follow_provider()': [],
+  'follow_removal()': [],
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],
   'record_event()': [],

@@ -2,11 +2,16 @@
 import type { Right } from '#src/contract/roles.ts';
 
 /** What one person requests and another approves, as `FOUR_EYES` names it. */
-export const APPROVAL_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals', 'officer'] as const;
+export const APPROVAL_KINDS = ['reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer'] as const;
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
 /** The kinds that officers request at the KYC desk. `withdrawals` belongs to the console. */
-export const KYC_APPROVAL_KINDS = ['reveal', 'erase', 'cp-id'] as const satisfies readonly ApprovalKind[];
+export const KYC_APPROVAL_KINDS = [
+  'verdict',
+  'reveal',
+  'erase',
+  'cp-id',
+] as const satisfies readonly ApprovalKind[];
 
 /** Who may request, and who may approve. */
 export const APPROVAL_RIGHTS = {
@@ -15,6 +20,7 @@ export const APPROVAL_RIGHTS = {
   'cp-id': { request: 'kyc', approve: 'kyc' },
   withdrawals: { request: 'accept_withdrawals', approve: 'approve_withdrawals' },
   officer: { request: 'manage_operators', approve: 'kyc' },
+  verdict: { request: 'kyc', approve: 'kyc' },
 } as const satisfies Record<ApprovalKind, { request: Right; approve: Right }>;
 
 /** What each kind does, as the end of a sentence. */
@@ -24,6 +30,7 @@ export const APPROVAL_ACTIONS = {
   'cp-id': 'accept a new cp_id',
   withdrawals: 'accept the withdrawals of a suspect run',
   officer: 'make somebody a KYC officer, or open the sign-in of one',
+  verdict: 'give a verdict on a developer',
 } as const satisfies Record<ApprovalKind, string>;
 
 /** How a request ends without being used. */

@@ -14,6 +14,7 @@ const WHAT: Record<ApprovalKind, string> = {
   'cp-id': 'Accept the new cp_id',
   withdrawals: 'Accept withdrawals',
   officer: 'Make a KYC officer',
+  verdict: 'Give the verdict',
 };
 
 const OFFICER = {
@@ -25,6 +26,7 @@ const OFFICER = {
 /** What a request would do. */
 export const describeRequest = (row: ApprovalRow): string => {
   const { kind, version, requested } = row;
+  if (kind === 'verdict') return `${WHAT[kind]} ${requested.verdict}`;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
   if (kind !== 'officer' || requested.act === undefined) return WHAT[kind];
   const roles = requested.roles?.join(', ').replaceAll('_', ' ');

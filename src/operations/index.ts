@@ -14,6 +14,7 @@ import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
 import type { AnyOperation } from '#src/operations/operation.ts';
@@ -37,6 +38,7 @@ import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
 import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { giveVerdict } from '#src/operations/verdicts.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 
 /** @throws Error if two have the same name */
@@ -56,6 +58,8 @@ export const operations = byName([
   resumeApplication,
   resumeFailingApplications,
   removeApplication,
+  holdApplication,
+  releaseApplication,
   requestCheck,
   pauseFailingApplication,
   resumeRecoveredApplication,
@@ -85,6 +89,7 @@ export const operations = byName([
   revealKycRecord,
   eraseKycRecord,
   acceptCpId,
+  giveVerdict,
   resealKeys,
   expireFormerRecords,
   expireRemovedRecord,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { findKycRecord } from '#db/queries/kyc.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { OperationName } from '#src/contract/audit.ts';
@@ -32,6 +33,7 @@ const webhooks = {
 const request = { approval_id: ID, kind: 'withdrawals' };
 const decision = { games: [{ game_id: ID, revision: 1 }] };
 let suspect: string;
+let record: string;
 
 /** An input of each operation that passes its form. */
 const inputs = (): Partial<Record<OperationName, object>> => ({
@@ -41,6 +43,8 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'application.resume': acme,
   'application.resume_failing': {},
   'application.remove': acme,
+  'application.hold': { ...acme, reason },
+  'application.release': acme,
   'application.check': acme,
   'application.pause_failing': { ...acme, reason },
   'application.resume_recovered': acme,
@@ -69,6 +73,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'kyc.pull': acme,
   'kyc.reveal': { ...acme, reason },
   'kyc.erase': { ...acme, reason },
+  'kyc.verdict': { ...acme, reason, record_id: record, verdict: 'verified' },
   'kyc.accept_cp_id': { ...acme, reason, cp_id: 'cp-other' },
   'kyc.reseal': {},
   'kyc.expire': { keep_ms: 0, limit: 9 },
@@ -94,6 +99,7 @@ beforeAll(async () => {
   await addApplication(sql, 'acme', {}, keys);
   await store(sql, keys, 'acme', PLANTED);
   await store(sql, keys, 'acme', { ...PLANTED, cp_id: 'cp-other' });
+  record = (await findKycRecord(sql, 'acme'))?.record_id ?? '';
   const game = fetchedGame();
   await upsertGames(sql, 'acme', [game]);
   const run = await anOpenRun(sql, 'acme');

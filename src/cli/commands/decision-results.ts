@@ -2,6 +2,7 @@
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import type { GameDecision } from '#src/operations/decisions.ts';
 import type { GameUndo } from '#src/operations/undo-decisions.ts';
+import { OBSTACLES } from '#src/rules/verdicts.ts';
 
 /** The result for a game, in words. */
 export const explainResult = ({ result, game, revision }: GameDecision | GameUndo): string => {
@@ -13,6 +14,9 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
     case 'fetching':
       return `a picture of it is still being fetched: ${game?.audit_status}`;
+    case 'held':
+    case 'needs_verdict':
+      return `${OBSTACLES[result]}: ${game?.audit_status}`;
     case 'picture_moved':
       return `a picture has changed behind its address: ${game?.audit_status}`;
     case 'status_moved':

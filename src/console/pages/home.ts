@@ -8,6 +8,7 @@ import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
+import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
@@ -17,6 +18,7 @@ import { applicationList } from '#src/lists/applications.ts';
 import { runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
+import { unverifiedList } from '#src/lists/kyc.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
@@ -106,6 +108,13 @@ const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
     : section(title, listTable(runRequestList, requests, { linkTo, label: title }));
 };
 
+/** Games that are live without the verdict that they need: an operator holds the application, or waits. */
+const unverifiedSection = (applications: readonly UnverifiedApplication[]): SafeHtml | null => {
+  if (applications.length === 0) return null;
+  const title = 'Live without a verdict on the developer';
+  return section(title, listTable(unverifiedList, applications, { linkTo, label: title }));
+};
+
 const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => {
   if (addresses.length === 0) return null;
   const title = 'Events that do not arrive';
@@ -138,7 +147,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
   app.get('/', { config: { right: 'view' } }, async (_request, reply) => {
-    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses] =
+    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses, unverified] =
       await Promise.all([
         summariseLanes(sql),
         readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
@@ -150,6 +159,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
         readHours(),
         readDecisionHours(sql),
         readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+        readFirst(unverifiedList, sources, {}, TROUBLE_SHOWN),
       ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
@@ -169,7 +179,7 @@ ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
+${unverifiedSection(unverified)}${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
 </div>
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;
