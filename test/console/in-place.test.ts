@@ -144,8 +144,8 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
   test('an error keeps the page and what was typed', async () => {
     const { page, names, pass } = await openLane();
     await page.keyboard.press('r');
-    await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
     await page.keyboard.press('3');
+    await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
     const body = '<main><h1>Not available</h1><p>The database does not answer.</p></main>';
     await page.route(`**${pass}`, (route) => route.fulfill({ status: 503, contentType: 'text/html', body }));
     const reject = page.getByRole('button', { name: 'Reject', exact: true });

@@ -52,7 +52,8 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`<span>${statusBadges(game)}</span>
 <a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,
-    actions: html`${mayDecide && game.withdrawn_at === null ? decisionForms(view) : null}${steps(view)}`,
+    // The decision is last, at the edge: it stays where it is when there is no game before or after.
+    actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decisionForms(view) : null}`,
     body,
   };
 };
