@@ -142,10 +142,10 @@ export const framedPage = (
 </header>
 <main id="main" tabindex="-1">
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}
+<toast-stack class="notices" role="status" aria-live="polite">${noticeOf(page)}</toast-stack>
 ${headOf(page)}
 ${page.body}
-</main>
-<toast-stack class="notices" role="status" aria-live="polite">${noticeOf(page)}</toast-stack>${after}
+</main>${after}
 </body>
 </html>`;
 
