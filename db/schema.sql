@@ -564,9 +564,9 @@ create table sign_in_links (
 
 create table stream_events (
   event_number bigserial,
-  event_id uuid default gen_random_uuid() not null,
+  event_id uuid,
   type text not null,
-  application_id text not null,
+  application_id text,
   game_id uuid,
   revision integer,
   facts jsonb,
@@ -1333,8 +1333,7 @@ CREATE OR REPLACE FUNCTION stream_package()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  values ('game.changed', new.application_id, new.game_id, new.revision);
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
   return null;
 end
 $function$;
@@ -1344,14 +1343,10 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET enable_seqscan TO 'off'
 AS $function$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  select case r.revision when 1 then 'game.received' else 'game.changed' end, g.application_id, r.game_id, r.revision
-  from fresh_revisions r cross join lateral (
-    select application_id from games where game_id = r.game_id limit 1
-  ) as g;
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
   return null;
 end
 $function$;

@@ -587,9 +587,9 @@ CREATE TABLE "event_subscriptions" (
 --> statement-breakpoint
 CREATE TABLE "stream_events" (
 	"event_number" bigint GENERATED ALWAYS AS IDENTITY (sequence name "stream_events_event_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
-	"event_id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"event_id" uuid,
 	"type" text NOT NULL,
-	"application_id" text NOT NULL,
+	"application_id" text,
 	"game_id" uuid,
 	"revision" integer,
 	"facts" jsonb,

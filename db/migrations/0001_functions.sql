@@ -495,19 +495,15 @@ $$;
 create trigger events_stream after insert on events
   referencing new table as fresh_events for each statement execute function stream_application_events();
 
--- New games and new content. Each has a new revision, so that equal details do not call the function. Without sequential
--- scans, because the plan of a small table would be kept while the table grows.
+-- New games and new content. Each has a new revision, so that equal details do not call the function. Readers look up the
+-- application, because every new game pays for what is written here.
 create function stream_revisions() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
-set enable_seqscan = off
 as $$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  select case r.revision when 1 then 'game.received' else 'game.changed' end, g.application_id, r.game_id, r.revision
-  from fresh_revisions r cross join lateral (
-    select application_id from games where game_id = r.game_id limit 1
-  ) as g;
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
   return null;
 end
 $$;
@@ -521,8 +517,7 @@ language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  values ('game.changed', new.application_id, new.game_id, new.revision);
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
   return null;
 end
 $$;

@@ -1,5 +1,6 @@
 /** The platform's stream: the events of all applications, in the order of their positions. */
 import type { InferSelectModel } from 'drizzle-orm';
+import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { countRows, onlyRow } from '#db/rows.ts';
 import type { EventData } from '#db/schema/events.ts';
@@ -9,11 +10,17 @@ import type { StreamType } from '#src/contract/words.ts';
 type StreamRow = InferSelectModel<typeof streamEvents>;
 
 /** An event of the stream. `data`: what its application is told, if it is told of it. */
-export type StreamEvent = Omit<StreamRow, 'event_number' | 'position'> & {
+export type StreamEvent = Omit<StreamRow, 'event_number' | 'event_id' | 'application_id' | 'position'> & {
+  event_id: string;
+  application_id: string;
   position: number;
   data: EventData | null;
   application_game_id: string | null;
 };
+
+/** The id of an event that only the stream has: a UUID v8 of its number. */
+const eventIdOf = (sql: Queryable, event_number: Fragment) =>
+  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${event_number}), 12, '0'))::uuid`;
 
 /** Events that one read compares with the types, at most. */
 const COMPARED_MAX = 10_000;
@@ -40,11 +47,12 @@ export const readStream = async (
       select * from compared
       where ${types.length === 0} or type = any(${types as string[]}::text[]) order by position limit ${limit}
     )
-    select s.last, m.position, m.event_id, m.type, m.application_id, m.game_id, m.revision, m.facts, m.created_at,
+    select s.last, m.position, coalesce(m.event_id, ${eventIdOf(sql, sql`m.event_number`)}) as event_id, m.type,
+           coalesce(m.application_id, g.application_id) as application_id, m.game_id, m.revision, m.facts, m.created_at,
            e.data, g.application_game_id
     from (select max(position) as last from compared) s left join matching m on true
       left join lateral (select data from events where event_id = m.event_id limit 1) e on true
-      left join lateral (select application_game_id from games where game_id = m.game_id limit 1) g on true
+      left join lateral (select application_id, application_game_id from games where game_id = m.game_id limit 1) g on true
     order by m.position`;
   const list = rows.filter((row) => row.position !== null).map(({ last: _, ...event }) => event);
   const last = list.length === limit ? list.at(-1)?.position : rows[0]?.last;

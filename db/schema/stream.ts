@@ -21,9 +21,11 @@ export const streamEvents = pgTable(
   {
     /** The order in which events were written. */
     event_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
-    event_id: uuid().notNull().defaultRandom(),
+    /** The id in `events`. Null: the id is made of the number (`readStream`). */
+    event_id: uuid(),
     type: text({ enum: STREAM_TYPES }).notNull(),
-    application_id: text().notNull(),
+    /** Null: that of the game. */
+    application_id: text(),
     /** Null: the event is not about a game. */
     game_id: uuid(),
     revision: integer(),

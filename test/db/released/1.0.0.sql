@@ -564,9 +564,9 @@ create table sign_in_links (
 
 create table stream_events (
   event_number bigserial,
-  event_id uuid default gen_random_uuid() not null,
+  event_id uuid,
   type text not null,
-  application_id text not null,
+  application_id text,
   game_id uuid,
   revision integer,
   facts jsonb,
@@ -667,8 +667,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"c7d47400f727a5012b106c1e9ef548aee120f2a3a267eb9c0b2c21eaa36d5c67","created_at":1795509821388}'),
-  ('{"id":2,"hash":"a7a506462177a999aaeb9a8cfb46828ec4d0cc83b66360b3a2aae5d0a81a7d15","created_at":1795509822667}')
+  ('{"id":1,"hash":"d594d2c59e851e297713a9a027b1419c8c4415cfef377a21e2b2c4f71d88903d","created_at":1795509821388}'),
+  ('{"id":2,"hash":"6cfe3cd49c3d790d5d8506effb5bf34e4ed236b6261fe0d20478065842058fdb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -927,21 +927,21 @@ insert into sign_in_links select r.* from (values
 ) as v (row), json_populate_record(null::sign_in_links, row::json) as r;
 
 insert into stream_events select r.* from (values
-  ('{"event_number":1,"event_id":"11b39e44-40ad-49aa-98b1-d505afc5c074","type":"application.added","application_id":"acme","game_id":null,"revision":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
+  ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","game_id":null,"revision":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
   ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":10}'),
   ('{"event_number":11,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":11}'),
-  ('{"event_number":12,"event_id":"58cdb77a-717d-4717-9f9b-34d35f58cc9f","type":"game.changed","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
+  ('{"event_number":12,"event_id":null,"type":"game.changed","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
   ('{"event_number":13,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":13}'),
   ('{"event_number":14,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":14}'),
-  ('{"event_number":15,"event_id":"cbeb7027-13b1-48a4-9e75-79aa95b7f8b5","type":"game.received","application_id":"acme","game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":16,"event_id":"a7d024fa-26d4-442f-8e76-c94c5665b553","type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81b-7000-8000-00000000001b"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":17,"event_id":"a1e5b07e-f016-4cbc-8e88-d1947170d0e9","type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":18,"event_id":"b112159a-c971-4c99-ad71-187396e03d91","type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":2,"event_id":"96e7dae5-8cb6-4811-9470-5c490b5b9bab","type":"game.received","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
-  ('{"event_number":3,"event_id":"b81c1ae1-2776-4c28-84a4-cbdf69232238","type":"game.received","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
-  ('{"event_number":4,"event_id":"62bda8ea-06e9-4852-ac94-38b43983d165","type":"game.received","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
-  ('{"event_number":5,"event_id":"1b2364e3-404b-4ec9-928a-91b5bb4b433d","type":"game.received","application_id":"acme","game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
-  ('{"event_number":6,"event_id":"185f0d31-a034-462a-a9b0-847e95e1bb95","type":"game.received","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
+  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81b-7000-8000-00000000001b"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
+  ('{"event_number":3,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
+  ('{"event_number":4,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
+  ('{"event_number":5,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
+  ('{"event_number":6,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
   ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
   ('{"event_number":8,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8}'),
   ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9}')
@@ -1649,8 +1649,7 @@ CREATE OR REPLACE FUNCTION stream_package()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  values ('game.changed', new.application_id, new.game_id, new.revision);
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
   return null;
 end
 $function$;
@@ -1660,14 +1659,10 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET enable_seqscan TO 'off'
 AS $function$
 begin
-  insert into stream_events (type, application_id, game_id, revision)
-  select case r.revision when 1 then 'game.received' else 'game.changed' end, g.application_id, r.game_id, r.revision
-  from fresh_revisions r cross join lateral (
-    select application_id from games where game_id = r.game_id limit 1
-  ) as g;
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
   return null;
 end
 $function$;
