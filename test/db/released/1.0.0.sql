@@ -507,6 +507,7 @@ create table portal_sessions (
 create table reasons (
   code text not null,
   label text not null,
+  text text default ''::text not null,
   "position" smallint not null,
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code)
@@ -667,7 +668,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"d594d2c59e851e297713a9a027b1419c8c4415cfef377a21e2b2c4f71d88903d","created_at":1795509821388}'),
+  ('{"id":1,"hash":"e66f2610d7f5582bbc9619419a23301c8eb21143d7dd130a2d68dd112a31fdb6","created_at":1795509821388}'),
   ('{"id":2,"hash":"6cfe3cd49c3d790d5d8506effb5bf34e4ed236b6261fe0d20478065842058fdb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -897,13 +898,13 @@ insert into portal_sessions select r.* from (values
 ) as v (row), json_populate_record(null::portal_sessions, row::json) as r;
 
 insert into reasons select r.* from (values
-  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","position":2,"retired_at":null}'),
-  ('{"code":"duplicate","label":"The game is in the catalogue already","position":6,"retired_at":null}'),
-  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","position":4,"retired_at":null}'),
-  ('{"code":"incomplete","label":"Information is missing or incomplete","position":1,"retired_at":null}'),
-  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","position":3,"retired_at":null}'),
-  ('{"code":"other","label":"Another reason, see the text","position":7,"retired_at":null}'),
-  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","position":5,"retired_at":null}')
+  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","text":"","position":2,"retired_at":null}'),
+  ('{"code":"duplicate","label":"The game is in the catalogue already","text":"","position":6,"retired_at":null}'),
+  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","text":"","position":4,"retired_at":null}'),
+  ('{"code":"incomplete","label":"Information is missing or incomplete","text":"","position":1,"retired_at":null}'),
+  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","text":"","position":3,"retired_at":null}'),
+  ('{"code":"other","label":"Another reason, see the text","text":"","position":7,"retired_at":null}'),
+  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","text":"","position":5,"retired_at":null}')
 ) as v (row), json_populate_record(null::reasons, row::json) as r;
 
 insert into refresh_requests select r.* from (values
