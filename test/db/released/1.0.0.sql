@@ -485,6 +485,7 @@ create table portal_sessions (
 create table reasons (
   code text not null,
   label text not null,
+  text text default ''::text not null,
   "position" smallint not null,
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code)
@@ -632,7 +633,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"f6a90e6dcbbd7ad0bc9a350b2a25c157ac198d7f2b2f4b447a2aa5d553399e9e","created_at":1795509821388}'),
+  ('{"id":1,"hash":"70f4095d3ce3c98676791433d0eb31699d01a9b07330b67fdb8ca97266687af7","created_at":1795509821388}'),
   ('{"id":2,"hash":"e210fbb0cf97cb7d31196c6e6f19976ff94fc755653399c43a9b80b6f8bc5de4","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -858,13 +859,13 @@ insert into portal_sessions select r.* from (values
 ) as v (row), json_populate_record(null::portal_sessions, row::json) as r;
 
 insert into reasons select r.* from (values
-  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","position":2,"retired_at":null}'),
-  ('{"code":"duplicate","label":"The game is in the catalogue already","position":6,"retired_at":null}'),
-  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","position":4,"retired_at":null}'),
-  ('{"code":"incomplete","label":"Information is missing or incomplete","position":1,"retired_at":null}'),
-  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","position":3,"retired_at":null}'),
-  ('{"code":"other","label":"Another reason, see the text","position":7,"retired_at":null}'),
-  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","position":5,"retired_at":null}')
+  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","text":"","position":2,"retired_at":null}'),
+  ('{"code":"duplicate","label":"The game is in the catalogue already","text":"","position":6,"retired_at":null}'),
+  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","text":"","position":4,"retired_at":null}'),
+  ('{"code":"incomplete","label":"Information is missing or incomplete","text":"","position":1,"retired_at":null}'),
+  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","text":"","position":3,"retired_at":null}'),
+  ('{"code":"other","label":"Another reason, see the text","text":"","position":7,"retired_at":null}'),
+  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","text":"","position":5,"retired_at":null}')
 ) as v (row), json_populate_record(null::reasons, row::json) as r;
 
 insert into refresh_requests select r.* from (values
