@@ -128,17 +128,6 @@ export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d+)
 /** Is this the address of a server on this machine? */
 export const isLoopbackUrl = (text: string): boolean => isLoopbackHost(new URL(text).hostname);
 
-/** The public address of a site, or where it listens. */
-export const addressOf = ({
-  url,
-  host,
-  port,
-}: {
-  url?: string | undefined;
-  host: string;
-  port: number;
-}): string => url ?? localUrl(host, port);
-
 /** Parses `none`, or what takes two persons: `reveal,erase`. */
 export const parseFourEyes = (text: string): FourEyes => {
   const words = text.split(',').map((word) => word.trim());

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '#src/config.ts';
-import { addressOf } from '#src/config-values.ts';
+import { addressOf, type Config } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { openFoundation } from '#src/roles/foundation.ts';

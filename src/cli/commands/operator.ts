@@ -3,7 +3,7 @@ import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { addressOf } from '#src/config-values.ts';
+import { addressOf } from '#src/config.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { signInUrl } from '#src/identity/links.ts';
