@@ -9,6 +9,7 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
+import type { Subscription } from '#db/queries/subscriptions.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
@@ -18,7 +19,7 @@ import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
-import { eventAddressList } from '#src/lists/events.ts';
+import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -136,6 +137,13 @@ const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => 
   return section(title, shown);
 };
 
+const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml | null => {
+  if (subscriptions.length === 0) return null;
+  const title = 'Subscriptions of the stream that do not arrive';
+  const only = ['url', 'status', 'why', 'waiting'];
+  return section(title, listTable(subscriptionList, subscriptions, { linkTo, only, label: title }));
+};
+
 const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
   if (queues === null)
     return section(
@@ -154,20 +162,33 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
   app.get('/', { config: { right: 'view' } }, async (request, reply) => {
-    const [lanes, listed, requests, reviewers, failures, workers, queues, delay, hours, decided, addresses] =
-      await Promise.all([
-        summariseLanes(sql),
-        readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
-        readFirst(runRequestList, sources, {}, REQUESTS_MAX),
-        refreshOpenRequests(sql, ['reviewer']),
-        readFirst(failureGroupList, sources, {}, FAILURES_SHOWN),
-        countLiveWorkers(sql),
-        readQueues(sources),
-        readPictureDelay(producer),
-        readHours(),
-        readDecisionHours(sql),
-        readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
-      ]);
+    const [
+      lanes,
+      listed,
+      requests,
+      reviewers,
+      failures,
+      workers,
+      queues,
+      delay,
+      hours,
+      decided,
+      addresses,
+      streams,
+    ] = await Promise.all([
+      summariseLanes(sql),
+      readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
+      readFirst(runRequestList, sources, {}, REQUESTS_MAX),
+      refreshOpenRequests(sql, ['reviewer']),
+      readFirst(failureGroupList, sources, {}, FAILURES_SHOWN),
+      countLiveWorkers(sql),
+      readQueues(sources),
+      readPictureDelay(producer),
+      readHours(),
+      readDecisionHours(sql),
+      readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+      readFirst(subscriptionList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+    ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
@@ -186,7 +207,8 @@ ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
+${requestSection(requests)}${addressSection(addresses)}
+${subscriptionSection(streams)}${queueSection(queues)}
 </div>
 ${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>
