@@ -2,7 +2,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow, onlyRow, onlyValue } from '#db/rows.ts';
+import { firstRow, onlyRow } from '#db/rows.ts';
 import type { kycVerdicts } from '#db/schema/kyc.ts';
 import { where } from '#db/where.ts';
 import type { Verdict } from '#src/contract/words.ts';
@@ -48,10 +48,6 @@ export const findLastVerdict = (sql: Queryable, application_id: string): Promise
   firstRow(sql<VerdictRow[]>`
     select v.*, ${state(sql)} as state from kyc_verdicts v
     where v.application_id = ${application_id} order by verdict_id desc limit 1`);
-
-/** Is GAMES_NEED_VERDICT on? */
-export const needsVerdict = (sql: Queryable): Promise<boolean> =>
-  onlyValue(sql<{ is_on: boolean }[]>`select games_need_verdict as is_on from decision_rules`);
 
 /** Switches GAMES_NEED_VERDICT on or off, for every process. */
 export const setNeedsVerdict = async (sql: Queryable, isOn: boolean): Promise<void> => {

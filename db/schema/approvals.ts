@@ -55,7 +55,7 @@ export const approvals = pgTable(
     index('approvals_requested_at').on(table.requested_at),
     check(
       'approvals_kind',
-      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'verdict')`,
+      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer', 'reviewer')`,
     ),
     check('approvals_two_persons', sql`${table.approved_by} <> ${table.requested_by}`),
     check('approvals_approved', sql`(${table.approved_at} is null) = (${table.approved_by} is null)`),

@@ -15,12 +15,13 @@ const WHAT: Record<ApprovalKind, string> = {
   withdrawals: 'Accept withdrawals',
   officer: 'Make a KYC officer',
   verdict: 'Give the verdict',
+  reviewer: 'Make a reviewer',
 };
 
-const OFFICER = {
+const OPERATOR = {
   add: 'Add the operator',
   roles: 'Give the operator',
-  link: 'Open the sign-in of the officer',
+  link: 'Open the sign-in of',
 };
 
 /** What a request would do. */
@@ -28,9 +29,9 @@ export const describeRequest = (row: ApprovalRow): string => {
   const { kind, version, requested } = row;
   if (kind === 'verdict') return `${WHAT[kind]} ${requested.verdict}`;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
-  if (kind !== 'officer' || requested.act === undefined) return WHAT[kind];
+  if (requested.act === undefined) return WHAT[kind];
   const roles = requested.roles?.join(', ').replaceAll('_', ' ');
-  return [OFFICER[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
+  return [OPERATOR[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
 };
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);

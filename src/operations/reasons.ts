@@ -1,7 +1,7 @@
 /** The reasons of rejections: add, retire. */
 import { z } from 'zod';
 import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
-import { storableText } from '#src/contract/text.ts';
+import { PROSE_MAX, storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
@@ -14,13 +14,17 @@ const reasonSubject = (reason: { code: string }): string => `reason:${reason.cod
 
 export const addReason = defineOperation({
   name: 'reason.add',
-  title: 'Add a reason, or change the label of one and bring it back',
+  title: 'Add a reason, or change the words of one and bring it back',
   right: 'manage_reasons',
-  /** The label is what the application's developer reads. */
-  input: z.object({ code, label: storableText(LABEL_MAX).trim().min(1, 'must not be empty') }),
+  /** The label is what the application's developer reads; a rejection begins with the text. */
+  input: z.object({
+    code,
+    label: storableText(LABEL_MAX).trim().min(1, 'must not be empty'),
+    text: storableText(PROSE_MAX).trim().default(''),
+  }),
   subject: reasonSubject,
   run: (tx, reason) => saveReason(tx, reason),
-  log: ({ label }) => ({ details: { label } }),
+  log: ({ label, text }) => ({ details: { label, ...(text !== '' && { text }) } }),
 });
 
 export const retireReason = defineOperation({

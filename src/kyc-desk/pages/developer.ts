@@ -128,7 +128,7 @@ ${form('/requests', fields, html`<button class="button">${requestLabel}</button>
 };
 
 const verdictDetails = (form: SafeHtml): SafeHtml =>
-  html`<details id="verdict"><summary class="button" data-key="v" data-opens="verdict">Give a verdict… <kbd>v</kbd>
+  html`<details id="verdict" class="body"><summary class="button" data-key="v" data-opens="verdict">Give a verdict… <kbd>v</kbd>
 </summary>${form}</details>`;
 
 /** The next developer who waits for a verdict. */
