@@ -66,12 +66,21 @@ export const saveKycState = async (
 const unlessAnswered = (sql: Queryable, pulled_at: Date | null) =>
   sql`case when requested_at <= ${pulled_at}::timestamptz then null else requested_at end`;
 
-/** Requests a pull: the next one that begins answers it. */
-export const requestKycPull = async (sql: Queryable, application_id: string): Promise<void> => {
-  await sql`
-    insert into kyc_states (application_id, requested_at) values (${application_id}, now())
-    on conflict (application_id) do update set requested_at = now()`;
-};
+/**
+ * Requests a pull: the next one that begins answers it.
+ * @param of which applications: `active` ones alone, or any
+ * @returns false if there is no such application
+ */
+export const requestKycPull = (
+  sql: Queryable,
+  application_id: string,
+  of: 'any' | 'active' = 'any',
+): Promise<boolean> =>
+  isOneRow(sql`
+    insert into kyc_states (application_id, requested_at)
+    select application_id, now() from applications
+    where application_id = ${application_id} and (${of === 'any'} or status = 'active')
+    on conflict (application_id) do update set requested_at = now()`);
 
 /** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
 export const forgetKycRequest = async (

@@ -632,7 +632,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"ec9e3961393910c9d529725d6dfebb9b659e6d43dac356147d399df09dd8c57b","created_at":1795509821388}'),
+  ('{"id":1,"hash":"41c0035961d0d27e1dfad721c35e259e5dc6321cec9a272cd893a0ac19250493","created_at":1795509821388}'),
   ('{"id":2,"hash":"aebfc969caf9bcbf2d9a772e5f90faf50cfd62d1a7a35b2333555d46727c2228","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -1615,6 +1615,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
