@@ -29,8 +29,9 @@ import { mayRunWait } from '#src/rules/waiting.ts';
  */
 const DETAILS_AGAIN_MAX = 2;
 
-/** Ids of games that one job keeps before it records their pages. */
+/** Ids of games, and failures of rows, that one job keeps before it records their pages. */
 const UNRECORDED_BYTES_MAX = 256 * 1024;
+const BYTES_OF_FAILURE = 512;
 
 /**
  * One page of one run (application-side game.queryList, section 4.4), and the pages after it that need no details; or
@@ -121,11 +122,13 @@ const waitFor = async (moment: number, signal: AbortSignal): Promise<void> => {
 
 const wantedOf = (page: ComparedPage): number => Object.keys(page.open_games).length;
 
-/** May another page follow before these are recorded? A job keeps few ids in memory. */
+const bytesOf = (page: ComparedPage): number => page.listed_bytes + page.failures.length * BYTES_OF_FAILURE;
+
+/** May another page follow before these are recorded? */
 const mayContinue = ({ run, unrecorded }: ListCursor): boolean =>
   run.listing_end === null &&
   unrecorded.every((page) => wantedOf(page) === 0) &&
-  unrecorded.reduce((bytes, page) => bytes + page.listed_bytes, 0) < UNRECORDED_BYTES_MAX;
+  unrecorded.reduce((bytes, page) => bytes + bytesOf(page), 0) < UNRECORDED_BYTES_MAX;
 
 /**
  * Calls the webhook for the run's next page.
